@@ -3,7 +3,8 @@
 // scripts/check-imports checks every file.
 import PackageDescription
 
-/// The gate turns warnings into errors. Other builds do not, because a newer compiler may have new warnings.
+/// `.ci/run` sets GRANDSTAND_STRICT=1, which turns warnings into errors. Other builds do not, because a newer compiler
+/// may have new warnings.
 let warnings: [SwiftSetting] =
     Context.environment["GRANDSTAND_STRICT"] == "1" ? [.treatAllWarnings(as: .error)] : []
 

@@ -39,8 +39,9 @@ create type audit_action as enum (
     'broadcast.accepted', 'broadcast.withdrawn', 'push.accepted', 'push.withdrawn',
     'audit.pruned');
 
--- Versions of what people write, for ETag and If-Match. One sequence serves all tables, so no version is used twice,
--- not even by a row that was deleted and made again. Statements that write declarations take the next value.
+-- Versions of the resources that people declare, for ETag and If-Match. One sequence serves all tables, so no version
+-- is used twice, not even by a row that was deleted and made again. Statements that write declarations take the next
+-- value.
 create sequence resource_versions;
 
 -- Apps and keys -----------------------------------------------------------------------------------------------------------
@@ -62,14 +63,14 @@ create table apps (
     version bigint not null default nextval('resource_versions')
 );
 
--- What each app version can decode in the contents of one activity type, which member gets the stamp, and which changes
--- of a state ring. Written by PUT and DELETE of a content type.
+-- What each app version can decode in the contents of one activity type, which member gets the stamp (aps.timestamp),
+-- and which changes of a state make phones ring. Written by PUT and DELETE of a content type.
 create table content_types (
     bundle_id text not null references apps on delete cascade,
     attributes_type text not null check (length(attributes_type) between 1 and 128),
     -- As it was declared: check, versions, stamp, rules.
     declaration json not null,
-    -- The form and the member of the declaration's stamp, such as 'unix /updatedAt'. Starts use it.
+    -- The declaration's stamp: its form, and the member that gets it, such as 'unix /updatedAt'. Starts use it.
     stamp text,
     created_at timestamptz not null,
     updated_at timestamptz not null,
@@ -77,8 +78,8 @@ create table content_types (
     primary key (bundle_id, attributes_type)
 );
 
--- An app in one environment: its own team and key if they differ, and the state of its reconciliations. The lock of its
--- row makes the quota exact. Written with the app, and by reconciliations.
+-- An app in one environment: its own team and key if they differ, and the state of its reconciliations. Whoever takes a
+-- place of the quota locks this row, so that the quota is exact. Written with the app, and by reconciliations.
 create table app_environments (
     bundle_id text not null references apps on delete cascade,
     environment environment not null,
@@ -94,12 +95,12 @@ create table app_environments (
     apple_listed_at timestamptz,
     apple_asked_at timestamptz,
     alarm reconciliation_alarm,
-    -- Since when Apple refuses creations because it has no place left; null: it accepted the last one that it answered.
-    -- Written with the outcome of creations.
+    -- Since when Apple refuses to create channels because the app has reached Apple's limit; null: Apple is not known
+    -- to refuse them. Written with the outcome of creations and deletions.
     full_since timestamptz,
     -- The level of the quota that webhooks were last told.
     quota_level text not null default 'ok' check (quota_level in ('ok', 'warning', 'critical')),
-    -- The end of the last run; a new app waits a whole interval.
+    -- The end of the last reconciliation (run). A new app waits a whole interval for its first one.
     reconciled_at timestamptz not null default now(),
     -- A run is wanted at this time, whatever the interval is.
     reconcile_at timestamptz,
@@ -179,13 +180,13 @@ create table api_keys (
     scopes key_scope[] not null check (cardinality(scopes) > 0),
     -- The apps that the key may see and change; null: all apps.
     apps text[],
-    -- The key may only see and change events whose keys begin with this. Other keys that are bound to apps cannot
-    -- declare such events. null: all events.
+    -- The key may only see and change events whose keys begin with this; null: all events. A key that is bound to apps
+    -- but to no prefix cannot declare such events.
     event_key_prefix text check (event_key_prefix ~ '^[A-Za-z0-9._:-]{1,128}$'),
     created_at timestamptz not null,
     revoked_at timestamptz,
     expires_at timestamptz,
-    -- The key that replaced this one, which expires when the overlap is over.
+    -- The key that replaced this one. This one expires when the overlap is over.
     replaced_by uuid references api_keys on delete set null,
     -- When it was last used. The trigger announce_keys ignores this column, because a use changes nothing that others
     -- need.
@@ -208,7 +209,7 @@ create table idempotency_keys (
     -- SHA-256 of method, path and body.
     fingerprint bytea not null check (length(fingerprint) = 32),
     accepted_at timestamptz not null,
-    -- For work in several steps: one worker has it until then.
+    -- For work in several steps: the end of the lease of the worker that does it.
     leased_until timestamptz,
     -- The ID of the resource that such work began to make.
     resource uuid,
@@ -307,12 +308,11 @@ create table events (
     updated_at timestamptz not null,
     first_update_at timestamptz,
     ended_at timestamptz,
-    -- Set with ended_at if no end came, so that the server closed the event.
+    -- Set with ended_at if the server closed the event because no end came.
     expired_at timestamptz,
     cancelled_at timestamptz,
-    -- When its organiser reopened it.
     reopened_at timestamptz,
-    -- The last sequence of its states, and when its newest quiet message is or was sent.
+    -- The sequence of its last state, and when its newest quiet message is or was sent.
     state_sequence bigint,
     quiet_at timestamptz,
     version bigint not null default nextval('resource_versions')
@@ -365,8 +365,9 @@ create table channels (
     check ((doubted_at is null) = (examine_at is null))
 );
 create unique index channels_apple_id on channels (bundle_id, environment, channel_id) where channel_id is not null;
--- All columns that name an audience. No other index has as many columns of that condition, so even with statistics of
--- an empty table the planner does not choose an index that finds every channel of the app.
+-- This index has all columns that name an audience. No other index has as many of the columns by which an audience's
+-- channel is read. So even with statistics of an empty table the planner chooses this one, and not an index that finds
+-- every channel of the app.
 create index channels_by_event on channels (event_key, bundle_id, environment, variant, storage_policy, created_at)
     where event_key is not null;
 -- An audience has at most one channel; one that is retiring, deleting or deleted does not count.
@@ -387,9 +388,10 @@ create table unmanaged_channels (
     -- null until Apple was asked.
     storage_policy storage_policy,
     first_seen_at timestamptz not null,
-    -- When the last list without it was asked for; null: none was read before it was first seen, or it once was in the ledger.
+    -- When Apple was asked for the last list that lacked the channel; null: no such list was read before the channel
+    -- was first seen, or the channel once was in the ledger.
     lacked_at timestamptz,
-    -- An unanswered creation may have made it, and so may another system.
+    -- Whether its origin is not certain: an unanswered creation may have made it, or another system.
     contested boolean not null default false,
     primary key (bundle_id, environment, channel_id),
     foreign key (bundle_id, environment) references app_environments on delete cascade
@@ -445,9 +447,9 @@ create table lanes (
     -- Where it sends: null until the channel exists, and for crowds and tokens.
     channel uuid references channels on delete set null,
     token bytea check (length(token) between 1 and 512),
-    -- When a dispatcher must look at it. null: nothing waits, or a message is under way; when the lease ends, the lane
-    -- is found by that message (deliveries_under_way). shard_due_at is the same for crowds; while leased: the end of
-    -- the lease.
+    -- When a dispatcher must look at the lane. null: nothing waits, or a message is under way. When the lease of that
+    -- message ends, the lane is found by the message (index deliveries_under_way). shard_due_at is the same for a
+    -- crowd; while the crowd is leased, it is the end of the lease.
     due_at timestamptz,
     shard_due_at timestamptz,
     -- Its place among the app's lanes (Lane.Rank): 0 an end or an alert that rings waits, 1 priority 10, 2 the rest.
@@ -466,15 +468,15 @@ create table lanes (
     closed_at timestamptz,
     -- The newest accepted content, for apps that start an activity now.
     newest_broadcast uuid,
-    -- Until then APNs keeps the newest message, or a device shows the activity that it ended.
+    -- Until then APNs stores the newest message, or devices show the activity that this message ended.
     stored_until timestamptz,
     foreign key (bundle_id, environment) references app_environments on delete cascade,
     check (kind = 'crowd' or shard_due_at is null),
     check (kind in ('channel', 'token') or due_at is null),
     check ((kind = 'token') = (token is not null))
 )
--- A message that is sent directly after its acceptance changes its lane once, on its page (HOT), so no index may have a
--- column that such a message changes. Vacuum runs after few changes, and does not pause.
+-- A message that is sent directly after its acceptance updates its lane's row once. That must be a HOT update, so no
+-- index may have a column that such a message changes. Vacuum runs after few changes, and does not pause.
 with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000,
     autovacuum_vacuum_cost_delay = 0);
 -- Claims go app by app, so that no app's burst makes another app wait.
@@ -537,8 +539,8 @@ create table broadcasts (
     accepted_by text,
     withdrawn_by text,
     accepted_at timestamptz not null,
-    -- While it is scheduled it has no deliveries. It is sent only to apps that its key could access (reach; null: all
-    -- apps).
+    -- While the broadcast is scheduled it has no deliveries. reach: the apps that its API key could access, which are
+    -- the only ones it is sent to; null: all apps.
     send_at timestamptz,
     -- Seconds after its event's start (negative: before it), if its time was given so; send_at moves with the event.
     send_after_start integer,
@@ -570,7 +572,7 @@ create table deliveries (
     broadcast_id uuid not null references broadcasts on delete cascade,
     lane bigint not null,
     state delivery_state not null,
-    -- The end of its lane's lease while it is under way. The lane is found by it then.
+    -- While the message is under way: the end of its lane's lease. The lane is then found by this time.
     leased_until timestamptz,
     is_end boolean not null,
     is_start boolean not null default false,
@@ -594,8 +596,8 @@ create table deliveries (
     settled_at timestamptz,
     -- The lane's newest content before this message: the newest again when this one is withdrawn.
     content_before uuid,
-    -- The broadcast whose content the last attempt had; null: its own. content_sent: its own was sent with an earlier
-    -- alert.
+    -- The broadcast whose content the last attempt sent; null: the message's own. content_sent: the message's own
+    -- content was already sent, with the alert of an earlier message.
     content_of uuid,
     content_sent boolean not null default false,
     -- Bytes of that content and of its alert; null: none, or not known.
@@ -652,9 +654,11 @@ create table installations (
     live_activities_enabled boolean not null,
     frequent_pushes_enabled boolean not null,
     created_at timestamptz not null,
-    -- A day, so that a phone that registers again without a change writes its row only once a day.
+    -- When it last registered. A registration without a change updates this at most once a day, so that the row is
+    -- rarely written.
     seen_at timestamptz not null,
-    -- Each token that it brings moves this on by three minutes (TokenPace); null: it brought none.
+    -- Each new token that the installation registers moves this time on by three minutes (TokenPace); null: it has
+    -- registered none.
     tokens_paced_until timestamptz,
     unique (app, installation)
 );
@@ -705,16 +709,15 @@ create table activities (
     -- Whether the event's updates are sent to its token: it is shown, has a token that is not suspect, and no channel.
     in_crowd boolean not null generated always as (
         update_token is not null and suspect_since is null and channel_id is null and state in ('active', 'stale')) stored,
-    -- Whether people allow frequent pushes. If not, after a push there is none without a ringing alert until
-    -- rests_until.
+    -- Whether the user allows frequent pushes. If not, after a push only alerts that ring are sent until rests_until.
     frequent boolean not null default true,
     rests_until timestamptz,
     -- Whether its installation was asked for receipts when it was first reported.
     is_sampled boolean not null,
-    -- The earliest time at which its newest token gets the newest content, so that an app that reports one token after
-    -- the other does not get a push for each; null: no token was reported.
+    -- The earliest time at which its newest token gets the newest content; null: no token was reported. The wait avoids
+    -- a push for each token of an app that reports one token after the other.
     joins_at timestamptz,
-    -- An activity that existed before a start was not made by the start.
+    -- When it was first reported. An activity that was reported before a start was sent was not made by that start.
     first_reported_at timestamptz,
     reported_at timestamptz not null,
     unique (installation, activity)
@@ -744,7 +747,7 @@ create table event_starts (
     -- Whether it is sent again to followers whose card listens to a channel that was replaced.
     restarts boolean not null default false,
     declared_by text,
-    -- When somebody asked for it now, and who; when somebody stopped it.
+    -- When and by whom the start was requested to happen at once; when somebody stopped it.
     asked_at timestamptz,
     asked_by text,
     stopped_at timestamptz,
@@ -753,11 +756,15 @@ create table event_starts (
 );
 create index event_starts_opening on event_starts (opens_at) where opens_at is not null;
 
--- A fan-out to tokens, a run for short. `start`: an event's start in one app and environment, from its opening on; its
--- members follow the event's topics. Written by the loop of starts; due_at also by changes that a start depends on,
--- never by registrations or reports. `update`: the crowd of a lane, which is the activities of an event in one app and
--- environment that show one variant. Its lane has the lease and the due time, its message has the sweep
--- (deliveries.fan_out). Written with the first activity that joins.
+-- A fan-out to tokens, a run for short.
+--
+-- `start`: the start of an event in one app and environment. The row exists from the opening of the start, and its
+-- members follow the event's topics. Written by the loop of starts. due_at is also written by changes that a start
+-- depends on, never by registrations or reports.
+--
+-- `update`: the crowd of a lane, which is the activities of an event in one app and environment that show one variant.
+-- The lane has the lease and the due time, and the message has the progress of the sweep (deliveries.fan_out). Written
+-- with the first activity that joins.
 create table fan_outs (
     id bigint generated always as identity primary key,
     policy fan_out_policy not null,
@@ -767,7 +774,9 @@ create table fan_outs (
     variant text not null default '',
     lane bigint unique references lanes on delete cascade,
     -- All columns below are for starts only.
-    -- What the sweep is for: it begins again if the topics or the type of attributes change.
+    --
+    -- What the sweep, the pass over all followers, was begun with. It begins again if the topics or the type of
+    -- attributes change.
     topics text[],
     attributes_type text,
     -- When a replica must look at it; null: never again. A time before the end of the lease means that work came
@@ -783,9 +792,11 @@ create table fan_outs (
     -- Followers up to this installation were looked at; is_swept: all were.
     cursor bigint not null default 0,
     is_swept boolean not null default false,
-    -- Variants whose followers the sweep passed over because their audience could not start yet: it begins anew when one can.
+    -- Variants whose followers the sweep passed over because their audience could not start yet. The sweep begins anew
+    -- when one of these audiences can.
     passed_over text[] not null default '{}',
-    -- A channel was replaced: activities up to this one were looked at for cards that listen to the old one; null: all were.
+    -- After a channel was replaced: all activities up to this one were checked for cards that listen to the old
+    -- channel; null: all activities were checked.
     restart_after bigint,
     -- Installations whose pushes the replica with the lease is sending, written before the first of them is sent. If
     -- the replica dies, an installation that is noted and has no row in starts may have got one.
@@ -806,16 +817,17 @@ create table fan_outs (
 create index fan_outs_due on fan_outs (due_at) where due_at is not null;
 create index fan_outs_by_close on fan_outs (app, closed_at) where policy = 'start';
 
--- A member of a run that its sweep does not reach. Of a start, an installation: it follows late, took over a token, or
--- APNs is known not to have processed its push. Of a crowd, an activity. Without a delivery, its token came after the
--- newest content was sent, and it gets that separately. With a delivery it waits for that message, because APNs did not
--- take it, or because it wants few pushes and had one just now. Written by registrations and reports, which lock no run
--- for it, and by settlements; deleted by claims and settlements. There is no foreign key, because each row would lock
--- its run (forget_fan_outs).
+-- A member of a run that its sweep does not reach. For a start, the member is an installation: it follows late, took
+-- over a token, or APNs is known not to have processed its push. For a crowd, the member is an activity. Without a
+-- delivery, the activity's token came after the newest content was sent, and gets that content separately. With a
+-- delivery, the activity waits for that message, because APNs did not take its push, or because its user allows few
+-- pushes and it had one just now. Written by registrations and reports, which lock no run for it, and by settlements;
+-- deleted by claims and settlements. There is no foreign key, because each row would lock its run (forget_fan_outs).
 create table fan_out_queue (
     run bigint not null,
     member bigint not null,
-    -- Pushes that were tried; 0 with a delivery: the member rests.
+    -- The number of pushes that were tried. 0 with a delivery: the activity only waits until its rest is over
+    -- (activities.rests_until).
     attempts integer not null default 0,
     due_at timestamptz not null,
     delivery bigint,
@@ -843,9 +855,9 @@ create view audience_lanes as
         order by variant <> c.variant, variant <> '', position limit 1) u
     where c.policy = 'update';
 
--- The final state of an installation's start. Unless APNs refused it for its token, the installation gets no other one.
--- Written when a shard is settled. There is no foreign key, because it would read the run's row a million times
--- (forget_fan_outs).
+-- The final state of an installation's start. The installation gets no second start, unless APNs refused the first one
+-- because of its token. Written when a shard is settled. There is no foreign key, because it would read the run's row a
+-- million times (forget_fan_outs).
 create table starts (
     run bigint not null,
     installation bigint not null,
@@ -883,9 +895,10 @@ create table receipts (
 create index receipts_by_installation on receipts (installation, event_key);
 create index receipts_by_time on receipts (received_at);
 
--- What the installations of an app hold: the sum over its rows is their number, and about how many bytes they, their
--- topics, start tokens and receipts take with their indexes (DeviceBounds estimates the same). Written by triggers,
--- each session in its own rows, so that no registration waits for another. The Janitor adds up the rows of past hours.
+-- What the installations of an app take. The sums over the app's rows are the number of its installations, and about
+-- how many bytes they take. The bytes include their topics, start tokens, receipts and indexes (DeviceBounds estimates
+-- the same). Written by triggers, each session in its own rows, so that no registration waits for another. The Janitor
+-- adds up the rows of past hours.
 create table device_accounts (
     app integer not null,
     -- The hour of the change.
@@ -951,9 +964,9 @@ create trigger account_for_old after delete on receipts referencing old table as
 
 -- Lookups ---------------------------------------------------------------------------------------------------------------
 
--- A change of something that lookups or keys in memory depend on: every replica reads it again. Written by triggers in
--- the transaction of the change, so that an operator's SQL is noticed, too. NOTIFY is fast, and the journal tells
--- exactly what was committed since a replica last looked.
+-- A change of something on which cached lookups or API keys depend. Every replica reads the changed data again. Written
+-- by triggers in the transaction of the change, so that an operator's SQL is noticed, too. NOTIFY is fast, and the
+-- journal tells exactly what was committed since a replica last looked.
 create table lookup_journal (
     -- The transaction. A replica knows of the change if its last snapshot saw the transaction.
     version xid8 not null default pg_current_xact_id(),
@@ -1128,8 +1141,8 @@ create table webhook_attempts (
     primary key (delivery, number)
 );
 
--- Something that webhooks are to be told, as the row was then, and the webhooks that wanted it. Written by triggers,
--- deleted when its message is composed by the code of the API's answers (WebhookTopic).
+-- Something to tell webhooks: the row as it was then, and the webhooks that wanted it. Written by triggers. Deleted
+-- when its message is composed, by the code that also writes the API's answers (WebhookTopic).
 create table webhook_notes (
     id bigint generated always as identity primary key,
     topic webhook_topic not null,
@@ -1151,7 +1164,7 @@ create table webhook_settlements (
     broadcast_id uuid not null
 );
 
--- Notes something for the webhooks that are for all apps, or at least for all of these.
+-- Notes something for the webhooks that are for all apps, or whose apps include all of `apps`.
 create function note_for_webhooks(
     topic webhook_topic, at timestamptz, apps text[], channel json default null, replaced json default null,
     detail json default null
@@ -1213,7 +1226,8 @@ create trigger tell_of_missing after update on channels for each row
 create trigger tell_of_replaced after insert or update of state on channels for each row
     when (new.state = 'active' and new.event_key is not null) execute function tell_of_replaced_channel();
 
--- The report and the alarm before it tell whether a run found something new (ReconciliationFinding).
+-- The report, and the alarm that was set before this run, tell whether the run found something new
+-- (ReconciliationFinding).
 create function tell_of_reconciliation() returns trigger language plpgsql as $$
 begin
     perform note_for_webhooks('reconciliation.found', new.finished_at, new.bundle_id, detail => json_build_object(
@@ -1307,8 +1321,8 @@ create table leases (
 );
 
 -- Which builds may use this database: those that know the migration `least` and all before it. Raised by migrations
--- that take something away (scripts/check-migrations). A build that finds migrations it does not know continues if it
--- is one of them, so that a release can be rolled out while the one before it serves.
+-- that take something away (scripts/check-migrations). Such a build continues even if the database has later migrations
+-- that the build does not know, so that a release can be rolled out while the one before it serves.
 create table schema_compatibility (
     is_only boolean primary key default true check (is_only),
     least integer not null

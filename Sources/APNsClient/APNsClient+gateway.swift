@@ -28,7 +28,8 @@ extension APNsClient: APNsGateway {
             "POST", APNsPath.channels(of: address.managementBundleID), at: address, requestID: requestID,
             body: Array(body.utf8)
         ).map { response in
-            // Without the ID the channel may still exist. Only Apple's list of channels shows whether it does.
+            // If the answer has no channel ID, the channel may still exist. Only Apple's list of channels shows whether
+            // it does.
             guard let channelID = response[header: APNsHeader.channelID], !channelID.isEmpty else {
                 return .failure("APNs accepted the creation, but its answer has no channel ID")
             }

@@ -94,7 +94,7 @@ extension APNsClient {
         return .unsent(why)
     }
 
-    /// The most times that one call is sent. Connections that keep lastUsed it are unlikely to accept it later.
+    /// The most times that one call is sent. After so many failed attempts, another one is unlikely to succeed.
     private static let maximumSends = 10
 
     /// Replaces a refused token. Returns whether there is another token to try.

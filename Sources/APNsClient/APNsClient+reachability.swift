@@ -15,8 +15,8 @@ package enum APNsReachability: Sendable, Hashable {
 }
 
 extension APNsClient {
-    /// The reachability of APNs in an environment. If some of its hosts cannot be reached, or some teams or keys are
-    /// refused, that is the result.
+    /// The reachability of APNs in an environment. An unreachable host is the result even if other hosts are reachable.
+    /// Without one, a refused key is the result.
     package func reachability(of environment: APNsEnvironment) -> APNsReachability {
         let endpoints = [settings.endpoints.send[environment], settings.endpoints.manage[environment]].compactMap(
             \.self)

@@ -21,7 +21,7 @@ package final class APNsClient: Sendable {
         package var requestTimeout: Duration = .seconds(5)
         /// The time from the look-up of APNs' address to the first SETTINGS.
         package var connectTimeout: Duration = .seconds(10)
-        /// While answers are awaited: the silence after which a PING is sent.
+        /// If requests wait for answers and APNs sends nothing for this long, the client sends a PING.
         package var overdueInterval: Duration = .seconds(2)
         /// How long APNs may stay silent after such a PING before the connection is closed.
         package var pingTimeout: Duration = .seconds(2)
@@ -35,8 +35,8 @@ package final class APNsClient: Sendable {
         package init(endpoints: Endpoints) { self.endpoints = endpoints }
     }
 
-    /// The kind of traffic. Each has separate connections, so that a goal's broadcasts do not wait behind a million
-    /// starts.
+    /// The kind of traffic. Each kind has its own connections, so that the broadcasts after a goal do not wait behind a
+    /// million pushes that start activities.
     enum Traffic: String, Hashable {
         case channels
         case devices
@@ -68,7 +68,7 @@ package final class APNsClient: Sendable {
         tokens = ProviderTokens(keys: keys, store: settings.tokenStore, metrics: metrics, logger: logger, now: now)
     }
 
-    /// Lets requests in flight finish and closes every connection; later calls are unsent.
+    /// Lets requests in flight finish and closes every connection. Later calls return `unsent`.
     package func close() async {
         let open = pools.withLock { pools in
             defer { pools = nil }

@@ -42,7 +42,7 @@ package struct Endpoint: Sendable, Hashable {
         return port
     }
 
-    /// Whether it is a host name or an IPv4 address.
+    /// Whether the text is a host name or an IPv4 address.
     private static func isName(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in

@@ -4,8 +4,8 @@ package enum APNsLimits {
     package static let broadcastPayload = 5_120
     /// The most bytes of a device push's whole JSON body.
     package static let devicePayload = 4_096
-    /// The most bytes of ActivityKit's static and dynamic data together. A larger content state may not decode on the
-    /// device.
+    /// The most bytes of ActivityKit's static and dynamic data together. The device may fail to decode a larger content
+    /// state.
     package static let activityData = 4_096
     /// The most channels of one app in one environment.
     package static let channels = 10_000

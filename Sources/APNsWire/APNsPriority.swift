@@ -2,7 +2,7 @@
 package enum APNsPriority: Int, Sendable, Hashable, CaseIterable, Comparable {
     /// Does not wake the device.
     case lowest = 1
-    /// Delivered when it suits the device's power. It does not count against the device's hourly budget.
+    /// Delivered at a time that saves the device's power. It does not count against the device's hourly budget.
     case powerAware = 5
     /// Delivered at once. It counts against the budget.
     case immediate = 10

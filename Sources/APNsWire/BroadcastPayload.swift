@@ -46,7 +46,7 @@ package struct BroadcastPayload: Sendable, Hashable {
     package var staleDate: Int?
     /// Seconds since 1970; only with `end`. A time in the past removes the activity at once.
     package var dismissalDate: Int?
-    /// The text of a JSON number. It is compared with other activities of the same app.
+    /// The text of a JSON number. The system compares it with the scores of other activities of the same app.
     package var relevanceScore: [UInt8]?
 
     package init(

@@ -98,7 +98,7 @@ struct CSVRecords {
         return Record(line: begins, fields: fields)
     }
 
-    /// The candidate that is most frequent in the header, outside of quotation marks.
+    /// The separator that occurs most in the header, outside of quotation marks.
     private static func separator(of header: ArraySlice<UInt8>) -> UInt8 {
         let candidates = [UInt8(ascii: ","), UInt8(ascii: ";"), 0x09]
         var counts = [0, 0, 0]

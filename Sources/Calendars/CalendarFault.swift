@@ -4,7 +4,7 @@ package struct CalendarFault: Error, Sendable, Hashable {
     package var line: Int
     /// A sentence that says what is wrong or expected.
     package var detail: String
-    /// The UID of the entry; `nil`: it is unknown, or the fault is of the whole file.
+    /// The UID of the entry; `nil`: it is unknown, or the fault concerns the whole file.
     package var uid: String?
 
     package init(line: Int, _ detail: String, uid: String? = nil) {

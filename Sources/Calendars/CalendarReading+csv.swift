@@ -79,7 +79,7 @@ private struct Header {
     /// The number of columns.
     let count: Int
     private var places: [String: Int] = [:]
-    /// Columns that are named together, such as `date time`. Their values are joined with a space.
+    /// Several columns that the plan gives for one name, such as `date time`. Their values are joined with a space.
     private var joined: [String: [Int]] = [:]
 
     /// - Throws: if a declared column does not exist.

@@ -8,14 +8,15 @@ package struct CalendarReading: Sendable {
     }
 
     package var format: Format
-    /// The column, property or template of each name.
+    /// By name: the CSV column, the iCalendar property or the template that gives its value.
     package var columns: [String: String]
     package var datePattern: DatePattern
     /// The time zone for times that have none; `nil`: the file's time zone, or else UTC.
     package var timeZone: TimeZone?
-    /// The names whose values are needed.
+    /// The names whose values are read into `CalendarEntry.values`.
     package var names: Set<String>
-    /// The time zone also for times whose own zone this machine does not know; `nil`: such a time is a fault.
+    /// The time zone for times whose zone is missing or unknown on this machine. It takes precedence over `timeZone`.
+    /// `nil`: an unknown zone is a fault.
     package var fallback: TimeZone?
 
     package init(

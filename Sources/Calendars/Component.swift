@@ -3,7 +3,7 @@ struct Property {
     let line: Int
     /// In upper case.
     let name: String
-    /// The parameters by name in upper case. Of a list only the first value is kept.
+    /// The parameters by name in upper case. If a parameter has a list of values, only the first one is kept.
     private(set) var parameters: [String: String] = [:]
     /// The value as written, with its escapes.
     let value: String

@@ -12,8 +12,9 @@ package struct PreviewTemplate: Sendable {
     package static let maximumBytes = 2_000
     /// The deepest nesting of sections.
     static let maximumDepth = 8
-    /// The most work of one filling, in bytes: each pass of a section costs the length of the template, a value its
-    /// length, a name the members that are compared. Without a limit, nested sections would multiply.
+    /// The most work of one filling, in bytes. A pass of a section costs the length of the template. A value costs its
+    /// length. A name costs the number of members that are compared with it. Without a limit, nested sections would
+    /// multiply the work.
     private static let maximumWork = 1_000_000
 
     private let template: MustacheTemplate
@@ -41,7 +42,7 @@ package struct PreviewTemplate: Sendable {
         do {
             template = try MustacheTemplate(string: "{{% CONTENT_TYPE:TEXT}}\n" + text)
         } catch let error as MustacheTemplate.ParserError {
-            // The pragma is the first line.
+            // The parsed text begins with the pragma, so its line numbers are one too high.
             throw Fault(
                 line: max(1, error.context.lineNumber - 1), column: error.context.columnNumber,
                 detail: Self.words(error.error))

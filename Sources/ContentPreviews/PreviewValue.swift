@@ -62,7 +62,7 @@ struct PreviewValue: MustacheParent, MustacheCustomRenderable {
         }
     }
 
-    /// The elements of a list, as many as the budget allows passes.
+    /// The elements of a list, until the budget is too small for another pass.
     fileprivate func iterator(of elements: [JSONValue]) -> AnyIterator<Any> {
         var rest = elements[...]
         return AnyIterator {

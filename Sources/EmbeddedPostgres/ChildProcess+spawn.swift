@@ -28,7 +28,8 @@ extension ChildProcess {
         defer { posix_spawn_file_actions_destroy(&actions) }
 
         setSignals(of: &attributes)
-        // Copies with numbers above all requested ones, so that setting one does not overwrite another.
+        // The descriptors are first copied to numbers above all requested ones, so that no `dup2` overwrites a
+        // descriptor that is still needed.
         let clear = (descriptors.keys.max() ?? 2) + 1
         let copies = try descriptors.mapValues { try $0.copy(from: clear) }
         for number: Int32 in 0...2 where copies[number] == nil {
@@ -93,8 +94,8 @@ extension ChildProcess {
     }
 
     private static func setSignals(of attributes: inout SpawnAttributes) {
-        // A server ignores SIGPIPE, and SIGINT and SIGTERM while it handles them in another way. A shell that inherits
-        // an ignored signal can never catch it.
+        // Our process, if it is a server, ignores SIGPIPE. It also ignores SIGINT and SIGTERM while it handles them in
+        // another way. A shell that inherits an ignored signal can never catch it.
         var defaults = sigset_t()
         sigfillset(&defaults)
         sigdelset(&defaults, SIGKILL)

@@ -77,7 +77,8 @@ final class ChildProcess: Sendable {
         while waitpid(pid, &status, 0) == -1 {
             guard errno == EINTR else { return .unknown }
         }
-        // Two macros that Swift does not import: the low seven bits are the signal, the next eight the exit status.
+        // This replaces the macros WTERMSIG and WEXITSTATUS, which Swift does not import. The low seven bits are the
+        // signal, the next eight the exit status.
         let signal = status & 0x7F
         return signal == 0 ? .exited((status >> 8) & 0xFF) : .signalled(signal)
     }

@@ -29,7 +29,6 @@ final class Descriptor: Sendable {
         return Descriptor(number)
     }
 
-    /// The two ends of a pipe.
     static func pipe() throws -> (read: Descriptor, write: Descriptor) {
         var ends: [Int32] = [-1, -1]
         #if canImport(Darwin)

@@ -7,7 +7,7 @@ struct Launcher: Sendable, Equatable {
 
     func command(_ program: String, _ arguments: [String]) -> [String] { prefix + [program] + arguments }
 
-    /// The first way that can enter `folders` and start `program`.
+    /// The first launcher that can enter `folders` and start `program`.
     ///
     /// `setpriv` is tried first, because it replaces itself with the program, while `runuser` stays as its parent. If
     /// folders are closed to the account (0700, owned by root), and only then, the program gets one capability: to

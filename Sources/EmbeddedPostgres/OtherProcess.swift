@@ -14,8 +14,8 @@ enum OtherProcess: Sendable, Equatable {
     case server
     /// Another PostgreSQL, or one that cannot be identified. PostgreSQL itself must decide.
     case anotherPostgres
-    /// Another program that got the ID since (in a container the same IDs return at every start), or a process that has
-    /// ended but was not collected.
+    /// Another program that got the ID later (in a container the same IDs return at every start), or a zombie: a
+    /// process that has ended, but whose parent has not waited for it.
     case stranger
 
     static func under(_ pid: Int32, data: String) async -> OtherProcess {
@@ -30,7 +30,7 @@ enum OtherProcess: Sendable, Equatable {
         return program == "postgres" || program == "postgres:" ? .anotherPostgres : .stranger
     }
 
-    /// The arguments, joined by spaces; empty for an ended process that was not collected; nil if they cannot be read.
+    /// The arguments, joined by spaces; empty for a zombie; nil if they cannot be read.
     private static func commandLine(of pid: Int32) async -> String? {
         #if canImport(Darwin)
             let command = ["/bin/ps", "-o", "command=", "-p", "\(pid)"]

@@ -117,7 +117,7 @@ struct RunningCluster: Sendable {
 
     func stop(logger: Logger) async {
         await server.stop(postmasterFile: layout.postmasterFile)
-        // It has already ended, unless the shell was killed and left the server behind.
+        // The server has already ended, unless the shell was killed and left the server behind.
         try? await EarlierServer(layout: layout).stop()
         SocketFolder(layout: layout).remove()
         lock.release()

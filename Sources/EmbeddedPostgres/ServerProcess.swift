@@ -30,7 +30,6 @@ final class ServerProcess: Sendable {
         lifeline = Mutex(line.write)
     }
 
-    /// Whether the server has not ended yet.
     var isRunning: Bool { shell.endingSoFar == nil }
 
     func ending() async {

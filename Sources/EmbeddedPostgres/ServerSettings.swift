@@ -29,7 +29,7 @@ struct ServerSettings: Sendable {
             // Small values, for one machine. 250 connections are enough for the pools of some servers (about 30 each at
             // most) and an administrator.
             "max_connections=250", "shared_buffers=32MB", "max_wal_size=256MB", "jit=off",
-            // Tests collect their statistics themselves, because a plan must not depend on the time.
+            // Tests run ANALYZE themselves, because a query plan must not depend on when autovacuum runs.
             "autovacuum=\(durable ? "on" : "off")",
             // Clients get the errors of statements and log them; here they would only fill the disk.
             "logging_collector=off", "log_destination=stderr", "log_min_messages=log", "log_checkpoints=off",

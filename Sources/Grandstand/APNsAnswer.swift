@@ -50,8 +50,8 @@ package struct APNsRefusal: Error, Sendable, Equatable {
     package var status: Int
     package var reason: APNsReason
     package var requestID: String?
-    /// Seconds that APNs asked to wait. No page of Apple's documents that APNs sends this. If APNs refuses a provider
-    /// token: seconds until a request may carry the token again.
+    /// Seconds that APNs asked to wait. Apple does not document that APNs sends this. If APNs refuses a provider token:
+    /// seconds until a request may carry the token again.
     package var retryAfter: Int?
     /// The request was not sent, because APNs had refused the provider token. The token is not sent again before
     /// `retryAfter`.
@@ -77,7 +77,7 @@ package struct APNsRefusal: Error, Sendable, Equatable {
         return refused
     }
 
-    /// Whether APNs refuses the provider token, so that requests with it wait. They share one log line.
+    /// Whether APNs refuses the provider token, so that requests with it wait. One log line reports all these refusals.
     package var isOfRefusedKey: Bool { reason.concernsProviderToken && retryAfter != nil }
 
     package var meaning: APNsReason.Meaning { reason.meaning(status: status) }

@@ -33,7 +33,7 @@ package struct AudienceSelector: Sendable, Hashable {
             && (variant == id.variant || variant == nil && !isExact)
     }
 
-    /// The error text for a selector that matches no audience of the event; `nil`: it matches one.
+    /// The error text for this selector when it matches no audience of the event.
     ///
     /// - Parameter ids: the audiences of the event.
     package func objection(among ids: some Sequence<Audience.ID>) -> String {

@@ -25,8 +25,8 @@ package struct ChannelTenure: Sendable, Hashable {
         package var channelsOpenAt: Date?
         package var startsAt: Date?
         package var endsAt: Date?
-        /// The latest of: when its newest message was accepted, was sent or will be sent, and when the event was
-        /// reopened. Needed only when the event could be closed without an `end`.
+        /// The latest of these times: the newest message was accepted, was sent or will be sent, or the event was
+        /// reopened. Needed only if the event could be closed without an `end`.
         package var lastMessageAt: Date?
         /// When it ended or was cancelled.
         package var overAt: Date?

@@ -35,8 +35,8 @@ package struct Circuit: Sendable, Equatable {
         /// Seconds until the first probe, and the longest time between two probes.
         let pauses: RetryPolicy
 
-        /// One broken connection may carry a hundred requests. A retry repairs that, so the threshold is higher. Probes
-        /// come soon, because a match does not wait.
+        /// One broken connection may carry a hundred requests, and a retry repairs that. So the threshold is higher.
+        /// Probes come soon, because updates of a live match are urgent.
         package static let apns = Rule(
             threshold: Circuit.threshold, minimumOutage: Circuit.minimumOutage,
             pauses: RetryPolicy(base: 0.5, ceiling: 5))

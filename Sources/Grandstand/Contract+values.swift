@@ -1,7 +1,7 @@
 package import FoundationEssentials
 package import GrandstandContract
 
-// Converts values that many nouns share to the contract's types.
+// Conversions to the contract's types, for values that many resources share.
 
 extension Contract.Page {
     /// A page from the store, with each item converted to the contract's type.

@@ -29,7 +29,6 @@ package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
         case connecting
         /// The connection broke while it was in use.
         case lost
-        /// The timeout passed.
         case timedOut
         /// The timeout passed while the server only waited for a standby's confirmation.
         case unconfirmed

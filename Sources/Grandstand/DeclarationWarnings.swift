@@ -36,7 +36,7 @@ package struct DeclarationWarnings: Sendable {
     private let now: Date
 
     /// - Parameters:
-    ///   - after: the times in the declaration, as precise as the earlier ones.
+    ///   - after: the times in the declaration, in microseconds, as the earlier times are stored.
     ///   - start: the start in the declaration.
     package init(_ after: EventTimes, start: StartDeclaration? = nil, now: Date) {
         self.after = after

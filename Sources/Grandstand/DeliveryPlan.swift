@@ -93,7 +93,7 @@ package struct DeliveryPlan: Sendable, Hashable {
         items = chosen.map { item(for: $0, expiration.header(for: $0.storagePolicy, now: now)) }
     }
 
-    /// The variants of the audiences that have their own content or alert, sorted by name.
+    /// The variants that have their own content or alert and belong to one of these audiences, sorted by name.
     private static func overridden(_ content: BroadcastContent, _ audiences: [Audience]) -> [Variant] {
         Set(audiences.lazy.compactMap(\.variant)).filter { content.byVariant[$0] != nil }.sorted()
     }
@@ -112,8 +112,8 @@ package struct DeliveryPlan: Sendable, Hashable {
             ?? (payload.alert != nil || payload.event == .end ? .immediate : .powerAware)
     }
 
-    /// The message to an audience on one kind of lane. For tokens, APNs stores the newest message for an offline
-    /// device, like a channel with `mostRecentMessageStored`.
+    /// The message to an audience on a lane of this kind. If it is sent to tokens, APNs stores the newest message for
+    /// an offline device, as it does for a channel with `mostRecentMessageStored`.
     package func item(_ item: Item, on kind: Lane.Kind) -> Item {
         guard kind.isCrowd else { return item }
         var kept = self.item(for: item.audience, expiration.header(for: .mostRecentMessageStored, until: expiresAt))
@@ -156,7 +156,7 @@ package struct DeliveryPlan: Sendable, Hashable {
             members: [.size(size), .limit(limit)])
     }
 
-    /// Warnings about lanes that refused the broadcast while others accepted it.
+    /// Warnings for an accepted broadcast that is too large for some crowds.
     package static func warnings(tooLongForTokens refusals: [Problem]) -> [String] {
         // Each app's crowd gives the same text. It is reported once.
         var said: [String] = []

@@ -10,8 +10,8 @@ package struct EventSpecification: Sendable, Hashable {
     package var endsAt: Date?
     /// When channels are created; `nil`: at once.
     package var channelsOpenAt: Date?
-    /// Seconds before `startsAt` at which channels are created. This time moves with `startsAt`. It excludes
-    /// `channelsOpenAt`.
+    /// Seconds before `startsAt` at which channels are created. This time moves with `startsAt`. It cannot be combined
+    /// with `channelsOpenAt`.
     package var channelsOpenBefore: Int?
     package var audiences: [Audience]
     /// JSON object text, stored exactly as written.
@@ -52,7 +52,8 @@ package struct EventSpecification: Sendable, Hashable {
         return startsAt.addingTimeInterval(-Double(channelsOpenBefore))
     }
 
-    /// Whether the declared end is after `now`. Without a declared end, the start counts.
+    /// Whether the declared end is after `now`. Without a declared end, it must be `startsAt` or the creation of the
+    /// channels that is after `now`.
     package func reaches(beyond now: Date) -> Bool {
         if let endsAt { return endsAt > now }
         return [startsAt, opensAt].contains { $0.map { $0 > now } ?? false }

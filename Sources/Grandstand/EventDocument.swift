@@ -12,7 +12,7 @@ package struct EventDocument: Sendable, Hashable {
         for member in all { self[member.name] = member.value.bytes }
     }
 
-    /// - Parameter shown: an event in the form of the API's answers. The document gets its declaration.
+    /// - Parameter shown: an event as the API shows it. The document gets only the members that its organiser declares.
     package init(shown: JSONValue) {
         guard case .object(let all) = shown.kind else { return }
         for member in all where !Self.readOnly.contains(member.name) {
@@ -86,7 +86,7 @@ package struct EventDocuments: Sendable {
     /// - Parameters:
     ///   - maximumBytes: the most bytes of a PUT body.
     ///   - read: reads a PUT body.
-    ///   - show: writes the event as the API shows it. `read` gives the same declaration again for it.
+    ///   - show: writes the event as the API shows it. `read` turns this text into the same declaration again.
     package init(maximumBytes: Int, read: @escaping Read, show: @escaping Show) {
         self.maximumBytes = maximumBytes
         readBody = read

@@ -23,7 +23,8 @@ package enum Expiration: Sendable, Hashable {
     /// - Parameter deadline: when the server stops trying.
     package func header(for policy: StoragePolicy, until deadline: Date) -> Int {
         switch (self, policy) {
-        // This also holds if the organiser set a time, because the message was accepted under another policy.
+        // This also holds if the organiser set a time: then the channel had another policy when the message was
+        // accepted.
         case (_, .noMessageStored): 0
         case (.header(let value), .mostRecentMessageStored): value
         // Rounded up, so that the time in the header has not passed at any attempt before the deadline.

@@ -42,7 +42,7 @@ package struct Forecast: Sendable, Hashable {
     }
 
     /// The number of channels over the next thirty days, in steps of 15 minutes for two days and of four hours after
-    /// that. Each step shows its highest count. Its end shows the count that continues.
+    /// that. Each step shows its highest count. If the count at the end of a step is lower, another point shows it.
     package static func course(spans: [Span], now: Date) -> [Point] {
         let (held, changes) = Self.changes(spans: spans, now: now)
         var points: [Point] = []

@@ -1,5 +1,5 @@
 package import FoundationEssentials
-// Every reader of a problem needs its kind, so the contract is exported, too.
+// Code that reads a problem needs its kind, so the module of the contract is re-exported.
 @_exported public import GrandstandContract
 
 /// An error for the sender of a request: what is wrong and what to do about it.

@@ -8,7 +8,8 @@ package struct Quirk: Sendable, Hashable {
         /// Which spelling of the bundle ID the management API accepts: `registered` or `lowercased`
         /// (docs/internals/apns.md 7).
         case managementPath = "management-path"
-        /// Whether the App ID has the Broadcast capability: `on`, or `off` after a `BroadcastFeatureNotEnabled` (C2).
+        /// Whether the App ID has the Broadcast capability: `on`, or `off` after a `BroadcastFeatureNotEnabled`
+        /// (docs/internals/apns.md C2).
         case broadcastFeature = "broadcast-feature"
 
         /// The allowed values. The documented behaviour comes first.

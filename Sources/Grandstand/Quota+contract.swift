@@ -39,7 +39,7 @@ extension Contract.Throttled {
 }
 
 extension Throttle {
-    /// The text that pages show for it.
+    /// The text that pages show for the throttle.
     package var sentence: String {
         let subject = api == .broadcast ? "APNs throttles this app" : "APNs throttles this app's pushes to devices"
         let rate = perSecond >= 10 ? "\(Int(perSecond.rounded()))" : "\(perSecond.tenths)"

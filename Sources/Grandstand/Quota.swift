@@ -86,7 +86,8 @@ package struct Quota: Sendable, Hashable {
         case listIncomplete = "list-incomplete"
         /// Apple's list has new channels of unknown origin: an unanswered creation of this server, or another system.
         case ambiguousCreation = "ambiguous-creation"
-        /// Unusually many installations are new: a thousand, and a tenth of those known before.
+        /// Unusually many installations are new: at least a thousand within an hour, and at least a tenth of those
+        /// known before.
         case manyInstallations = "many-installations"
 
         init(_ alarm: ReconciliationReport.Alarm) {

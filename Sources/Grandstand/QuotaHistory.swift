@@ -1,7 +1,7 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// A past quota of an app in one environment: one sample, or several samples combined to a step.
+/// A past quota of an app in one environment: one sample, or several samples combined into one step.
 package struct QuotaSample: Sendable, Hashable {
     package var bundleID: BundleID
     package var environment: APNsEnvironment
@@ -42,7 +42,7 @@ package struct QuotaHistory: Sendable, Hashable {
     package var to: Date
     /// Seconds: a multiple of `fine`.
     package var step: Int
-    /// The most samples to read, starting with the first app.
+    /// The most combined samples to read, in the order of app, environment and time.
     package var limit = 2 * maximum
 
     package init(
@@ -57,7 +57,8 @@ package struct QuotaHistory: Sendable, Hashable {
         self.step = step
     }
 
-    /// Seconds between two samples, and how long they are kept. After that only hourly samples remain.
+    /// `fine` and `coarse`: seconds between two samples. `fineKept` and `coarseKept`: seconds for which these samples
+    /// are kept. After `fineKept` only hourly samples remain.
     package static let fine = 300
     package static let fineKept: TimeInterval = 2 * 86_400
     package static let coarse = 3_600

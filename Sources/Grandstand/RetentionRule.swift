@@ -22,17 +22,17 @@ package struct RetentionRule: Sendable, Hashable {
         case answers = "kept answers"
         /// Settled webhook messages with their attempts, and messages that wait for a disabled webhook.
         case webhookMessages = "webhook messages"
-        /// Installations that were not seen for that time, with all their rows.
+        /// Installations that were not seen during the retention, with all their rows.
         case installations
-        /// Activities without a report for that time. Apple keeps no activity for half a day.
+        /// Activities without a report during the retention. No activity exists on a device for longer than half a day.
         case activities
         case receipts
-        /// Hours of `device_accounts`. They are summed up.
+        /// Rows of past hours in `device_accounts`. They are added up to one row for each app.
         case deviceHours = "hours of device accounts"
     }
 
     package let rows: Rows
-    /// Seconds from a row's end until it is deleted.
+    /// Seconds from the last use of a row until the row is deleted.
     package let keep: TimeInterval
 
     package init(_ rows: Rows, keep: TimeInterval) {

@@ -15,7 +15,7 @@ package struct RetryPolicy: Sendable, Hashable {
         self.ceiling = ceiling
     }
 
-    /// For broadcasts. They are urgent within seconds.
+    /// For broadcasts, which must reach devices within seconds.
     package static let broadcasts = RetryPolicy(base: 0.25, ceiling: 30)
     /// For broadcasts that Apple refused because it does not know their channel. The pause leaves time for a
     /// reconciliation.

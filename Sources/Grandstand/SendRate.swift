@@ -33,15 +33,15 @@ package struct SendRate: Sendable, Hashable {
     /// The rate is back at the refused rate after this many seconds and this many requests of full use.
     private static let returnTime: TimeInterval = 6
     private static let returnRequests = 70.0
-    /// Each second of `Retry-After` adds this to the factor by which the return is slower, because nothing is sent
-    /// meanwhile.
+    /// After a 429 with `Retry-After`, the return to the refused rate is slower by a factor, because nothing is sent
+    /// meanwhile. Each second of `Retry-After` adds this to the factor.
     private static let retryAfterCost = 5.0
     /// The share by which the rate exceeds the refused rate after another `returnTime` of full use.
     private static let acceleration = 0.4
     /// Seconds of full use in which the rate doubles while no refused rate is known.
     private static let doubling: TimeInterval = 0.5
-    /// `depth`: seconds of the rate that may be sent at once, so that a process that is this late loses nothing.
-    /// `quantum`: at a high rate, at least this many seconds of it are handed out at once.
+    /// `depth`: tokens of this many seconds may be sent at once, so that a process that is late by this time loses
+    /// nothing. `quantum`: at a high rate, tokens of at least this many seconds are handed out at once.
     private static let depth: TimeInterval = 0.1
     private static let quantum: TimeInterval = 0.02
     /// Seconds without a 429 after which the limit is forgotten.
@@ -50,14 +50,16 @@ package struct SendRate: Sendable, Hashable {
     private struct Limit: Sendable, Hashable {
         var since: Date
         var throttledAt: Date
-        /// When the rate was last lowered. Requests sent before that were under way then.
+        /// When the rate was last lowered. Requests that were sent before this time were still under way at that
+        /// moment.
         var loweredAt: Date
         /// The rate after it was last lowered, in requests a second.
         var base: Double
         /// The rate that was refused; `nil`: no limit was found yet, and the rate doubles.
         var refused: Double?
         var slowness = 1.0
-        /// Since the rate was lowered: seconds and requests of full use, and requests accepted that were sent since then.
+        /// `usedTime` and `usedRequests`: seconds and requests of full use since the rate was lowered. `accepted`:
+        /// requests that were sent since then and accepted.
         var usedTime: TimeInterval = 0
         var usedRequests = 0
         var accepted = 0
@@ -228,8 +230,8 @@ package struct SendRate: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - rate: this replica's share, in requests a second.
-    ///   - since: when the first of them was throttled.
-    ///   - throttledAt: when the last of them was throttled.
+    ///   - since: when the first of the other replicas was throttled.
+    ///   - throttledAt: when the last of the other replicas was throttled.
     package mutating func join(rate: Double, since: Date, throttledAt: Date, at now: Date) {
         guard limit == nil else { return }
         let rate = max(settings.floor, rate)

@@ -31,7 +31,7 @@ package enum Verdict: Sendable, Equatable {
         case start
     }
 
-    /// The most attempts of a message whose channel Apple says it does not know: about two minutes.
+    /// The most attempts of a message if Apple answers that it does not know the channel. They take about two minutes.
     package static let doubtfulAttempts = 8
 
     /// Judges the answer to attempt number `attempts` of a delivery that is worth sending until `expiresAt`.

@@ -1,6 +1,5 @@
 /// A write's precondition (RFC 9110, 13.1), so that two writers do not overwrite each other's changes unnoticed.
 package enum WriteCondition: Sendable, Hashable {
-    /// The write has no condition.
     case none
     /// `If-None-Match: *`: nothing exists yet.
     case absent

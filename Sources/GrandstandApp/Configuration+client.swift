@@ -4,15 +4,14 @@ extension Configuration {
     /// The most connections of one pool.
     private var connectionsUnderLoad: Int { connections * 4 }
 
-    /// The most broadcasts in flight in one environment. The windows of a connection hold about a hundred
-    /// (docs/internals/http2.md), and the pool grows as they fill.
+    /// The most broadcasts in flight in one environment. The flow-control windows of one connection hold about a
+    /// hundred broadcasts (docs/internals/http2.md), and the pool opens more connections as they fill.
     var broadcastsUnderWay: Int { 100 * connectionsUnderLoad }
 
-    /// The most pushes to devices in flight in one environment: half as many, so that a million starts also leave
-    /// processor time for a goal.
+    /// The most pushes to devices in flight in one environment. It is half the number of broadcasts, so that a million
+    /// starts leave processor time for the broadcast of a goal.
     var devicePushesUnderWay: Int { broadcastsUnderWay / 2 }
 
-    /// The settings of the APNs client.
     func clientSettings() -> APNsClient.Settings {
         var settings = APNsClient.Settings(endpoints: endpoints)
         settings.trustRoots = trustRoots

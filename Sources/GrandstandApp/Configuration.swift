@@ -84,7 +84,8 @@ package struct Configuration: Sendable {
     package var requestTimeout: Duration
     /// Seconds between two messages of one lane; 0: no pause.
     package var laneInterval: TimeInterval
-    /// The same for activities by token whose users turned frequent updates off. Alerts do not wait.
+    /// Seconds between two pushes by token to an activity whose user turned frequent updates off; 0: no pause. Alerts
+    /// do not wait.
     package var infrequentInterval: TimeInterval
     /// Seconds after which an alert is too old, if the broadcast has no `expiresIn`.
     package var alertFreshness: TimeInterval

@@ -12,7 +12,7 @@ package typealias PoolWaits = @Sendable (_ pool: String) -> (@Sendable (Duration
 /// A database that this process has opened, with its cluster if it is the embedded one.
 package struct DatabaseSession: Sendable {
     package let pool: PostgresPool
-    /// For lookups. They have few connections, so that a crowd leaves the others to organisers.
+    /// For lookups. The pool has few connections, so that a crowd leaves connections to organisers.
     package let lookupPool: PostgresPool
     /// For single broadcasts.
     package let outboxPool: PostgresPool
@@ -103,7 +103,8 @@ package struct DatabaseSession: Sendable {
             var configuration = configuration
             configuration.maximumConnections = sizes[pool]
             configuration.onWait = onWait(pool.rawValue)
-            // A check must find out the database's state itself, and it reports its result itself.
+            // The probe pool has neither callback nor health record: a check must find out the database's state itself,
+            // and it reports its result itself.
             if pool != .probe {
                 configuration.onFailure = onFailure
                 configuration.health = health
@@ -137,7 +138,7 @@ package struct DatabaseSession: Sendable {
 
     /// Reads the database's clock, on a connection that is already open.
     package func time(_ own: DatabaseClock.OwnClocks) async throws -> ClockSample {
-        // A reading that takes longer than this is useless.
+        // A reading that takes longer than a request may wait is useless.
         try await PostgresPatience.$current.withValue(.request()) {
             try await pool.withConnection { connection in
                 try await own.sample { try await Self.now(on: connection) }
@@ -236,7 +237,7 @@ package struct DatabaseSession: Sendable {
     package func requireVersion() async throws {
         let version: Int
         do {
-            // Waits for a server that is starting.
+            // This also waits for a PostgreSQL server that is still starting.
             version = try await pool.withConnection(within: pool.patience) { $0.serverVersion }
         } catch {
             throw Self.explain(error)
@@ -252,8 +253,8 @@ package struct DatabaseSession: Sendable {
                 + "pg_upgrade, or with pg_dump into a newer one")
     }
 
-    /// Refuses a connection pooler that shares sessions between transactions, because it would fail only after some
-    /// time.
+    /// Refuses a connection pooler that shares sessions between transactions. With such a pooler, the server would not
+    /// fail at once, but only after some time.
     ///
     /// - Throws: `StartError`, also if the database does not answer.
     package func requireOwnSessions() async throws {

@@ -73,8 +73,8 @@ final class DatabaseWatch: Service {
         }
     }
 
-    /// Makes the result at most a second old, within a fifth of a second. If a check takes longer, it continues, and
-    /// the earlier result counts until the check has lasted for a second.
+    /// Updates the result so that it is at most a second old. This takes at most a fifth of a second. If a check takes
+    /// longer, it continues, and the earlier result counts until the check has lasted for a second.
     func refresh() async {
         _ = try? await PostgresPatience.$current.withValue(.request(Self.wait)) { try await look() }
     }

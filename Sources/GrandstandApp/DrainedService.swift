@@ -1,8 +1,8 @@
 internal import GrandstandService
 internal import ServiceLifecycle
 
-/// Limits a service's stop to the drain; what still runs then is cancelled. Services stop one after the other, and
-/// later ones have the drain's margin to record their results.
+/// When a stop begins, the service may finish within the drain; then it is cancelled. Services stop one after the
+/// other. Those that stop later have the drain's margin to record their results.
 struct DrainedService<Base: Service>: Service {
     let base: Base
     let drain: Drain

@@ -25,7 +25,8 @@ package struct PoolSizes: Sendable, Hashable {
             switch self {
             case .main: 9
             case .lookup: 3
-            // One transaction for each place for single broadcasts, and one for scheduled broadcasts.
+            // One for each transaction that accepts single broadcasts (`PostgresOutbox.acceptConnections`), and one for
+            // scheduled broadcasts.
             case .outbox: 5
             // One claim and one settlement for each environment, renewals of leases, and wake-ups.
             case .bulk, .dispatch: 6

@@ -42,15 +42,15 @@ package struct Server: Sendable {
     /// The database's connection string, for a second server on the same database.
     package var databaseURL: String { resources.database.url }
 
-    /// The longest time of a stop. If it takes longer, some work cannot be cancelled. `nil`: the time depends on the
-    /// embedded PostgreSQL.
+    /// The longest time that a stop may take. If a stop takes longer, it waits for work that cannot be cancelled.
+    /// `nil`: the time depends on the embedded PostgreSQL.
     package var longestStop: Duration? {
         if case .url = configuration.database { configuration.drain + Drain.margin + .seconds(2) } else { nil }
     }
 
     /// Runs until one of `stopSignals` arrives or the task is cancelled. Then it accepts no new requests, and requests
-    /// in flight may finish within the drain. The rest stays in the outbox, and the database is closed last. A little
-    /// after the drain, nothing waits for the database or a client.
+    /// in flight may finish within the drain. Unfinished work stays in the outbox, and the database is closed last.
+    /// `Drain.margin` after the end of the drain, nothing waits for the database or a client any more.
     ///
     /// Only the loops of the configured roles run.
     ///
@@ -158,7 +158,6 @@ private struct StopBeginning: Service {
 }
 
 extension Duration {
-    /// The duration in seconds.
     var seconds: TimeInterval {
         Double(components.seconds) + Double(components.attoseconds) / 1e18
     }

@@ -8,7 +8,7 @@ internal import Synchronization
 /// Environment variables, read by name through swift-configuration and checked.
 struct Variables {
     private let reader: ConfigReader
-    /// The variables that are set and have names like settings.
+    /// The names of the variables in the environment that begin with `GRANDSTAND_`.
     private let candidates: [String]
     private let settings = Settings()
 
@@ -77,7 +77,7 @@ struct Variables {
         return value
     }
 
-    /// The same with fractions.
+    /// Like `integer`, but the number may have a fraction.
     func number(
         _ variable: String, in range: ClosedRange<Double>, of unit: String
     ) throws(ConfigurationError) -> Double? {

@@ -24,7 +24,7 @@ extension GrandstandClient {
             switch result {
             case .success(let answer):
                 if isWanted(answer) { return answer }
-                // An earlier attempt may have deleted it, so 404 is success.
+                // An earlier attempt may have deleted the resource, so 404 is success.
                 if isInDoubt, request.method == "DELETE", answer.status == 404 {
                     return Answer(status: 204, headers: answer.headers, body: Data())
                 }

@@ -21,8 +21,8 @@ public struct GrandstandClient: Sendable {
 
     /// - Parameters:
     ///   - server: the server's base URL, e.g. `https://grandstand.example.com`.
-    ///   - key: the secret that `grandstand key create` printed; an app's key has the scope `device` or `lookup`. It is
-    ///     not printed with the client.
+    ///   - key: the secret that `grandstand key create` printed; an app's key has the scope `device` or `lookup`. If
+    ///     the client is printed, the key is hidden.
     ///   - transport: sends the requests.
     ///   - retry: says when a request is repeated.
     ///   - timeout: seconds without a byte from the server after which an attempt fails.

@@ -6,10 +6,10 @@ internal import JSON
     package import Foundation
 #endif
 
-/// The API's JSON of values that are `Codable` and no types of the contract.
+/// Encodes and decodes the API's JSON for `Codable` types that are not types of the contract.
 package enum CodableJSON {
-    /// A body of the API's: RFC 3339 times, and each `RawJSON` in it byte for byte. The same value is the same bytes, which
-    /// an `Idempotency-Key` is compared by.
+    /// Encodes a request body, with times as RFC 3339 and each `RawJSON` byte for byte. Equal values give equal bytes,
+    /// because the server compares the bytes of requests with the same `Idempotency-Key`.
     package static func body(_ value: some Encodable) throws -> Data {
         let encoder = stableEncoder()
         encoder.dateEncodingStrategy = .custom { date, encoder in
@@ -19,14 +19,14 @@ package enum CodableJSON {
         return try encode(value, with: encoder)
     }
 
-    /// Members stand in the order of their names; otherwise each encoding would have another order.
+    /// An encoder that sorts members by name; otherwise their order could differ each time.
     static func stableEncoder() -> JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         return encoder
     }
 
-    /// A value as this encoder writes it, and each `RawJSON` in it byte for byte.
+    /// Encodes a value with this encoder, but each `RawJSON` in it byte for byte.
     static func encode(_ value: some Encodable, with encoder: JSONEncoder) throws -> Data {
         let pieces = JSONPieces()
         encoder.userInfo[JSONPieces.key] = pieces
@@ -34,7 +34,7 @@ package enum CodableJSON {
         return pieces.fill(try encoder.encode(value))
     }
 
-    /// A value out of an answer of the API's.
+    /// Decodes a value from an answer of the API.
     package static func value<Value: Decodable>(_ type: Value.Type, in bytes: Data) throws -> Value {
         let decoder = JSONDecoder()
         decoder.userInfo[JSONSource.key] = JSONSource(bytes)

@@ -1,7 +1,7 @@
-/// What openapi.yaml says: resources, words, kinds of problems and operations. `make contract` writes the types in
-/// `Generated/`; a resource has its shape in JSON there and nowhere else.
+/// The contract in openapi.yaml: resources, enumerations, kinds of problems and operations. `make contract` writes the
+/// types in `Generated/`. Only these types define the JSON of a resource.
 public enum Contract {
-    /// A call of the API: what the server routes by, and what the client sends.
+    /// An operation of the API. The server uses it for routing, and the client for requests.
     public struct Operation: Sendable, Hashable {
         /// Its `operationId`.
         public let id: String
@@ -9,11 +9,13 @@ public enum Contract {
         public let method: String
         /// The path with `{name}` for its parameters.
         public let path: String
-        /// The scopes of which a key needs one; empty: any key but one that is only an app's; `nil`: it needs no key.
+        /// The key needs one of these scopes. Empty: any key, except one that is only for installations of an app;
+        /// `nil`: no key is needed.
         public let scopes: [Scope]?
         /// The names of its parameters in the query.
         public let query: [String]
-        /// It takes an `Idempotency-Key`: its first answer is kept, and given again when the request is repeated.
+        /// Whether it takes an `Idempotency-Key`. If so, its first answer is stored, and is given again when the
+        /// request is repeated.
         public let keepsAnswers: Bool
 
         /// - Parameter scopes: `nil` for a call without a key.

@@ -15,7 +15,7 @@ package protocol JSONReadable {
 /// A value of the contract that is read and written.
 package protocol ContractValue: JSONReadable, JSONWritable {}
 
-/// An object of the contract. A newer server's further members are passed over.
+/// An object of the contract. Unknown members, which a newer server may send, are ignored.
 package protocol ContractObject: ContractValue, JSONObjectWritable {
     /// - Throws: `DecodingError`.
     init(members: JSONMembers) throws
@@ -25,7 +25,7 @@ extension ContractObject {
     package init(json: JSONValue) throws { try self.init(members: try JSONMembers(json)) }
 }
 
-/// A word of the contract.
+/// An enumeration of the contract with text values.
 package protocol ContractWord: OpenEnumeration, ContractValue {}
 
 extension ContractWord {
@@ -87,7 +87,7 @@ extension Bool: JSONReadable {
     package init(json: JSONValue) throws {
         switch json.kind {
         case .bool(let flag): self = flag
-        // Apple's own spelling of a flag.
+        // Apple's payloads also write a flag as the number 1.
         case .number("1"): self = true
         default: throw json.mismatch("true or false")
         }
@@ -138,7 +138,7 @@ extension Double: JSONWritable {
     package func write(to json: inout JSONWriter) { json.raw((Int(exactly: self).map(String.init) ?? "\(self)").utf8) }
 }
 
-/// The text that an object was read from. It is no part of what the object says: objects with the same members are equal.
+/// The text that an object was read from. It does not count for equality: objects with the same members are equal.
 struct KeptText: Sendable, Hashable {
     private var bytes: [UInt8]?
 
@@ -146,7 +146,7 @@ struct KeptText: Sendable, Hashable {
     init(_ members: JSONMembers) { bytes = Array(members.source) }
     init(_ text: [UInt8]) { bytes = text }
 
-    /// Writes the text, or what `members` writes where there is none.
+    /// Writes the text. If there is none, writes an object with the members that `members` writes.
     func write(to json: inout JSONWriter, _ members: (inout JSONWriter) -> Void) {
         if let bytes { json.raw(bytes) } else { json.object(members) }
     }
@@ -165,7 +165,7 @@ package struct KeptNumber: Sendable, Hashable, JSONReadable, JSONWritable {
         bytes = JSONWriter.text(value)
     }
 
-    /// - Parameter text: of a number of JSON.
+    /// - Parameter text: the text of a JSON number.
     package init?(text: [UInt8]) {
         guard let value = Double(String(decoding: text, as: UTF8.self)) else { return nil }
         self.value = value
@@ -199,7 +199,7 @@ extension JSONWriter {
         if let values { array(values) { $1.write(to: &$0) } } else { null() }
     }
 
-    /// In the order of the names.
+    /// Writes the values as an object, sorted by name.
     package mutating func member(_ name: StaticString, _ values: [String: some JSONWritable]?) {
         self.name(name)
         guard let values else { return null() }
@@ -211,7 +211,7 @@ extension JSONWriter {
         }
     }
 
-    /// In the order of the names.
+    /// Writes the values as an object, sorted by name.
     package mutating func member(_ name: StaticString, _ values: [String: Int]?) {
         self.name(name)
         guard let values else { return null() }
@@ -225,7 +225,7 @@ extension JSONWriter {
 }
 
 extension JSONValue {
-    /// Reads a JSON text as any decoder would.
+    /// Parses a JSON text. Faults are reported as Swift's decoders report them.
     ///
     /// - Throws: `DecodingError`.
     package init(decoding bytes: some Sequence<UInt8>) throws {
@@ -256,7 +256,7 @@ private struct MemberName: CodingKey {
 }
 
 extension DecodingError {
-    /// What `read` does, a fault's path beginning with this key.
+    /// Runs `read`. If it throws a `DecodingError`, this key is put at the beginning of the error's path.
     fileprivate static func within<Value>(_ key: MemberName, _ read: () throws -> Value) throws -> Value {
         do {
             return try read()

@@ -4,25 +4,27 @@
     internal import Foundation
 #endif
 
-/// JSON texts that an encoder must not touch: it writes a mark for each, and the mark's place is filled afterwards.
+/// JSON texts that an encoder must not change. The encoder writes a mark for each, and afterwards the mark is replaced
+/// with the text.
 ///
-/// Unchecked: it belongs to one call of one encoder. An encoder's `userInfo` asks for `Sendable`, and `Mutex` needs iOS 18.
+/// `@unchecked` is safe, because an instance belongs to one call of one encoder. An encoder's `userInfo` requires
+/// `Sendable`, and `Mutex` needs iOS 18.
 final class JSONPieces: @unchecked Sendable {
     static let key = CodingUserInfoKey.named("grandstand.pieces")
 
     private var pieces: [Data] = []
-    /// Drawn anew each time, so that no text of the user's is taken for a mark.
+    /// Random for each instance, so that no text in the user's data is mistaken for a mark.
     private let prefix = "raw:\(UUID().uuidString):"
     private static let digits = 8
 
-    /// What stands for a text until it is filled in.
+    /// Stores a text and returns the mark for it.
     func mark(for bytes: Data) -> String {
         let text = String(pieces.count)
         pieces.append(bytes)
         return prefix + String(repeating: "0", count: Self.digits - text.count) + text
     }
 
-    /// The encoder's text with the pieces in the places of their marks.
+    /// Replaces each mark in the encoder's text with its piece.
     func fill(_ text: Data) -> Data {
         guard !pieces.isEmpty else { return text }
         let opening = Data(("\"" + prefix).utf8)
@@ -40,7 +42,7 @@ final class JSONPieces: @unchecked Sendable {
 }
 
 extension CodingUserInfoKey {
-    /// Any text is a key.
+    /// This never fails, because any text is a valid key.
     static func named(_ name: String) -> CodingUserInfoKey {
         guard let key = CodingUserInfoKey(rawValue: name) else { preconditionFailure("\(name) is no key") }
         return key

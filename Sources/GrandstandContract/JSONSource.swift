@@ -6,20 +6,21 @@ internal import JSON
     internal import Foundation
 #endif
 
-/// The text that a decoder reads, for those who want a value's bytes. Each array and object on the way to one is walked
-/// once.
+/// The text that a decoder reads, for types that need the bytes of a value. Each array and object on the path to a
+/// value is scanned only once.
 ///
-/// Unchecked: it belongs to one call of one decoder. A decoder's `userInfo` asks for `Sendable`, and `Mutex` needs iOS 18.
+/// `@unchecked` is safe, because an instance belongs to one call of one decoder. A decoder's `userInfo` requires
+/// `Sendable`, and `Mutex` needs iOS 18.
 final class JSONSource: @unchecked Sendable {
     static let key = CodingUserInfoKey.named("grandstand.source")
 
     private let text: Data
-    /// The places of the values in each array or object that was walked, by the path to it.
+    /// The byte ranges of the values in each array or object that was scanned, by the path to the array or object.
     private var known: [[String]: [String: Range<Int>]] = [:]
 
     init(_ text: Data) { self.text = Data(text) }
 
-    /// The bytes of the value that a decoder stands at.
+    /// The bytes of the value at a decoder's coding path.
     ///
     /// - Throws: `DecodingError` when there is none.
     func bytes(at path: [any CodingKey]) throws -> Data {
@@ -41,7 +42,7 @@ final class JSONSource: @unchecked Sendable {
         }
     }
 
-    /// Where each member or element of a container is, by its name or number.
+    /// The byte range of each member or element of a container, by its name or number.
     private static func children(of slice: Data, at offset: Int) throws(JSONFault) -> [String: Range<Int>] {
         var scanner = try JSONScanner(Array(slice), maximumDepth: 512)
         var children: [String: Range<Int>] = [:]

@@ -1,4 +1,4 @@
-/// Any JSON, for encoders and decoders that know nothing of raw bytes, and for tests.
+/// Any JSON value, for encoders and decoders that cannot keep the bytes of a `RawJSON`, and for tests.
 package enum JSONTree: Codable, Hashable, Sendable {
     case null
     case bool(Bool)

@@ -14,7 +14,8 @@ package struct LocaleLookup<Value: Sendable>: Sendable {
         while !subtags.isEmpty {
             if let value = byTag[subtags.joined(separator: "-")] { return value }
             subtags.removeLast()
-            // A single letter or digit introduces what follows it, and means nothing by itself.
+            // A subtag of one letter or digit only introduces the subtags after it. It has no meaning alone, so it is
+            // removed with them.
             if subtags.last?.count == 1 { subtags.removeLast() }
         }
         return nil

@@ -1,21 +1,21 @@
-/// A word out of a set that may grow. Any word is taken, so that a newer server's is kept as it is; `default` in a switch is
-/// for those.
+/// A text enumeration that may get more values. Any text is accepted, so that a value from a newer server is kept
+/// unchanged. In a switch, `default` handles such values.
 public protocol OpenEnumeration: RawRepresentable, Sendable, Hashable, Codable, CustomStringConvertible
 where RawValue == String {
-    /// Any word.
+    /// Accepts any text.
     init(rawValue: String)
 }
 
 extension OpenEnumeration {
-    /// The word.
+    /// The raw value.
     public var description: String { rawValue }
 
-    /// Reads it as the API writes it.
+    /// Decodes the raw value from a JSON string.
     public init(from decoder: any Decoder) throws {
         self.init(rawValue: try decoder.singleValueContainer().decode(String.self))
     }
 
-    /// Writes it as the API reads it.
+    /// Encodes the raw value as a JSON string.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rawValue)

@@ -5,10 +5,10 @@ extension Contract {
     public struct Page<Item: Sendable & Hashable & Codable>: Sendable, Hashable, Codable {
         /// The entries.
         public var items: [Item]
-        /// What to ask the next page with; nil at the end.
+        /// The cursor for the request of the next page; `nil`: this is the last page.
         public var nextCursor: String?
 
-        /// A page of these.
+        /// A page with these entries.
         public init(items: [Item], nextCursor: String? = nil) {
             self.items = items
             self.nextCursor = nextCursor

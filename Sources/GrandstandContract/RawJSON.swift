@@ -6,18 +6,20 @@ package import JSON
     public import Foundation
 #endif
 
-/// A piece of JSON that keeps its bytes: what goes in comes out, numbers, escapes and white space included.
+/// A JSON value that keeps its bytes: numbers, escapes and white space are written as they were read.
 ///
-/// A content state is one: `RawJSON(Score(home: 1, away: 0))`, or `RawJSON(json: #"{"home": 1}"#)`.
+/// For example, a content state is a `RawJSON`: `RawJSON(Score(home: 1, away: 0))`, or `RawJSON(json: #"{"home":
+/// 1}"#)`.
 public struct RawJSON: Sendable, Hashable, CustomStringConvertible {
     /// The text, in UTF-8.
     public let bytes: Data
 
-    /// A value's JSON.
+    /// Encodes a value as JSON.
     ///
-    /// - Parameter encoder: how dates and so on are written; the app's decoder has to agree with it. Without one, members
-    ///   stand in the order of their names, so that the same value is the same bytes.
-    /// - Throws: what the value's encoding throws.
+    /// - Parameter encoder: says how to write dates and similar values; the app's decoder has to agree with it. Without
+    ///   an encoder, members are sorted by name, so that equal values give equal bytes.
+    ///
+    /// - Throws: the errors of the value's encoding.
     public init(_ value: some Encodable, encoder: JSONEncoder? = nil) throws {
         bytes = try CodableJSON.encode(value, with: encoder ?? CodableJSON.stableEncoder())
     }
@@ -48,14 +50,14 @@ public struct RawJSON: Sendable, Hashable, CustomStringConvertible {
     /// The text of a value of the contract.
     package init(writing value: some JSONWritable) { self.init(unchecked: JSONWriter.text(value)) }
 
-    /// As a tree.
+    /// The parsed JSON.
     ///
     /// - Throws: `DecodingError`.
     package var value: JSONValue { get throws { try JSONValue(decoding: bytes) } }
 
-    /// The value it is.
+    /// Decodes the JSON as a value.
     ///
-    /// - Parameter decoder: as the encoder of whoever wrote it.
+    /// - Parameter decoder: must have the same settings as the encoder that wrote the JSON.
     /// - Throws: `DecodingError`.
     public func decode<Value: Decodable>(
         _ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
@@ -68,7 +70,8 @@ public struct RawJSON: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension RawJSON: Codable {
-    /// Its bytes where one of the client's own answers is read; elsewhere the value, written anew.
+    /// When the client decodes an answer (`CodableJSON`), keeps the bytes. With any other decoder, decodes the value
+    /// and encodes it again.
     public init(from decoder: any Decoder) throws {
         if let source = decoder.userInfo[JSONSource.key] as? JSONSource {
             bytes = try source.bytes(at: decoder.codingPath)
@@ -77,7 +80,8 @@ extension RawJSON: Codable {
         }
     }
 
-    /// Its bytes where one of the client's own bodies is written; elsewhere the value.
+    /// When the client encodes a body (`CodableJSON`), the bytes stay unchanged. With any other encoder, the value is
+    /// encoded again.
     public func encode(to encoder: any Encoder) throws {
         if let pieces = encoder.userInfo[JSONPieces.key] as? JSONPieces {
             var container = encoder.singleValueContainer()

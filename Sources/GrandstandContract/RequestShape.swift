@@ -1,25 +1,25 @@
-/// What openapi.yaml says of a value in the body of a request.
+/// The rules of openapi.yaml for a value in the body of a request.
 package indirect enum RequestShape: Sendable {
-    /// Anything: it is read later.
+    /// Any value. It is read and checked later.
     case any
     case text(TextRule)
     /// An RFC 3339 time of the years 2000 to 2099.
     case time
     case integer(ClosedRange<Int>)
-    /// One of some numbers.
+    /// One of these numbers.
     case numbers([Int])
-    /// A number that a double holds.
+    /// A number within the range of `Double`.
     case number
     case flag
     /// A flag that may also be written as the number 1.
     case flagOrOne
     case words([String])
     case array(RequestShape, ClosedRange<Int>, isUnique: Bool)
-    /// An array of which a fault is told at the array, not at the element.
+    /// An array. The first fault of an element is reported with the pointer of the array, not of the element.
     case list(RequestShape, ClosedRange<Int>)
     /// Any object: its bytes are kept.
     case raw
-    /// An object with names of the user's.
+    /// An object whose member names the client chooses. The rule is for the names, the shape for the values.
     case map(TextRule, RequestShape)
     case object([Member], excluding: [Exclusion])
     /// An object of the first shape, or a text of the second.
@@ -37,7 +37,7 @@ package indirect enum RequestShape: Sendable {
         }
     }
 
-    /// Two members of which a request may have one.
+    /// Two members of which a request may have at most one.
     package struct Exclusion: Sendable {
         package let first: String
         package let second: String
@@ -51,6 +51,6 @@ package indirect enum RequestShape: Sendable {
 
 /// The body of a request, or an object within one.
 package protocol ContractRequest: ContractObject {
-    /// What openapi.yaml says of it.
+    /// The rules of openapi.yaml for this object.
     static var shape: RequestShape { get }
 }

@@ -4,8 +4,8 @@
     internal import Foundation
 #endif
 
-/// A text that is printed nowhere: an API key, an installation's secret, what a header says. Whatever holds one may be
-/// logged, described, and dumped.
+/// A text that is never printed: an API key, an installation's secret, or the value of a header field. A value that
+/// contains a `Secret` may be logged, described and dumped.
 package struct Secret: RawRepresentable, Sendable, Hashable, Codable {
     package let rawValue: String
 
@@ -13,7 +13,7 @@ package struct Secret: RawRepresentable, Sendable, Hashable, Codable {
 
     package init(_ text: String) { rawValue = text }
 
-    /// 32 bytes of the system's random numbers in base64url, as the API wants an installation's.
+    /// A new secret: 32 random bytes in base64url, as the API requires for an installation.
     package static func draw() -> Secret {
         var generator = SystemRandomNumberGenerator()
         let bytes = Data((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) })

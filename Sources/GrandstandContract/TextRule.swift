@@ -1,16 +1,17 @@
-/// What openapi.yaml says of a text: its length in Unicode code points, its pattern, and the sentence of a refusal.
+/// The rules of openapi.yaml for a text: its length in Unicode code points, its pattern, and the sentence for refusals.
 package struct TextRule: Sendable {
     private let length: ClosedRange<Int>
     private let pattern: TextPattern?
     private let excluded: [UInt8]?
     private let isPrintable: Bool
-    /// Says what the text has to be; `nil`: length and control characters say it.
+    /// A sentence that says what the text has to be; `nil`: a refusal only states the allowed length or that control
+    /// characters are not allowed.
     private let rule: String?
 
     /// - Parameters:
-    ///   - pattern: of the forms that `TextPattern` reads.
-    ///   - excluded: a text that must not stand in it.
-    ///   - isPrintable: it may have no control characters.
+    ///   - pattern: a regular expression in a form that `TextPattern` can read.
+    ///   - excluded: a text that must not occur in it.
+    ///   - isPrintable: whether control characters are refused.
     package init(
         _ length: ClosedRange<Int> = 0...Int.max, pattern: String? = nil, excluding excluded: String? = nil,
         isPrintable: Bool = false, rule: String? = nil
@@ -29,7 +30,8 @@ package struct TextRule: Sendable {
 
     /// What is wrong with a text; `nil`: nothing.
     package func fault(of text: String) -> String? {
-        // Not characters: JSON Schema counts code points, and one character may be any number of combining marks.
+        // Count code points, as JSON Schema does, and not characters: one character may have any number of combining
+        // marks.
         if length != 0...Int.max {
             let count = text.unicodeScalars.count
             guard length.contains(count) else {
@@ -45,7 +47,8 @@ package struct TextRule: Sendable {
         return nil
     }
 
-    /// By bytes, because the search of `String` costs more than all else, and bundle IDs are read with every row.
+    /// Compares bytes, because `String`'s own search takes longer than all other checks, and a bundle ID is read with
+    /// every row.
     private static func stands(_ part: [UInt8], in text: String) -> Bool {
         var text = text
         return text.withUTF8 { bytes in
@@ -57,15 +60,15 @@ package struct TextRule: Sendable {
     }
 }
 
-/// A regular expression of the few forms that openapi.yaml has: anchored at its beginning, of characters, sets and groups, each
-/// with `?`, `*`, `+`, `{n}` or `{m,n}`.
+/// A regular expression in the few forms that openapi.yaml uses. It is anchored at its beginning and has characters,
+/// sets and groups. Each of these may have `?`, `*`, `+`, `{n}` or `{m,n}`.
 struct TextPattern: Sendable {
     private indirect enum Part: Sendable {
         case set(ByteSet, ClosedRange<Int>)
         case group([Part], ClosedRange<Int>)
     }
 
-    /// Bytes of UTF-8. Those of characters beyond ASCII are all in it or all not.
+    /// A set of UTF-8 bytes. Bytes of non-ASCII characters are either all in the set or all not.
     private struct ByteSet: Sendable {
         private var low: UInt64 = 0
         private var high: UInt64 = 0
@@ -85,10 +88,10 @@ struct TextPattern: Sendable {
     }
 
     private let parts: [Part]
-    /// It ends in `$`.
+    /// Whether the pattern ends with `$`.
     private let isWhole: Bool
 
-    /// Traps on a pattern of another form: openapi.yaml has none.
+    /// Traps if the pattern has another form. openapi.yaml has no such pattern.
     init(_ pattern: String) {
         var reader = Reader(rest: Array(pattern.utf8)[...])
         precondition(reader.take("^"), "\(pattern) has no ^")
@@ -108,7 +111,7 @@ struct TextPattern: Sendable {
         }
     }
 
-    /// Whether `parts` match from `place` on and `then` takes the place behind them.
+    /// Whether `parts` match from the position `place`, and `then` accepts the position after them.
     private static func match(
         _ parts: ArraySlice<Part>, _ bytes: UnsafeBufferPointer<UInt8>, _ place: Int, _ then: (Int) -> Bool
     ) -> Bool {
@@ -187,7 +190,7 @@ struct TextPattern: Sendable {
             return set
         }
 
-        /// One of a set's, `\x1F` and `\]` among them.
+        /// Reads one byte of a set. It may be escaped, such as `\x1F` or `\]`.
         private mutating func byte() -> UInt8 {
             let byte = rest.removeFirst()
             guard byte == UInt8(ascii: "\\") else { return byte }

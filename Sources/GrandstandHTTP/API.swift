@@ -45,7 +45,7 @@ package struct API: Sendable {
         }
     }
 
-    /// The settings of a server that requests obey.
+    /// The settings of a server that affect the answers to requests.
     package struct Settings: Sendable {
         /// How much a reconciliation that a person runs may delete.
         package var reconciliationLimits: ReconciliationLimits
@@ -237,8 +237,8 @@ extension API.Dependencies {
 }
 
 extension Route {
-    /// The same route in a process that answers lookups only: it refuses every call, and no idempotent answer is
-    /// stored.
+    /// The route in a process that only answers lookups. Lookups and routes without a key do not change. All other
+    /// routes refuse every call, and no idempotent answer is stored.
     fileprivate var onlyLookups: Route {
         guard access != LookupRoutes.access, access != .open else { return self }
         var route = self

@@ -45,7 +45,9 @@
             self.init(type, eventKey: eventKey, timestamp: { $0[keyPath: stamp] })
         }
 
-        /// The same for a member of type `Date`, in the form `reference`.
+        /// A type of attributes whose contents the server stamps with the timestamp, in a member of type `Date`.
+        ///
+        /// - Parameter stamp: the member that the content type's `stamp` names, in the form `reference`.
         public init<Attributes: ActivityAttributes & Sendable>(
             _ type: Attributes.Type, eventKey: @escaping @Sendable (Attributes) -> String,
             stamp: any KeyPath<Attributes.ContentState, Date> & Sendable

@@ -52,8 +52,9 @@
             return try await show(wanted)
         }
 
-        /// Shows an activity at a later date. From iOS 26 on the system does it. On older systems it is shown when the
-        /// app is in the foreground after that date, or by the organiser's start for people who follow.
+        /// Shows an activity at a later date. From iOS 26 on, the system does this. On older systems, the activity is
+        /// shown when the app is in the foreground after that date, or when the organiser starts the activities of the
+        /// people who follow.
         ///
         /// - Parameter alert: the alert when it appears.
         /// - Throws: the errors of `show`.

@@ -18,15 +18,15 @@ extension LiveActivities {
     private func heal(_ id: String, _ entry: ActivityEntry, _ found: LookupOutcome) async {
         switch found {
         case .refused(let problem) where problem.kind == .eventEnded:
-            // It may have missed the end, so it gets the last content now.
+            // The activity may have missed the push that ended it, so end it now, with the last content.
             await host.end(id, contentState: problem.contentState?.bytes, atOnce: false)
         case .found(let channel?, let content, let variant, _):
             guard var start = await host.savedStart(for: id) else { return }
             switch entry.channelID {
             case channel: return
             case nil where content.map({ start.shows($0) }) ?? true:
-                // A push started it, and ActivityKit does not tell its channel. It shows the newest content, so it
-                // listens to the right one.
+                // A push started the activity, and ActivityKit does not say on which channel. The activity shows the
+                // newest content, so it listens to the right channel.
                 try? update { $0.learn(channel, variant, of: id) }
             default:
                 start.replaces = id
@@ -43,8 +43,8 @@ extension LiveActivities {
 }
 
 extension WantedStart {
-    /// Whether `content` has the same JSON values for all members of this content. A newer server may send more
-    /// members.
+    /// Whether `content` and this start's `contentState` have the same JSON values in the members that both have. A
+    /// newer server may send more members.
     func shows(_ content: Data) -> Bool {
         guard let mine = try? JSONSerialization.jsonObject(with: contentState) as? [String: Any],
             let theirs = try? JSONSerialization.jsonObject(with: content) as? [String: Any]

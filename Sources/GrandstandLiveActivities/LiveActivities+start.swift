@@ -52,7 +52,8 @@ extension LiveActivities {
         return record.wanted.filter { !isTooEarly($0) }.compactMap { startBackoffs[$0.name]?.notBefore }.min()
     }
 
-    /// Systems before iOS 26 cannot schedule. There the start waits until the app is in the foreground after the date.
+    /// Whether the start must wait for its date. Systems before iOS 26 cannot schedule an activity. On them the start
+    /// waits until the app is in the foreground after the date.
     private func isTooEarly(_ wanted: WantedStart) -> Bool {
         guard let condition, !condition.schedules, let startsAt = wanted.startsAt else { return false }
         return startsAt > time.now()
@@ -71,8 +72,8 @@ extension LiveActivities {
         return attempt
     }
 
-    /// The activity, if it already exists: the app may have been killed between the start and its record, or a push or
-    /// another launch may have started it.
+    /// The activity, if it already exists. The app may have been killed after the start and before it was recorded, or
+    /// a push or another launch may have started the activity.
     private func existing(_ wanted: WantedStart) async -> ActivitySnapshot? {
         let condition = await host.condition()
         self.condition = condition

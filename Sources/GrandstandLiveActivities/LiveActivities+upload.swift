@@ -10,7 +10,8 @@ extension LiveActivities {
         wakeUp = nil
     }
 
-    /// Reads the system's state and records it. Then everything that waits is tried at once.
+    /// Reads the system's state and records it. Then ends the pauses between attempts, except those that the server
+    /// asked for.
     func look() async {
         await observe()
         lockBackoff.hurry()
@@ -61,8 +62,8 @@ extension LiveActivities {
         for card in cards { await host.end(card, contentState: nil, atOnce: true) }
     }
 
-    /// Records what the system said. If that cannot be written, as before the first unlock, the system is read again as
-    /// soon as it can.
+    /// Records what the system said. If the record is locked, for example before the first unlock, the system is read
+    /// again as soon as the record is accessible.
     private func keep(_ change: (inout DeviceRecord) -> Void) {
         do { try update { change(&$0) } } catch { isUnseen = true }
     }
@@ -120,9 +121,9 @@ extension LiveActivities {
         }
     }
 
-    /// Returns the identity of this installation, and creates it the first time. Afterwards the record contains the
-    /// system's state: a record from another phone has lost that phone's tokens, and a record that was locked lacks the
-    /// changes since.
+    /// Returns the identity of this installation, and creates it the first time. If the record comes from another
+    /// phone, its tokens were dropped; if it was locked, it lacks the latest changes. In both cases the system's state
+    /// is read again and recorded first.
     ///
     /// - Returns: `nil` if the keychain or the record cannot be read now.
     private func identify() async -> InstallationCredential? {
@@ -190,7 +191,8 @@ extension LiveActivities {
 
     /// The server has forgotten the installation, so the phone does, too.
     private func vanish() {
-        // The record first: a credential that remains without it is harmless, because the server does not know it.
+        // Reset the record first. If the credential then stays, for example after a kill, it is harmless, because the
+        // server does not know it.
         try? update {
             $0 = DeviceRecord()
             $0.isGone = true

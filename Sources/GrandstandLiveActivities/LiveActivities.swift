@@ -72,7 +72,7 @@ public actor LiveActivities {
             })
     }
 
-    /// Stops watching and uploading, like a kill.
+    /// Stops watching and uploading, as if the app were killed.
     package func stop() {
         for task in running { task.cancel() }
         for attempt in attempts.values { attempt.cancel() }
@@ -130,14 +130,14 @@ public actor LiveActivities {
         wake()
     }
 
-    /// Records that a message was shown, for contents with the message's `aps.timestamp`. It is uploaded if the server
-    /// asks this installation for receipts.
+    /// Records that a message was shown. The content must contain the message's `aps.timestamp`. The receipt is
+    /// uploaded if the server asks this installation for receipts.
     public func shown(eventKey: String, timestamp: Int) {
         take(.shown(eventKey: eventKey, timestamp: timestamp, at: time.now()))
     }
 
-    /// Reads the system's state again, and tries at once what waits. An app on iOS need not call it, because this
-    /// happens when the app comes to the foreground.
+    /// Reads the system's state again, and immediately repeats attempts that wait for a later time. An app on iOS need
+    /// not call it, because this happens when the app comes to the foreground.
     public func refresh() async {
         await look()
         await heal()

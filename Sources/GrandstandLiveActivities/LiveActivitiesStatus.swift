@@ -52,15 +52,15 @@ public enum ShowResult: Sendable, Hashable {
 
 /// Why something cannot be done.
 public enum LiveActivitiesError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// A topic is 1 to 128 of `A-Z a-z 0-9 . _ : -`.
+    /// A topic has 1 to 128 characters of `A-Z a-z 0-9 . _ : -`.
     case notATopic(String)
     /// An installation follows 200 topics at most.
     case tooManyTopics
-    /// A variant is 1 to 32 of `A-Z a-z 0-9 . _ : -`.
+    /// A variant has 1 to 32 characters of `A-Z a-z 0-9 . _ : -`.
     case notAVariant(String)
     /// People turned Live Activities off for this app in Settings.
     case disabled
-    /// The server has not known this event for a day.
+    /// A day after the request, the server still does not know this event.
     case noSuchEvent(String)
     /// The event is over.
     case eventEnded(String)

@@ -50,8 +50,8 @@ package struct CapabilityWatch: APNsGateway {
 
     package func keyFile(of use: KeyUse) async -> KeyFileState { await gateway.keyFile(of: use) }
 
-    /// The address contains the alarm, so it was read after the alarm was raised. A success with this address is
-    /// therefore newer than the refusal.
+    /// If `address` contains the alarm, it was read after the alarm was raised. A success with it is therefore newer
+    /// than the refusal, and ends the alarm.
     private func watching<Value: Sendable>(
         _ call: String, _ address: APNsAddress, _ body: () async -> APNsAnswer<Value>
     ) async -> APNsAnswer<Value> {

@@ -16,7 +16,8 @@ package struct ChannelCalls: Sendable {
     private let logger: Logger
     private let witnesses: ListWitness
 
-    /// Seconds after an unanswered creation until we trust that Apple's list does not have the channel.
+    /// Seconds to wait after a creation without an answer. If Apple's list does not have the channel after that, we
+    /// trust the list.
     private static let settlePause: TimeInterval = 2
 
     package init(
@@ -101,8 +102,8 @@ package struct ChannelCalls: Sendable {
         }
     }
 
-    /// If the database is away, the server waits for it. A waiting caller gets an error instead, and the server later
-    /// learns the result from Apple's list.
+    /// Records the outcome of a call. If the database is away, a call of the server waits for it. A caller who waits
+    /// for the answer gets an error instead, and the server later learns the result from Apple's list.
     private func record(_ outcome: ChannelOutcome, of task: ChannelTask, by actor: AuditActor) async throws -> Channel {
         guard actor == .server else { return try await channels.record(outcome, of: task, by: actor, now: now()) }
         return try await insisting("the result of a channel's call could not be recorded; trying again", logger) {
@@ -111,7 +112,7 @@ package struct ChannelCalls: Sendable {
     }
 
     /// Whether the refusal of a deletion says that there is nothing to delete. A 404 alone may also come from a wrong
-    /// address, so then Apple's list must not have the channel.
+    /// address, so then this reads Apple's list to check that the channel is not in it.
     private func meansGone(_ refusal: APNsRefusal, _ channelID: String, _ address: APNsAddress) async -> Bool {
         if refusal.reason == .channelNotRegistered || refusal.reason == .badChannelId { return true }
         guard refusal.status == 404, refusal.reason == .badPath,

@@ -22,7 +22,8 @@ package struct ChannelOperations: Sendable {
         self.now = now
     }
 
-    /// The most unused channels that one caller deletes to get a place. Another caller may take a place that was freed.
+    /// How many unused channels one call deletes at most to get a place. Another caller may take a place that was
+    /// freed.
     private static let reclaims = 3
 
     /// Creates a channel at Apple, within the quota. At the limit, an unused channel is deleted first to free its

@@ -7,7 +7,7 @@ internal import Synchronization
 /// This process's estimate of the database's clock. Leases, alignment and expiry of all replicas use it, so errors of
 /// their own clocks do not matter.
 ///
-/// Between two readings a monotonic clock continues it, even while the database is away.
+/// Between two readings the estimate advances with a monotonic clock, even while the database is away.
 package final class DatabaseClock: Service {
     /// Reads the database's clock.
     package typealias Look = @Sendable (OwnClocks) async throws -> ClockSample
@@ -49,7 +49,8 @@ package final class DatabaseClock: Service {
     /// Called after every reading with the seconds by which this machine's wall clock is ahead.
     private let onLead: @Sendable (TimeInterval) -> Void
     private let state = Mutex(State())
-    /// Nanoseconds since 1970 when the monotonic clock was zero. It is read millions of times, so it needs no lock.
+    /// Nanoseconds since 1970 when the monotonic clock was zero. It is an atomic value, because it is read millions of
+    /// times and a lock would be too slow.
     private let origin: Atomic<Int64>
     private let isUsable = Atomic(true)
 

@@ -10,7 +10,8 @@ internal import Synchronization
 /// in the database, so any number of processes can work together. A problem of the other environment's host does not
 /// affect it.
 ///
-/// Messages accepted in this process may be claimed in the same transaction (`Departures`), by the same rules.
+/// The transaction that accepts messages in this process may also claim them for this dispatcher (`Departures`), by the
+/// same rules.
 package final class Dispatcher: Service {
     package struct Settings: Sendable {
         /// Requests to Apple at a time: about 100 for each connection keep its windows full (docs/internals/http2.md).
@@ -118,8 +119,8 @@ package final class Dispatcher: Service {
 
     /// A claim for up to `wanted` lanes that can be sent as soon as the accepting transaction commits.
     ///
-    /// Several lanes leave room for a normal claim, because waiting messages may be urgent or from another app. A
-    /// single lane may use the last place.
+    /// A claim for several lanes leaves places for a normal claim, because waiting messages may be urgent or from
+    /// another app. A claim for a single lane may use the last place.
     private func departure(_ wanted: Int, from loop: WorkLoop<ClaimedDelivery>) -> LaneClaim? {
         guard loop.isOpen, mayClaim(), circuit.withLock({ $0.isClosed }) else { return nil }
         let free = settings.concurrency - loop.doing

@@ -30,7 +30,7 @@ package final class Drain: Sendable {
     /// - Throws: `CancellationError`.
     package func wait() async throws { try await Task.sleep(until: begin(), clock: .continuous) }
 
-    /// The same, but returns after the margin.
+    /// Begins the stop, and returns when the drain and the margin have ended.
     package func waitBeyond() async throws { try await Task.sleep(until: begin() + Self.margin, clock: .continuous) }
 
     package var isOver: Bool { isOver(for: .zero) }

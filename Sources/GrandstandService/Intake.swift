@@ -9,10 +9,11 @@ package struct Intake: Sendable {
     private let bulk = Semaphore(permits: bulkPermits)
     private let batches = Semaphore(permits: batchPermits)
 
-    /// Items from which a call counts as bulk.
+    /// A call with at least this many items counts as bulk.
     static let bulkSize = 50
-    /// The number of bulk calls accepted at the same time. A call of 500 uses a processor and a connection for a tenth
-    /// of a second. With four of them nothing was left for a single urgent message. Two were not faster than one.
+    /// The most bulk calls that are accepted at the same time. A call with 500 items uses a processor and a connection
+    /// for a tenth of a second. With four such calls at a time, nothing was left for a single urgent message. Two at a
+    /// time were not faster than one.
     static let bulkPermits = 1
     /// The most smaller calls with several items that are accepted at the same time.
     static let batchPermits = 2
@@ -43,7 +44,7 @@ package struct Intake: Sendable {
         try await outbox.rehearse(intake, now: now(), plan: plan)
     }
 
-    /// Decides the outcome of a state. When this returns, the decision and its message are committed.
+    /// Decides what a reported state of an event sends. When this returns, the decision and its message are committed.
     ///
     /// - Returns: the broadcast for the state; `nil`: nothing is new.
     /// - Throws: the `Problem` that refuses the state; then nothing was changed.

@@ -20,7 +20,7 @@ package final class KeyUses: Service {
         self.logger = logger
     }
 
-    /// Notes that a key is in use; cheap, for every request.
+    /// Notes that a key is in use. It is cheap enough to be called for every request.
     package func used(_ key: UUID, at now: Date) { uses.withLock { $0[key] = now } }
 
     /// Writes regularly until it is stopped, and then once more.

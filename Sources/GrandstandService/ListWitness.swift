@@ -13,7 +13,8 @@ struct ListWitness: Sendable {
     private let logger: Logger
     private let memory = Memory()
 
-    /// Seconds for which a list is used: well below the age at which it no longer counts.
+    /// Seconds for which a list is used for more creations. After `CreationMatch.witnessAge` it would prove nothing, so
+    /// this is only half of that.
     private static let freshness: TimeInterval = CreationMatch.witnessAge / 2
 
     /// Seconds to wait after a failed reading of the list.
@@ -32,8 +33,8 @@ struct ListWitness: Sendable {
     /// Makes sure that there is a recent list for the creation. If the list cannot be read, the creation is made
     /// anyway. An event without a channel is worse than a channel that people must check.
     ///
-    /// - Returns: whether the list is newer than the task's lease, so that the creation begins later than the lease
-    ///   says.
+    /// - Returns: whether the list is newer than the one that the task contains. Then the creation begins later than
+    ///   the lease says, and its new start must be recorded.
     func see(_ task: ChannelTask) async -> Bool {
         let app = task.address.app
         let latest = [task.listAskedAt, memory.askedAt(app)].compactMap { $0 }.max()
@@ -60,7 +61,8 @@ struct ListWitness: Sendable {
         }
     }
 
-    /// The readings of this process. A task that was leased before a reading does not contain it.
+    /// The readings of the list by this process. A task contains the time of the last reading before its lease, so
+    /// later readings are kept here.
     private final class Memory: Sendable {
         private struct Times {
             /// When the last stored list was requested.

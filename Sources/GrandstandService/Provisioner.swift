@@ -21,9 +21,9 @@ package struct Provisioner: Service {
         package var lease: TimeInterval
         /// The most calls to Apple at a time.
         package var concurrency = 32
-        /// The shortest time between two alignments of channels with events, and the pause after one as a multiple of
-        /// its time. Among 10,000 events one takes 150 ms. Without pauses, alignments took a whole core from the calls
-        /// that declared these events.
+        /// The shortest time between two alignments of channels with events, and the pause after an alignment as a
+        /// multiple of its duration. With 10,000 events an alignment takes 150 ms. Without pauses, alignments used a
+        /// whole core, which the calls that declared these events needed.
         package var alignInterval: Duration = .milliseconds(50)
         package var alignPauses = 4
         /// The shortest time between two claims, so that calls that end together cause only one.
@@ -89,7 +89,8 @@ package struct Provisioner: Service {
                 _ = try await calls.delete(task, by: .server)
             }
         } catch {
-            // The channel is recovered later: a deletion by another round after the lease, a creation by Apple's list.
+            // This is repaired later. A deletion is repeated in another round after the lease has ended. A creation is
+            // found in Apple's list.
             logger.failed(
                 "a channel's outcome was not recorded", error, ["channel": "\(task.channel.id.uuidString.lowercased())"]
             )

@@ -34,7 +34,8 @@ package struct Reconciler: Service {
     private let mayClaim: @Sendable () -> Bool
     private let logger: Logger
 
-    /// Runs at the same time, so that an app with slow calls does not delay others.
+    /// The number of runs in progress at the same time. There are several, so that an app with slow calls does not
+    /// delay others.
     private static let concurrency = 4
 
     package init(

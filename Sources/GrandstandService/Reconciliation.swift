@@ -16,7 +16,7 @@ package struct Reconciliation: Sendable {
     /// The most channels that one run reads singly. The next run reads the rest.
     private static let reads = 500
     private static let concurrency = 16
-    /// Seconds until a run is repeated that left a creation unexplained.
+    /// If a run left a creation unexplained, it is repeated after this many seconds.
     private static let secondLook: TimeInterval = 3
 
     /// - Parameter lease: seconds after which another replica may take over a run whose replica died.
@@ -85,8 +85,8 @@ package struct Reconciliation: Sendable {
             apple: listing.channelIDs.count, ledger: plan.expected.count, matched: plan.matched,
             missing: plan.vanished, unmanaged: plan.unmanaged, actions: done, alarm: alarm,
             notes: notes(listing, plan, options, alarm, done.map(\.action)))
-        // Only an unanswered creation makes a run due. If this run leaves it unanswered, the next run must wait, or it
-        // would follow at once.
+        // Only an unanswered creation makes a run due. If this run does not explain that creation, the next run must
+        // wait. Otherwise it would begin immediately.
         let again = plan.leavesUnanswered(done.filter(\.done).map(\.action))
         try await store.finish(
             run, report, again: again ? now().addingTimeInterval(Self.secondLook) : nil, now: now())

@@ -29,7 +29,7 @@ package final class SendRates: Sendable {
     private let logger: Logger
     private let state = Mutex(State())
     private let anyLimited = Atomic(false)
-    /// The value before lanes were counted.
+    /// The value of `patience` before the waiting lanes were counted.
     private static let firstPatience: TimeInterval = 2
 
     package init(
@@ -44,7 +44,7 @@ package final class SendRates: Sendable {
         self.logger = logger
     }
 
-    /// Whether APNs throttles an app.
+    /// Whether APNs throttles at least one app.
     var isAnyLimited: Bool { anyLimited.load(ordering: .relaxed) }
 
     /// What apps with a limit may send now. Apps without a limit are left out.
@@ -129,7 +129,7 @@ package final class SendRates: Sendable {
         }
     }
 
-    /// Forgets limits that were not met for a long time.
+    /// Forgets the limits of apps that APNs has not throttled for a long time.
     ///
     /// - Returns: the rates that remain.
     func learned(of replica: UUID, at now: Date) -> [LearnedRate] {

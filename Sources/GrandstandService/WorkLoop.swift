@@ -72,8 +72,8 @@ final class WorkLoop<Work: Sendable>: Sendable {
         var pollInterval: Duration
         /// The pause after a round that failed.
         var retry: Duration = .seconds(1)
-        /// Seconds of the leases that `extend` renews three times in this time; `nil`: the work has no leases, or
-        /// renews them itself.
+        /// The duration of the leases in seconds. `extend` renews them three times in this time. `nil`: the work has no
+        /// leases, or renews them itself.
         var lease: TimeInterval?
         /// How long a stop waits for the round and the work in progress before it cancels them.
         var drain = Drain(.zero)
@@ -93,8 +93,8 @@ final class WorkLoop<Work: Sendable>: Sendable {
         var claim: @Sendable (_ free: Int, _ lasting: [Work]) async throws -> Round<Work>
         /// Performs a piece of work in a separate task, which is cancelled when a stop no longer waits.
         ///
-        /// - Returns: the function that records the result. The place is free at that time, but the lease is not.
-        ///   `nil`: there is nothing to record.
+        /// - Returns: the function that records the result. When it is called, the place is already free, but the lease
+        ///   is still held. `nil`: there is nothing to record.
         var perform: @Sendable (Work) async -> Settling? = { _ in nil }
         /// Records work that a stop no longer waits for, and work that did not begin because of a stop. A later result
         /// is dropped. `nil`: a stop waits until the cancelled work ends.
@@ -286,7 +286,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
     private static var firstPause: Duration { .milliseconds(50) }
     private static var longestPause: Duration { .seconds(1) }
     private static var pauseForLock: Duration { .milliseconds(20) }
-    /// How long results are tried to be recorded after the drain. After that the work stays leased, and is repeated
+    /// How long the loop tries to record results after the drain. After that the work stays leased, and is repeated
     /// when its lease ends.
     private static var lastTries: Duration { .seconds(1) }
 

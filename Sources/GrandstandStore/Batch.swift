@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// Groups items that arrive while other items are in progress, and processes them together afterwards.
 ///
-/// A single call does not wait. Under load one transaction carries many items, so its fixed cost, most of a small one's
-/// cost, is paid once. A transaction that takes long, because of a lock or the disk, does not hold up the others: the
-/// next one begins beside it, if a place is free.
+/// A single call does not wait. Under load one transaction carries many items, so its fixed cost is paid once. For a
+/// small transaction this is most of the cost. A transaction that takes long, because of a lock or the disk, does not
+/// hold up the others: the next one begins beside it, if a place is free.
 final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     private struct Waiting {
         let item: Item
@@ -123,7 +123,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// Gives callers that wait behind a long transaction another place, even if no other call comes.
+    /// Starts another batch for callers that wait behind a long transaction, even if no other call comes.
     private func watch() async {
         while true {
             try? await Task.sleep(for: patience)
@@ -138,8 +138,8 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
 
     /// Ends a batch.
     ///
-    /// - Parameter began: when it began; `nil`: it failed. Then the place does not rest, because callers have waited
-    ///   long enough for a database that is away.
+    /// - Parameter began: when the batch began; `nil`: the batch failed. Then its place does not rest, because the
+    ///   callers have already waited long for a database that does not answer.
     private func leave(_ began: ContinuousClock.Instant?) {
         let rest = began.map { min(Self.longestRest, $0.duration(to: .now) * restPerWork) } ?? .zero
         guard rest > .zero else { return goOn() }
@@ -198,7 +198,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// `work` returned another number of outputs than items.
+    /// `work` did not return one output for each item.
     private struct NothingAnswered: Error {}
 
     private static var full: Problem {

@@ -5,7 +5,7 @@ internal import Postgres
 struct Columns<Row>: Sendable {
     struct Column: Sendable {
         let name: String
-        /// The SQL expression that makes the column's value of the parameter, a column of `r`.
+        /// The SQL expression for the column's value. It uses the parameter, which is a column of `r`.
         fileprivate let sql: String
         /// It is written with every row, because the row's present value is not known.
         fileprivate let isAlways: Bool
@@ -15,8 +15,9 @@ struct Columns<Row>: Sendable {
 
         /// - Parameters:
         ///   - type: the PostgreSQL type that the parameter is cast to, such as an enumeration.
-        ///   - sql: or an expression over the parameter, which is `r.` and the column's name.
-        ///   - isAlways: whether it is written with every row.
+        ///   - sql: an SQL expression for the value, instead of the cast. In it, the parameter is `r.` and the column's
+        ///     name.
+        ///   - isAlways: whether the column is written with every row.
         init<Value: PostgresScalarElement & Equatable>(
             _ name: String, _ type: String? = nil, sql: String? = nil, isAlways: Bool = false,
             _ value: @escaping @Sendable (Row) -> Value
@@ -89,8 +90,8 @@ struct Columns<Row>: Sendable {
 
     /// The statement that changes rows by their IDs. It sets the columns that differ in any of the rows.
     ///
-    /// `= any(…)` names the rows once more, so that a cached plan that was made while the table was empty reads by key,
-    /// too.
+    /// The condition `= any(…)` repeats the IDs, so that even a cached plan from a time when the table was empty reads
+    /// by key.
     ///
     /// - Parameter before: the same rows as they were.
     func update(_ rows: [Row], from before: [Row], ids: [Int]) -> PostgresQuery {

@@ -5,7 +5,8 @@ internal import Synchronization
 /// The pool as the stores use it. A database that cannot be reached becomes the problem `store-unavailable`.
 package struct Database: Sendable, PostgresQuerying {
     let pool: PostgresPool
-    /// Identifies the database, with whatever pool, so that all of its pools join the same transaction.
+    /// Identifies the database. All pools of one database have the same value, so that work on any of them joins the
+    /// same transaction.
     private let identity: ObjectIdentifier
 
     /// Counts deliveries that got their final state, after the commit.
@@ -40,7 +41,7 @@ package struct Database: Sendable, PostgresQuerying {
         }
     }
 
-    /// Runs several queries in one round trip; they are one transaction, which commits with it.
+    /// Runs several queries in one round trip, as one transaction. The same round trip commits it.
     @discardableResult
     func pipeline(_ queries: [PostgresQuery]) async throws -> [PostgresRows] {
         try await translating { try await pool.withConnection { try await $0.pipeline(queries) } }
@@ -73,8 +74,8 @@ package struct Database: Sendable, PostgresQuerying {
     /// trip.
     ///
     /// - Parameters:
-    ///   - closing: those statements, from what `body` returned.
-    ///   - value: the transaction's result, from that and their results.
+    ///   - closing: makes the last statements from what `body` returned.
+    ///   - value: makes the transaction's result from what `body` returned and the results of the last statements.
     func transaction<Work: Sendable, Value: Sendable>(
         _ body: @Sendable (PostgresConnection) async throws -> Work,
         closing: @Sendable (Work) -> [PostgresQuery],
@@ -100,7 +101,7 @@ package struct Database: Sendable, PostgresQuerying {
         func add(_ ends: [Occurrence]) { self.ends.withLock { $0 += ends } }
     }
 
-    /// The deliveries of this task's transaction, or of its part of one.
+    /// The deliveries that got their final state in this task's transaction, or in its part of a joined transaction.
     @TaskLocal static var ends: Ends?
 
     /// Runs a transaction, or a part of one, and counts the deliveries it settled once that is committed.
@@ -206,8 +207,8 @@ extension PostgresConfiguration {
     /// indexes are right whatever the statistics say. Minutes before kick-off the statistics may still say that the
     /// table is empty: with a plan for an empty table, settling 100 messages took over 30 s.
     ///
-    /// The outbox has its own connections, so that a crowd that looks things up does not delay a goal. Nor do calls
-    /// that bring work delay claims and verdicts.
+    /// The outbox has its own connections, so that many lookups do not delay a broadcast. Calls that bring work do not
+    /// delay claims and the recording of outcomes either.
     package static func outbox(
         connectionString: String, connections: Int = 6, changes: LocalChanges? = nil
     ) -> PostgresConfiguration {
@@ -270,7 +271,8 @@ extension PostgresError {
     /// Whether another transaction was the cause, so that a repetition may succeed at once.
     var meansContention: Bool { sqlState == .deadlockDetected || sqlState == .serializationFailure }
 
-    /// Whether the database could not be reached or had no time. In contrast, it may have refused the statement.
+    /// Whether the database could not be reached, or could not do the work in time. `false`: for example, it refused
+    /// the statement.
     var meansUnavailable: Bool {
         switch kind {
         case .connectionFailed, .connectionLost, .timedOut, .poolExhausted, .poolClosed: true

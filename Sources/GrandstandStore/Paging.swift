@@ -8,7 +8,7 @@ struct PageCursor {
     let number: Int
     let key: String
 
-    /// Reads what `text` wrote.
+    /// Reads a cursor that one of the `text` functions wrote.
     ///
     /// - Throws: `invalid-request` for anything else.
     init(_ text: String) throws(Problem) {
@@ -55,7 +55,7 @@ struct TimePage {
         return "(\(last?.id)::uuid is null or (\(columns.time), \(columns.id)) \(beyond) (\(last?.date), \(last?.id)))"
     }
 
-    /// The end of the statement that reads the page's rows, and one more.
+    /// The end of the statement that reads the page's rows, and one more row that shows whether another page follows.
     var order: PostgresQuery {
         let direction: PostgresQuery = isNewestFirst ? " desc" : ""
         return "order by \(columns.time)\(direction), \(columns.id)\(direction) limit \(limit + 1)"

@@ -1,13 +1,14 @@
 internal import Grandstand
 internal import Postgres
 
-/// Answers to expensive questions that many callers ask. Each question is worked on once at a time, and callers that
-/// ask meanwhile share the next answer. So an answer was begun at most `age` before its question. After an answer the
-/// work rests for as long as it took, a second at most, so the cost is bounded however many ask.
+/// Shares the answers to expensive questions among the callers that ask them. The work for a question runs once at a
+/// time. Callers that ask meanwhile share the next answer, or the one that is being made if it was begun less than
+/// `age` ago. After an answer, the work pauses for as long as it took, a second at most. So the cost is bounded,
+/// however many callers ask.
 ///
-/// A caller waits no longer than its `PostgresPatience`; the work continues. From then on the answer is late: all
-/// callers that ask before it is ready share it, and it is kept for as long as it took. So a count that takes longer
-/// than a call may wait reaches callers that ask again.
+/// A caller waits no longer than its `PostgresPatience`, but the work continues. From then on the answer is late: all
+/// callers that ask before it is ready share it, and it is kept for as long as it took. So if a count takes longer than
+/// a call may wait, callers that ask again get it.
 package actor SharedFlight<Question: Hashable & Sendable, Answer: Sendable> {
     package typealias Work = @Sendable () async throws -> Answer
 
@@ -41,7 +42,7 @@ package actor SharedFlight<Question: Hashable & Sendable, Answer: Sendable> {
     private static var longestRest: Duration { .seconds(1) }
 
     /// - Parameters:
-    ///   - age: how long before its question an answer may have begun.
+    ///   - age: an answer may have been begun up to this long before its question.
     ///   - rest: waits for the given time.
     package init(
         age: Duration = .zero,
@@ -51,18 +52,18 @@ package actor SharedFlight<Question: Hashable & Sendable, Answer: Sendable> {
         self.rest = rest
     }
 
-    /// How many wait for an answer to a question that will begin when the present one is there.
+    /// The number of callers that wait for the next answer, which is begun when the present one is ready.
     func waitingCount(_ question: Question) -> Int { rounds[question]?.next.count ?? 0 }
 
-    /// How many wait for the answer that is being made.
+    /// The number of callers that wait for the answer that is being made.
     func sharingCount(_ question: Question) -> Int { rounds[question]?.current.count ?? 0 }
 
     /// Whether a late answer is there.
     func keeps(_ question: Question) -> Bool { rounds[question]?.kept != nil }
 
     /// - Parameter work: answers the question, in its own task. It is not part of its caller's transaction, and
-    ///   continues when its caller is cancelled or waits no longer.
-    /// - Throws: what `work` throws; `store-unavailable` when it takes longer than the caller may wait.
+    ///   continues when its caller is cancelled or stops waiting.
+    /// - Throws: what `work` throws; `store-unavailable` if the answer takes longer than the caller may wait.
     package func answer(_ question: Question, _ work: @escaping Work) async throws -> Answer {
         if let kept = rounds[question]?.kept { return kept }
         return try await PostgresPatience.counting {
@@ -131,7 +132,7 @@ package actor SharedFlight<Question: Hashable & Sendable, Answer: Sendable> {
             guard case .success(let answer) = result else { continue }
             let took = began.duration(to: .now)
             if isLate || took < age { rounds[question]?.kept = answer }
-            // A late answer is kept for as long as it took, but no longer than an answer may be old.
+            // A late answer is kept for as long as it took, but at most for `age` if that is not zero.
             let late = age > .zero ? min(age, took) : took
             await rest(isLate ? late : max(age - took, min(took, Self.longestRest)))
             rounds[question]?.kept = nil
@@ -139,7 +140,8 @@ package actor SharedFlight<Question: Hashable & Sendable, Answer: Sendable> {
         rounds[question] = nil
     }
 
-    /// - Returns: the work for those that wait, or waited until their limit; `nil`: nobody does.
+    /// - Returns: the work, if callers wait for the next answer or a caller gave up waiting for the present one; `nil`:
+    ///   neither.
     private func begin(_ question: Question) -> Work? {
         guard var round = rounds[question], !round.next.isEmpty || round.isLate else { return nil }
         round.current.merge(round.next) { $1 }

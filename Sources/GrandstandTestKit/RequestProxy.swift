@@ -7,7 +7,7 @@ internal import Synchronization
 package final class RequestProxy: Sendable {
     package struct Response: Sendable {
         package var status: Int
-        /// By name. The length is added.
+        /// By name. `content-length` is added.
         package var headers: [String: String]
         package var body: [UInt8]
 

@@ -8,8 +8,8 @@ package struct CivilDay: Sendable, Hashable {
 
     /// - Parameter days: days since 1 January 1970.
     package init(_ days: Int) {
-        // In years that begin in March the leap day is the last one. An era of 400 years has 146,097 days; day 0 is 1
-        // March 0000.
+        // The year is counted from March, so that the leap day is its last day. An era of 400 years has 146,097 days;
+        // day 0 is 1 March 0000.
         let shifted = days + 719_468
         let era = (shifted < 0 ? shifted - 146_096 : shifted) / 146_097
         let ofEra = shifted - era * 146_097

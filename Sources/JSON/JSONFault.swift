@@ -3,7 +3,7 @@ package struct JSONFault: Error, Equatable {
     package enum Kind: Sendable {
         /// The text is not JSON, or is nested too deeply.
         case malformed
-        /// It has too many values.
+        /// The text has too many values.
         case tooManyValues
     }
 

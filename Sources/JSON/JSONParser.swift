@@ -7,13 +7,13 @@ package struct JSONParser {
     /// The deepest nesting. No content of an activity needs more, and the recursion must be bounded.
     package static let maximumDepth = 128
 
-    /// The most values of one text. In a tree each takes fifty to a hundred bytes, so 4 MiB of `[0,0,…]` would be two
-    /// million values. 500 broadcasts may have 500 values each.
+    /// The most values of one text. A value takes fifty to a hundred bytes in the tree, and 4 MiB of `[0,0,…]` would be
+    /// two million values. The limit is enough for 500 broadcasts with 500 values each.
     package static let maximumValues = 250_000
 
     private let bytes: [UInt8]
     private let maximumValues: Int
-    /// The names and indices of the value that is being parsed: the JSON Pointer of a fault.
+    /// The names and indices that lead to the value being parsed. They become the JSON Pointer of a fault.
     private var path: [String] = []
 
     package init(_ bytes: [UInt8], maximumValues: Int = Self.maximumValues) {

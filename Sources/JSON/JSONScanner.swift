@@ -5,7 +5,7 @@
 /// string with `string`, a number with `number`, an array or object with `enter` and `advance`; `skip` skips any value.
 /// After `enter`, `name` and `advance`, the next value or name begins.
 package struct JSONScanner: Sendable {
-    /// The first part of a value.
+    /// The kind of a value, which its first byte tells.
     package enum Start: Sendable, Equatable {
         case null
         case bool(Bool)

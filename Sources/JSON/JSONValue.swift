@@ -42,8 +42,8 @@ extension JSONValue {
         return members.first { $0.name == name }?.value
     }
 
-    /// The whole number, in any notation: `5.0` and `50e-1` are 5, as in JSON Schema. Nothing is rounded, so `1e-400` is
-    /// none.
+    /// The whole number, in any notation: `5.0` and `50e-1` are 5, as in JSON Schema. Nothing is rounded, so `1e-400`
+    /// gives `nil`.
     package var integer: Int? {
         guard case .number(let text) = kind else { return nil }
         return Int(text) ?? Self.integer(text)

@@ -9,11 +9,11 @@ package enum RFC3339 {
     private static let withFraction = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
     private static let withoutFraction = Date.ISO8601FormatStyle()
 
-    /// The time with milliseconds. The style cuts off smaller units, and a `Date` is a binary fraction: .520 s may be
-    /// .51999995. So half a microsecond is added, which does not change values with microseconds.
+    /// The time with milliseconds. `Date.ISO8601FormatStyle` cuts off smaller units, and a `Date` is a binary fraction:
+    /// .520 s may be .51999995. So half a microsecond is added, which does not change values with microseconds.
     ///
-    /// From 1970 to 9999 the text is written here without the style, because the style uses a calendar and takes nearly
-    /// half of the time for a lookup's body.
+    /// For the years 1970 to 9999 the text is written here without the style. The style uses a calendar, and would take
+    /// nearly half of the time for the response body of a lookup.
     package static func text(_ date: Date) -> String {
         let moment = date.addingTimeInterval(0.000_000_5)
         let seconds = moment.timeIntervalSinceReferenceDate

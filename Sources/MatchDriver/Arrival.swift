@@ -3,7 +3,7 @@ internal import APNsWire
 package import Foundation
 package import GrandstandClient
 
-/// A member of a message's content that identifies it at the simulator: `[match, number]`.
+/// The member of a content state that identifies its message at the simulator: `[match, number]`.
 package enum Mark {
     package static let member = "rehearsal"
 
@@ -19,7 +19,7 @@ package enum Mark {
     }
 }
 
-/// A marked message that Apple accepted.
+/// A message with a mark that the simulator accepted.
 package struct Arrival: Sendable {
     package let at: Date
     package let channelID: String
@@ -48,14 +48,16 @@ extension Simulator {
 
 /// Checks the order of messages on their channels.
 package struct ArrivalOrder: Sendable {
-    /// Messages whose timestamp or number is not higher than that of the one before, as text.
+    /// Texts about messages whose timestamp or number is not higher than that of the message before on the same
+    /// channel.
     package private(set) var backwards: [String] = []
     /// The number of messages that were repeated unchanged, because their answer was lost.
     package private(set) var repeats = 0
     /// The longest time without a message, in seconds.
     package private(set) var gap: TimeInterval = 0
 
-    /// - Parameter numbersRise: `false` if an end is taken back, because an earlier state is then sent again.
+    /// - Parameter numbersRise: `false` if the end of an activity may be taken back: then an earlier state, with a
+    ///   lower number, is sent again.
     package init(_ arrivals: [Arrival], numbersRise: Bool = true) {
         var last: [String: Arrival] = [:]
         for (index, arrival) in arrivals.enumerated() {

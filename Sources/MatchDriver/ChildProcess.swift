@@ -1,8 +1,9 @@
 internal import Foundation
 internal import Synchronization
 
-/// A program in its own process. It ends with this process, in whatever way that ends, and with this object: a shell
-/// between the two kills it when the shell's standard input is closed.
+/// A program in its own process. A shell runs between this process and the program, and kills the program when the
+/// shell's standard input is closed. So the program ends when this object is released, and when this process ends in
+/// any way.
 package final class ChildProcess: Sendable {
     private let process = Process()
     private let lifeline = Pipe()
@@ -21,9 +22,9 @@ package final class ChildProcess: Sendable {
         let state = Mutex(State())
     }
 
-    /// The line `TERM` is for the child; the end of the input ends both. The shell closes its own standard error, so
-    /// that the pipe ends with the child. It does not wait for its child, because Foundation leaves signals blocked
-    /// that would report the end.
+    /// A line on standard input (`TERM`) makes the shell send SIGTERM to the child. The end of the input makes it kill
+    /// the child and end. The shell closes its own standard error, so that the output pipe ends with the child. It does
+    /// not use `wait`, because Foundation starts it with the signals blocked that would report the child's end.
     private static let script = #"""
         trap '' HUP INT TERM
         "$@" &
@@ -85,7 +86,7 @@ package final class ChildProcess: Sendable {
 
     /// Starts a server, and returns when it listens.
     ///
-    /// - Throws: `PlayFailure` with its output if it ended instead.
+    /// - Throws: `PlayFailure` with the last line of the server's output, if the server ended instead.
     package static func server(
         _ command: [String], _ environment: [String: String], log: String? = nil, keepsLog: Bool = false
     ) async throws -> ChildProcess {
@@ -103,7 +104,7 @@ package final class ChildProcess: Sendable {
     /// The output so far, if it was started with `keepsLog`.
     package var log: String { said.state.withLock { $0.text } }
 
-    /// Ends it with SIGKILL, like a power cut. Returns when it has ended. It may be called again.
+    /// Ends the program with SIGKILL, like a power cut, and returns when it has ended. A second call is harmless.
     package func kill() async {
         try? lifeline.fileHandleForWriting.close()
         await end()
@@ -116,7 +117,8 @@ package final class ChildProcess: Sendable {
         await drained.value
     }
 
-    /// Not on a thread of Swift's pool, because the child may need this process to answer before it can end.
+    /// Waits for the end, on a thread outside Swift's pool: the child may need an answer from this process before it
+    /// can end.
     private func end() async {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {

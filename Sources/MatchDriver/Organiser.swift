@@ -2,7 +2,8 @@ internal import APNsSimulator
 package import Foundation
 package import GrandstandClient
 
-/// An organiser's backend. It calls whichever server answers, and repeats each call until a server decides it.
+/// An organiser's backend. It calls whichever server answers, and repeats each call until a server decides it, which
+/// means that it accepts or finally refuses the call.
 ///
 /// A repetition is the same call: a POST has the same `Idempotency-Key`, so it has no second effect.
 package struct Organiser: Sendable {
@@ -25,7 +26,7 @@ package struct Organiser: Sendable {
 
     /// - Parameters:
     ///   - patience: how long a call is repeated.
-    ///   - clients: returns one client for each present server. Each client should make a request only once
+    ///   - clients: returns one client for each present server. A client should not repeat requests itself
     ///     (`GrandstandClient.once`).
     package init(patience: Duration = .seconds(120), clients: @escaping @Sendable () -> [GrandstandClient]) {
         self.patience = patience
@@ -34,7 +35,7 @@ package struct Organiser: Sendable {
 
     /// Makes a call once.
     ///
-    /// - Parameter turn: the index of the server, modulo their number.
+    /// - Parameter turn: chooses the server: its index is `turn` modulo the number of servers.
     /// - Returns: `nil` without an answer. The server may have processed the call.
     package func attempt<Value>(
         _ call: GrandstandClient.Call<Value>, turn: Int = 0
@@ -70,7 +71,7 @@ package struct Organiser: Sendable {
         }
     }
 
-    /// The same for a call that must succeed.
+    /// Like `decide`, for a call that must succeed.
     ///
     /// - Throws: also the server's refusal.
     @discardableResult
@@ -78,7 +79,7 @@ package struct Organiser: Sendable {
         try await decide(call).result.get().value
     }
 
-    /// Not a decision: the server cannot act now, or still processes the first copy of the call.
+    /// `false` if the server cannot act now, or still processes the first copy of the call.
     private static func isDecision<Value>(_ result: Result<Value, ServerProblem>) -> Bool {
         guard case .failure(let problem) = result else { return true }
         return problem.status < 500 && problem.status != 429 && problem.kind != .idempotencyInProgress

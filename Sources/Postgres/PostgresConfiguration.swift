@@ -3,15 +3,17 @@ package struct PostgresConfiguration: Sendable {
     /// Passed to libpq unchanged: a URI or keywords, several hosts, TLS modes, `target_session_attrs`.
     package var connectionString: String
     package var maximumConnections = 10
-    /// The time for each host of the connection string, unless that sets `connect_timeout`; whole seconds, at least 2
-    /// (libpq). It is short, because a host that disappeared does not answer, and the next host is tried only after it.
+    /// The time to connect to each host of the connection string, unless the string sets `connect_timeout`; whole
+    /// seconds, at least 2 (libpq). It is short, because a host that disappeared does not answer, and libpq tries the
+    /// next host only when this time is over.
     package var connectTimeout: Duration = .seconds(3)
     /// The time for a query without its own deadline, in a task without `PostgresPatience`.
     package var queryTimeout: Duration = .seconds(30)
     /// How long a caller waits for a connection, including new attempts.
     package var acquireTimeout: Duration = .seconds(10)
-    /// The part of it during which the database may accept no connections. A caller may wait long if all connections
-    /// are in use, but not if the database is away. An attempt that takes longer continues for later callers.
+    /// The part of `acquireTimeout` during which the database may accept no connections. A caller may wait long if all
+    /// connections are in use, but not if the database is away. An attempt that takes longer continues for later
+    /// callers.
     package var reachTimeout: Duration = .seconds(3_600)
     /// Use only servers that accept writes, so no standby and no replaced primary. Of several hosts, the one that
     /// accepts writes is found (`target_session_attrs=read-write`, unless the connection string says otherwise).
@@ -21,7 +23,7 @@ package struct PostgresConfiguration: Sendable {
     package var onlyReads = false
     /// Knows whether the database answers. The pools of one database share it.
     package var health = PostgresHealth()
-    /// The time between two checks of a silent connection that listens.
+    /// The time between two checks of a connection that waits for notifications and receives nothing.
     package var listenerHeartbeat: Duration = .seconds(5)
     /// The name in pg_stat_activity, unless the connection string has one.
     package var applicationName = "grandstand"

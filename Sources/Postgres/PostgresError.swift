@@ -32,7 +32,8 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
     package var column: String?
     /// The index of the failed query in a pipeline.
     package var pipelineIndex: Int?
-    /// The time ended while the server only waited for a synchronous standby. The commit is done on the server itself.
+    /// Whether the deadline passed while the server only waited for a synchronous standby. The server itself has
+    /// committed the transaction.
     package var isUnconfirmed = false
 
     package init(_ kind: Kind, _ message: String) {

@@ -1,7 +1,7 @@
 internal import CoreMetrics
 internal import Synchronization
 
-/// A series of numbers, of any kind.
+/// One time series: a counter, a gauge or a histogram.
 final class Series: CounterHandler, FloatingPointCounterHandler, MeterHandler, RecorderHandler, TimerHandler {
     enum Kind: String {
         case counter
@@ -15,7 +15,7 @@ final class Series: CounterHandler, FloatingPointCounterHandler, MeterHandler, R
     private struct State {
         var value = 0.0
         var count = 0
-        /// The observations of each bucket. They are summed when they are written.
+        /// The number of observations in each bucket. `write` adds them up, because Prometheus' buckets are cumulative.
         var buckets: [Int] = []
     }
 

@@ -114,7 +114,8 @@ final class Transfer: @unchecked Sendable {
         if let status = head.status {
             return .answered(status: status, retryAfter: head.retryAfter(now()))
         }
-        // If a host has several addresses and some were allowed, those failed, so it is not a refusal.
+        // If at least one of the host's addresses was allowed, the connection to it failed. So the post was not
+        // refused.
         if wasRefused, !wasAllowed { return .refused(NetworkGuard.advice(url.host)) }
         return .unanswered(reason(result))
     }

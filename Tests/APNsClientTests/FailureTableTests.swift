@@ -150,7 +150,7 @@ struct FailureTableTests {
         }
     }
 
-    /// A timeout for a busy machine, for peers that answer everything in the end.
+    /// Long timeouts, because the machine may be busy. They fit peers that answer every request in the end.
     private static func patient(_ settings: inout APNsClient.Settings) {
         settings.requestTimeout = .seconds(60)
         settings.overdueInterval = .seconds(30)

@@ -5,7 +5,8 @@ internal import Foundation
 internal import Grandstand
 internal import Testing
 
-/// The five calls as APNs receives them, and its answers as the service receives them.
+/// The five APNs calls (send a broadcast; create, read, list and delete channels) as APNs receives them, and its
+/// answers as the service receives them.
 @Suite(.timeLimit(.minutes(1)))
 struct GatewayTests {
     @Test(arguments: StoragePolicy.allCases)

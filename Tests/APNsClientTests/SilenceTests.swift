@@ -161,8 +161,9 @@ struct SilenceTests {
         }
     }
 
-    /// The clock is at the beginning of ten minutes, so that a token is issued now. Certificates are checked by the
-    /// machine's clock.
+    /// The clock stands at the last multiple of ten minutes. A token's time of issue is rounded down to such a
+    /// multiple, so a new token is issued at exactly this time. The clock is close to the machine's clock, by which
+    /// certificates are checked.
     private static func clock() -> HeldClock {
         HeldClock((Date().timeIntervalSince1970 / 600).rounded(.down) * 600)
     }

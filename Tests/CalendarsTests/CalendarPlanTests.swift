@@ -30,7 +30,7 @@ struct CalendarPlanTests {
         #expect(specification.topics.first?.rawValue == "league:bl1")
         #expect(specification.topics.count == 3)
         #expect(try world.sync(form.file(season)).numbers == [0, 0, 0, 380, 0])
-        // The same for the other format, whose file has the same fixtures.
+        // The order of the lines in a CSV file does not matter.
         if form == .csv { season.fixtures.reverse() }
         #expect(try world.sync(form.file(season)).numbers == [0, 0, 0, 380, 0])
     }
@@ -52,7 +52,7 @@ struct CalendarPlanTests {
         #expect(plan.change.map { $0.fields.map(\.name) }.contains(["name", "topics"]))
         #expect(plan.cancel.map(\.uid).sorted() == gone.sorted())
         #expect(plan.cancel.allSatisfy { $0.reason == .vanished })
-        // Names that were changed by hand stay, even if the calendar moves the same event.
+        // Members that were changed by hand keep their values, even if the calendar moves the same event.
         #expect(try world.specification(season.fixtures[9]).kind == "derby")
         #expect(try world.specification(season.fixtures[10]).name == "The big one")
         #expect(try world.sync(form.file(season)).numbers == [0, 0, 0, 375, 0])
@@ -106,7 +106,7 @@ struct CalendarPlanTests {
         var (world, season) = try CalendarWorld.synced()
         world.now = Date(timeIntervalSince1970: Double(season.fixtures[0].kickOff + 200_000))
         for place in 0..<2 { world.set(.ended, try world.event(season.fixtures[place]).key) }
-        // It got its end during the match.
+        // This match was played. Its last change is not long after its planned end, so it did not expire.
         let played = try world.event(season.fixtures[2]).key
         world.set(.ended, played)
         world.events[played]?.updatedAt = CalendarWorld.summer
@@ -225,7 +225,7 @@ struct CalendarPlanTests {
         for write in first.create.prefix(100) { try world.put(write.key, write.document) }
         #expect(try world.sync(season.ics()).numbers == [280, 0, 0, 100, 0])
         world.now += 3_600
-        // It stored the note of a cancellation and ended.
+        // The interrupted run stored the note of a cancellation, but stopped before it cancelled the event.
         var fewer = season
         fewer.fixtures.removeLast()
         let cancellation = try #require(try world.plan(fewer.ics()).cancel.first)

@@ -80,7 +80,7 @@ struct CalendarShrinkTests {
         var (world, season) = try CalendarWorld.synced()
         let whole = season
         for place in 0..<4 { world.set(place < 2 ? .cancelled : .ended, try world.event(season.fixtures[place]).key) }
-        // The calendar then cancels two of them, and lacks two.
+        // The calendar then cancels two of these events, and no longer has the entries of the other two.
         season.fixtures[1].isCancelled = true
         season.fixtures[3].isCancelled = true
         season.fixtures.remove(at: 2)
@@ -97,7 +97,7 @@ struct CalendarShrinkTests {
             #expect(plan.numbers == [0, 0, 0, 378, 0])
             #expect(plan.shrinkage == nil && plan.isEmpty)
         }
-        // The calendar has them again, so they follow it, and a later cancellation counts.
+        // The calendar has the four entries again, so their events follow it again, and a later cancellation counts.
         #expect(try world.sync(whole.ics()).numbers == [0, 0, 0, 380, 0])
         #expect(try world.specification(whole.fixtures[3]).name == "By hand 3")
         let later = try world.sync(season.ics())
@@ -128,7 +128,7 @@ struct CalendarShrinkTests {
         #expect(
             plan.problems.first?.detail.contains("127 of 380 events to come are missing or cancelled in the calendar")
                 == true)
-        // They stay held back, although they are now a small share.
+        // In the next sync of the same file the cancellations stay held back, and no note changes.
         let again = try world.sync(form.file(season))
         #expect(again.numbers == [0, 0, 0, 253, 1] && again.notes.isEmpty)
         #expect(try world.plan(form.file(whole)).numbers == [0, 0, 0, 380, 0])

@@ -107,7 +107,8 @@ struct ICalendarTests {
         #expect(all.entries.map(\.isCancelled) == [true])
     }
 
-    /// The line, the entry, and a word of the reason. The other event of the file is read.
+    /// A wrong line, the number of the line that is reported, and a word of the reason. The other event of the file is
+    /// still read.
     @Test(
         arguments: [
             ("RRULE:FREQ=WEEKLY", 5, "RRULE"), ("RDATE:20261129T143000Z", 5, "RDATE"),

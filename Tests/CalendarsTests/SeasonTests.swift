@@ -33,7 +33,6 @@ struct SeasonTests {
         }
     }
 
-    /// Every file is read, or refused with a line.
     @Test(arguments: [CalendarReading.Format.ics, .csv], 0..<8 as Range<UInt64>)
     func `a damaged file is read, or refused with a line number`(format: CalendarReading.Format, seed: UInt64) {
         var random = Seeded(state: seed)

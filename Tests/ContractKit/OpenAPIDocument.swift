@@ -38,7 +38,7 @@ package struct OpenAPIDocument: Sendable {
         package let value: YAML
 
         package var id: String { value["operationId"]?.string ?? "" }
-        /// A key needs one of these scopes. Empty: any key, or none.
+        /// A key needs one of these scopes. Empty: any key is enough, or no key is needed.
         package var scopes: Set<String> {
             Set((value["security"]?.elements ?? []).flatMap { $0["key"]?.strings ?? [] })
         }

@@ -1,7 +1,7 @@
 package import Foundation
 
-/// A value of YAML or JSON. It reads only the YAML that openapi.yaml uses: mappings and lists in block and flow style,
-/// and quoted, plain and folded texts.
+/// A value of YAML or JSON. The parser reads only the YAML that openapi.yaml uses: mappings and lists in block and flow
+/// style, and quoted, plain and folded texts.
 package enum YAML: Sendable {
     case null
     case bool(Bool)
@@ -83,7 +83,7 @@ package enum YAML: Sendable {
             while let line = lines.first, line.indent == indent, let (name, rest) = Self.name(of: line.text) {
                 lines.removeFirst()
                 if rest.isEmpty {
-                    // The items of a list may have the same indentation as its name.
+                    // The items of a list may have the same indentation as the name of the member.
                     let isList = lines.first.map { $0.indent == indent && $0.text.hasPrefix("- ") } ?? false
                     members.append(Member(name: name, value: block(isList ? indent : indent + 1)))
                 } else if rest.hasPrefix("|") || rest.hasPrefix(">") {
@@ -180,7 +180,7 @@ package enum YAML: Sendable {
         }
     }
 
-    /// A member's name. It may also be a number or a plain word.
+    /// The text of a member's name. In YAML a name may also be a number, `true` or `false`.
     fileprivate var name: String {
         switch self {
         case .text(let text): text

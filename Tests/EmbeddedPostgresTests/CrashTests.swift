@@ -76,7 +76,8 @@ struct CrashTests {
         let server = try #require(PostmasterFile(path: "\(workshop.directory)/postgres/postmaster.pid"))
         kill(server.pid, SIGKILL)
         await cluster.serverEnding()
-        // The server's file still says "ready". The start waits until the new server has written it.
+        // The killed server's `postmaster.pid` still says "ready". The start waits until the new server has written
+        // this file.
         #expect(try await cluster.start() == connection)
         #expect(try await Workshop.ask(connection, "select answer from kept") == "42")
         await cluster.stop()

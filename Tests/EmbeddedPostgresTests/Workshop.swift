@@ -22,8 +22,8 @@ final class Workshop: Sendable {
             atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     }
 
-    /// A name known to both the test and a process it starts: the number of the test's process, which is the other's
-    /// parent.
+    /// The folder with this name. A test and a process that it starts can use the same name: it contains the process ID
+    /// of the test, which is the parent of the other process.
     static func folder(named name: String) -> String {
         let place = URL(fileURLWithPath: NSTemporaryDirectory()).resolvingSymlinksInPath()
         return place.appendingPathComponent("grandstand-test-\(name)").path
@@ -62,8 +62,8 @@ final class Workshop: Sendable {
         let programs = ["postgres": "echo 'postgres (PostgreSQL) \(version).1'", "initdb": initdb]
         try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: false)
         for (name, script) in programs {
-            // Another process writes it, because a program cannot be run while it is open for writing, even by a child
-            // that is just starting.
+            // Another process writes the file, because a program cannot be run while any process has it open for
+            // writing. A child process that is just starting may have inherited the open file.
             let write = ["/bin/sh", "-c", #"cat >"$1" && chmod 755 "$1""#, "sh", "\(bin)/\(name)"]
             let run = try await CapturedRun.of(write, environment: [:], input: "#!/bin/sh\n\(script)\n")
             guard run.ending.isSuccess else { throw ProgramFailure(output: run.output) }

@@ -5,7 +5,7 @@ internal import GrandstandApp
 internal import GrandstandTestKit
 internal import Testing
 
-/// What a key reaches, and what needs none. Scopes at the gate: GrandstandHTTPTests.
+/// Which resources a key reaches, and which need no key. GrandstandHTTPTests test the scopes.
 @Suite(.timeLimit(.minutes(5)))
 struct AccessTests {
     @Test func `a key for one app reaches no other`() async throws {
@@ -31,7 +31,8 @@ struct AccessTests {
             for path in paths {
                 #expect(try await own("GET", path).status == 200, "\(path)")
                 let answer = try await other("GET", path)
-                // An app in the path is the caller's own word; whether anything else exists is not told.
+                // 403 for an app in the path, because the caller named it itself. 404 for everything else, which does
+                // not tell whether it exists.
                 let isOfApp = path.contains("com.example.Stadium")
                 #expect(answer.status == (isOfApp ? 403 : 404), "\(path)")
                 #expect((answer.slug == "forbidden") == isOfApp)
@@ -40,7 +41,7 @@ struct AccessTests {
             #expect(try await other("POST", "/v1/events/derby/broadcasts", update).status == 404)
             #expect(try await other("DELETE", "/v1/events/derby").status == 404)
             #expect(try await other("DELETE", "/v1/broadcasts/\(id)").status == 404)
-            // An event of two apps belongs to neither's key alone.
+            // A key for one app does not reach an event that also has another app.
             #expect(try await own("POST", "/v1/events/both/broadcasts", update).status == 404)
             let takeover =
                 #"{"name": "x", "audiences": [\#(Stage.audience(.production, .noMessageStored, of: "com.example.Other"))]}"#

@@ -5,7 +5,7 @@ internal import GrandstandApp
 internal import GrandstandTestKit
 internal import Testing
 
-/// Which key sent and withdrew, as the API and the audit log tell it.
+/// Which key sent or withdrew a broadcast, according to the API and the audit log.
 @Suite(.timeLimit(.minutes(2)))
 struct AttributionTests {
     private static let update = #"{"event": "update", "contentState": {"n": 1}}"#

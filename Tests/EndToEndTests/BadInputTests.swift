@@ -3,7 +3,7 @@ internal import Foundation
 internal import GrandstandTestKit
 internal import Testing
 
-/// What is wrong with a request is told with its place; nothing is stored, and the process goes on.
+/// A refusal says what is wrong with a request, and where. Nothing is stored, and the server goes on.
 @Suite(.timeLimit(.minutes(5)))
 struct BadInputTests {
     private static let broadcasts = "/v1/events/derby/broadcasts"
@@ -64,7 +64,8 @@ struct BadInputTests {
         }
     }
 
-    /// Afterwards everything is as it was. How a refusal looks, and those that need no database, GrandstandHTTPTests test.
+    /// Afterwards everything is as it was. GrandstandHTTPTests test the form of refusals, and those that need no
+    /// database.
     @Test func `what the store refuses changes nothing`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()

@@ -4,7 +4,7 @@ internal import GrandstandTestKit
 internal import MatchDriver
 internal import Testing
 
-/// Bodies that clients do not send to their end, or not as HTTP says.
+/// Request bodies that clients do not finish, or that are not valid HTTP.
 @Suite(.timeLimit(.minutes(5)))
 struct BrokenBodyTests {
     private static let overflow = String(repeating: "f", count: 40)
@@ -48,7 +48,7 @@ struct BrokenBodyTests {
             #expect(try await api("GET", "/metrics").text.contains(#"status="500""#) == false)
             await process.terminate()
             #expect(!process.log.contains("a request failed"))
-            // The log of a busy machine may have a database that answered late.
+            // On a busy machine the log may say that the database answered late. That is not an error here.
             let errors = process.log.split(separator: "\n").filter {
                 $0.contains(#""level":"error""#) && !$0.contains(#""trouble":"unreachable""#)
             }
@@ -66,7 +66,7 @@ struct BrokenBodyTests {
                 let began = ContinuousClock.now
                 stage.running.cancel()
                 try await stage.running.value
-                // A second, and a busy machine.
+                // It takes a second; the rest is a margin for a busy machine.
                 #expect(began.duration(to: .now) < .seconds(30))
                 _ = await peer.untilClosed()
             }
@@ -75,7 +75,7 @@ struct BrokenBodyTests {
 
     @Test func `bodies that find no room are told to come again`() async throws {
         try await Stage.with { stage in
-            // Declared, not sent: the room is taken before the body is read.
+            // The bodies are declared, but not sent: the server reserves their memory before it reads them.
             let peers = try (0..<20).map { _ in try Peer(stage.url) }
             let head = try Self.head(stage, "Content-Length: 4000000", path: "/v1/broadcasts", method: "POST")
             for peer in peers { peer.send(head + "[") }

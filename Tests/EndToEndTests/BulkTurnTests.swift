@@ -3,7 +3,7 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-/// Calls with many broadcasts wait for their turn before they take a connection, so goals have connections in every case.
+/// Calls with many broadcasts wait for their turn before they take a connection, so single broadcasts always find one.
 @Suite(.timeLimit(.minutes(5)))
 struct BulkTurnTests {
     @Test func `twelve bulk calls that cannot go on hold up no goal, with or without a key`() async throws {
@@ -49,7 +49,7 @@ struct BulkTurnTests {
                         "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
                     ).isEmpty ? nil : true
                 }
-                // A call that took a connection to wait with has it within these.
+                // If a waiting call held a connection, these forty calls would notice it.
                 for n in 0..<40 {
                     let headers = n.isMultiple(of: 2) ? [:] : ["Idempotency-Key": "goal-\(n)"]
                     let goal = try await stage.api(
@@ -57,7 +57,8 @@ struct BulkTurnTests {
                         headers: headers)
                     #expect(goal.status == 202, "\(goal.text)")
                 }
-                // The one whose turn it is, and the transaction it waits for; those of goals under way end by themselves.
+                // Two connections remain: that of the call whose turn it is, and that of the transaction it waits for.
+                // Those of single broadcasts become free by themselves.
                 _ = try await until("nobody else keeps a connection") {
                     try await pool.query(
                         """

@@ -45,7 +45,7 @@ struct ChannelTests {
 
             #expect(try await stage.api("DELETE", "\(Self.path)/\(id)").status == 204)
             #expect(stage.simulator.channels(of: Stage.bundleID, in: .development).isEmpty)
-            // Asked once more, as after an answer that was lost: it is done, and Apple is not asked.
+            // The deletion is repeated, as after a lost answer: it succeeds, and Apple is not asked.
             let asked = stage.simulator.journal().count
             #expect(try await stage.api("DELETE", "\(Self.path)/\(id)").status == 204)
             #expect(stage.simulator.journal().count == asked)

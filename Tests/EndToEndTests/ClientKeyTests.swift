@@ -4,8 +4,8 @@ internal import GrandstandApp
 internal import GrandstandTestKit
 internal import Testing
 
-/// A key that ships in apps, in the hands of a stranger; and clients that change something and ask the same server at
-/// once.
+/// A client that changes something gets the new state from the same server at once, and a revoked or replaced key is
+/// refused at once.
 @Suite(.timeLimit(.minutes(5)))
 struct ClientKeyTests {
     private static let batch = "/v1/lookup/\(Stage.bundleID)/development"

@@ -41,7 +41,7 @@ struct ClientTests {
             draft.metadata = try RawJSON(json: #"{"table": 1.50}"#)
             let declared = try await client.send(.putEvent("derby", draft).ifNoneExists())
             #expect(declared.metadata.description == #"{"table": 1.50}"#)
-            // The channel is being made now: that is waited for.
+            // The channel is still being created; the client waits for it.
             let found = try await client.lookup("derby", in: Self.app)
             #expect(found.channelId == stage.simulator.channels(of: Stage.bundleID, in: .development).first?.id)
 
@@ -193,7 +193,7 @@ struct ClientTests {
             let quota = try await client.send(.listQuotas()).items.first { $0.environment == .development }
             #expect(quota?.used == 1)
             #expect(quota?.limit == 10)
-            // The server's own may be under way.
+            // A reconciliation that the server started itself may be running.
             let report = try await until("a reconciliation ran") { () -> GrandstandClient.Reconciliation? in
                 do {
                     return try await client.send(.reconcile(Self.app))

@@ -20,7 +20,8 @@ struct ClockTests {
         func set(_ seconds: TimeInterval) { lead.withLock { $0 = seconds } }
     }
 
-    /// Two replicas on one database; their clocks are 20 s apart, as far as a server's may be.
+    /// Two replicas on one database. Their clocks are 20 s apart: each is 10 s off the database's clock, the most that
+    /// a server accepts.
     private static func replicas(
         settings: [String: String] = [:], _ body: (_ behind: Stage, _ ahead: Stage) async throws -> Void
     ) async throws {
@@ -63,7 +64,7 @@ struct ClockTests {
                 let created = try await stage.putEvent(key).json["createdAt"]?.string
                 let date = try Date(
                     #require(created), strategy: .iso8601.year().month().day().time(includingFractionalSeconds: true))
-                // The simulator's machine is the database's.
+                // The test and the database run on one machine, so they have the same clock.
                 #expect(abs(date.timeIntervalSinceNow) < 5)
             }
         }

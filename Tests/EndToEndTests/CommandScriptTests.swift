@@ -21,7 +21,7 @@ struct CommandScriptTests {
             try await stage.putEvent("cup")
             try await stage.activeChannels(of: "cup")
             let app = [Stage.bundleID, "development"]
-            // A channel that is active is looked up a moment later.
+            // A lookup finds an active channel only a moment later.
             for key in ["derby", "cup"] {
                 try await until("\(key) is looked up") {
                     try await stage.api("GET", "/v1/lookup/\(app[0])/\(app[1])/\(key)").status == 200
@@ -29,7 +29,8 @@ struct CommandScriptTests {
             }
             let found = try await grandstand(stage, "lookup", app[0], app[1], "derby", "cup")
             #expect(found.exitCode == 0, "\(found.text)")
-            // A server without time to read the changes does not say that an event is not there.
+            // While the server could not yet read the latest changes, it answers `store-unavailable` instead of
+            // `event-not-found`.
             let partly = try await until("what is missing is known") {
                 let run = try await grandstand(stage, "lookup", app[0], app[1], "derby", "nope")
                 return run.text.contains("store-unavailable") ? nil : run

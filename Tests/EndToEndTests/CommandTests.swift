@@ -88,7 +88,7 @@ struct CommandTests {
                 ])
             #expect(audiences.map { $0["priority"]?.int } == [nil, 5, nil])
             #expect(audiences.map { $0["variant"]?.string } == [nil, nil, "de"])
-            // The list that is to remain, and no other way, takes one away.
+            // Only the whole list of the remaining audiences, as `--fields`, removes one.
             let rest =
                 #"{"audiences": [{"bundleId": "\#(Stage.bundleID)", "environment": "development", "#
                 + #""storagePolicy": "noMessageStored"}]}"#
@@ -126,7 +126,7 @@ struct CommandTests {
             #expect(put.exitCode == 0, "\(put.text)")
             let event = try await stage.api("GET", "/v1/events/derby").json
             #expect(event["channelsOpenBefore"]?.int == 7_200 && event["defaults"]?["staleAfter"]?.int == 300)
-            // The other way to say it takes its place.
+            // `--channels-open-at` replaces `--channels-open-before`.
             let moved = try await grandstand(stage, "event", "put", "derby", "--channels-open-at", start)
             #expect(moved.exitCode == 0, "\(moved.text)")
             #expect(try await grandstand(stage, "event", "cancel", "derby", "--end").exitCode == 0)

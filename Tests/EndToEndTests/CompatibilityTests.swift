@@ -15,7 +15,7 @@ struct CompatibilityTests {
             try await Stage.serve(environment, simulator: simulator) { stage in
                 try await stage.putLiveEvent()
                 try await Self.change(environment, Self.future)
-                // As the next release's process does, and a restarted one of this.
+                // A process of the next release migrates at its start, and so does a restarted one of this release.
                 let session = try await DatabaseSession.connect(
                     try Configuration(environment: environment).database, logger: Stage.logger)
                 #expect(try await session.migrate() == [])

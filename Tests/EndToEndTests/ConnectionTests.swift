@@ -5,7 +5,7 @@ internal import GrandstandTestKit
 internal import MatchDriver
 internal import Testing
 
-/// Connections that take too long, and certificates that change, from outside.
+/// Clients that are too slow, a header that is too long, and the port of the operations.
 @Suite(.timeLimit(.minutes(5)))
 struct ConnectionTests {
     @Test(arguments: [
@@ -16,7 +16,7 @@ struct ConnectionTests {
         try await Stage.with(settings: ["GRANDSTAND_CLIENT_TIMEOUT": "0.2"]) { stage in
             let peer = try Peer(stage.url)
             peer.send(sent)
-            // A request whose header is whole may have its answer, before the rest of its body is waited for in vain.
+            // If the header is complete, the server may answer before it waits in vain for the rest of the body.
             let answer = await peer.untilClosed()
             #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 401"))
             #expect(try await stage.api("GET", "/v1/apps").status == 200)

@@ -1,7 +1,7 @@
 internal import GrandstandTestKit
 internal import Testing
 
-/// The console behind a server's gate. GrandstandHTTPTests show the access to each page.
+/// Sign-in to the console of a running server. GrandstandHTTPTests test the access to each page.
 @Suite(.timeLimit(.minutes(5)))
 struct ConsoleAccessTests {
     @Test func `a wrong key brings the form again, counted with the API's failures`() async throws {
@@ -31,7 +31,7 @@ struct ConsoleAccessTests {
         }
     }
 
-    /// As monitors ask, and caches.
+    /// Monitors and caches send HEAD.
     @Test func `HEAD answers as GET does, with nothing after the header`() async throws {
         try await Stage.with { stage in
             let browser = try await Browser(url: stage.url).signedIn(with: stage.api.secret)

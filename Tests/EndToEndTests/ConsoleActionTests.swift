@@ -78,7 +78,7 @@ struct ConsoleActionTests {
                 try await browser.post(
                     "/console/keys/\(id)/rotate", [("token", token), ("overlapSeconds", overlap), ("currentKey", key)])
             }
-            // At once, as by a double click, and later, as by loading the answer anew.
+            // Twice at the same time, as by a double click, and once later, as by reloading the answer.
             async let one = rotate(secret)
             async let other = rotate(secret)
             let answers = [try await one, try await other, try await rotate(secret)]
@@ -168,13 +168,13 @@ struct ConsoleActionTests {
             _ = try await stage.settled(
                 try await stage.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#))
             while let event = await events.next(), event.id == first.id {}
-            // The change is on the page that is fetched then, which is made once for all viewers.
+            // The page that is fetched then shows the change. The server renders it once for all viewers.
             var viewer = browser
             viewer.headers = ["Grandstand-Live: change \(first.id ?? "")"]
             #expect(try await viewer.get("/console/events/derby").body.contains("accepted"))
             let token = try Self.token(try await browser.get("/console/events/derby"))
             #expect(try await browser.post("/console/sign-out", [("token", token)]).status == 303)
-            // Nothing is told after the session's end.
+            // The stream ends when the session ends.
             while await events.next() != nil {}
         }
     }

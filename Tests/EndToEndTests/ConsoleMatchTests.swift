@@ -45,7 +45,8 @@ struct ConsoleMatchTests {
                 #expect(page.body.contains(text), "\(text)")
             }
 
-            // The next one begins with what people have now; a scheduled one is taken back.
+            // The form for the next update is prefilled with the content that people see now. A scheduled update is
+            // withdrawn.
             let composer = try await browser.get(match)
             #expect(composer.body.contains("&quot;home&quot;: 1,"))
             let later = RFC3339.text(Date().addingTimeInterval(3_600))
@@ -58,7 +59,7 @@ struct ConsoleMatchTests {
             try await browser.submit(action, on: match)
             #expect(try await browser.get(match).body.contains("<span class=\"state\">cancelled</span>"))
 
-            // An end is asked about, then sent; then it is taken back.
+            // The page asks for confirmation before it sends an end. Then the ended event is reopened.
             let question = try await browser.send(match + "/send", on: match, [("event", "end")])
             #expect(question.status == 200 && question.body.contains("Is it really over?"))
             try await browser.submit(match + "/send", on: match, [("event", "end"), ("confirmed", "yes")])
@@ -130,7 +131,7 @@ struct ConsoleMatchTests {
             try await browser.submit(
                 channels + "/import", on: channels + "?managed=false", [("channelId", strays[0])])
             #expect(try await browser.get(channels).body.contains(strays[0].html))
-            // What nothing brings back asks for the key once more.
+            // An action that cannot be undone asks for the key once more.
             let run = list + "/run/delete-unmanaged"
             #expect(try await browser.send(run, on: run).status != 303)
             try await browser.submit(run, on: run, [("currentKey", stage.api.secret ?? "")])
@@ -140,7 +141,7 @@ struct ConsoleMatchTests {
 }
 
 extension Browser {
-    /// Sends a form of the page at `page`, as it has it: with its token.
+    /// Sends a form of the page at `page`, with the token of that page.
     func send(_ path: String, on page: String, _ form: [(String, String)] = []) async throws -> Answer {
         let body = try await get(page).body
         let token = body.components(separatedBy: #"name="token" value=""#).dropFirst().first?
@@ -149,7 +150,7 @@ extension Browser {
         return try await post(path, form.map { (name: $0.0, value: $0.1) } + [(name: "token", value: token)])
     }
 
-    /// The same, of a form that is carried out; returns where it leads.
+    /// Sends such a form and requires that it is carried out. Returns the path that the answer redirects to.
     @discardableResult
     func submit(_ path: String, on page: String, _ form: [(String, String)] = []) async throws -> String {
         let answer = try await send(path, on: page, form)

@@ -98,7 +98,7 @@ struct ConsolePageTests {
             #expect(apps.body.contains("development missing, production missing"))
             let keyless = try await browser.get("/console/apps/com.example.Keyless")
             #expect(keyless.body.contains("Put AuthKey_NOSUCHKEY1.p8"))
-            // The capitals in the bundle ID were learned when the channel was made.
+            // When the channel was created, the server learned what Apple accepts for the capitals in the bundle ID.
             let app = try await browser.get("/console/apps/\(Stage.bundleID)")
             #expect(app.status == 200)
             #expect(try await browser.get("/console/apps/com.example.None").status == 404)
@@ -123,7 +123,7 @@ struct ConsolePageTests {
 }
 
 extension String {
-    /// As it stands in a page.
+    /// The text as it is escaped in a page.
     var html: String {
         replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "\"", with: "&quot;")
             .replacingOccurrences(of: "'", with: "&#39;").replacingOccurrences(of: "<", with: "&lt;")

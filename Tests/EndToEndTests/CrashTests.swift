@@ -50,7 +50,7 @@ struct CrashTests {
             }
             #expect(channels.count == Set(channels).count)
             #expect(simulator.journal().count { $0.fate == .dropped } >= events.count / 10 - 2)
-            // Channels of unanswered calls are looked for until the last call under way is explained.
+            // The server looks for the channels of unanswered calls until it knows the outcome of the last one.
             _ = try await until("no channel is left over", within: .seconds(60)) {
                 let report = try await api("POST", Stage.reconciliations, "{}").json
                 return report["matched"]?.int == events.count && report["unmanaged"]?.items == []
@@ -84,14 +84,14 @@ struct CrashTests {
         }
     }
 
-    /// The answers to calls that got neither a channel nor the refusal that there is no place.
+    /// The texts of answers that are neither 201 nor the refusal that no place is left.
     private static func texts(_ answers: [HTTPCaller.Answer]) -> [String] {
         answers.filter { $0.status != 201 && $0.slug != "quota-exhausted" }.map(\.text)
     }
 
     private static let events = 1_000
 
-    /// Declares events with one audience each, some at a time; again is no harm.
+    /// Declares events with one audience each, some at a time. Declaring one again does no harm.
     private static func declare(_ keys: ArraySlice<String>, _ api: HTTPCaller) async throws {
         let audience = Stage.audience(.development, .noMessageStored)
         try await forEach(keys, atMost: 8) { key in

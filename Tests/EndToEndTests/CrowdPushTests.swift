@@ -17,7 +17,7 @@ struct CrowdPushTests {
                 let card = try await stage.shows(fan, #"{"home": 1}"#)
                 #expect(card.alert.map { String(decoding: $0, as: UTF8.self) }?.contains("Goal") == true)
             }
-            // An activity that comes when the goal is shown begins with it, and nobody rings twice.
+            // An activity that starts after the goal begins with its score, and no phone rings twice.
             let late = try stage.fan("late", "17.5")
             try await late.register(app)
             try await stage.shows(late, #"{"home": 1}"#)
@@ -65,7 +65,7 @@ struct CrowdPushTests {
             try await late.register(app)
             try await stage.shows(late, #"{"home": 0}"#)
             let lateToken = try stage.simulator.allow(activity: 1, on: late.phone)
-            // One of the crowd's shards is under way, so what joins waits.
+            // A shard of the crowd is being sent to, so a token that joins must wait.
             let hold = stage.simulator.hold { $0.deviceToken == token }
             var sent = [try await stage.broadcast(#"{"event": "update", "contentState": {"home": 1}}"#)]
             _ = try await stage.simulator.requests(1) { $0.request.deviceToken == token }
@@ -103,8 +103,8 @@ struct CrowdPushTests {
         }
     }
 
-    /// An event that was started for a phone with a channel and for an old one, whose owner allowed its card: that one's
-    /// update token was reported.
+    /// Runs `body` after an event was started on a new phone, with a channel, and on an old one. The old phone's owner
+    /// allowed the activity, and its update token was reported.
     private static func withCrowd(
         _ body: (_ stage: Stage, _ app: HTTPCaller, _ new: Fan, _ old: Fan, _ token: String) async throws -> Void
     ) async throws {

@@ -6,7 +6,8 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-/// A database that cannot do its work: 503 says what is wrong and what to do, and all goes on when it can again.
+/// A database that cannot do its work: 503 says what is wrong and what to do, and the server goes on once the database
+/// works again.
 @Suite(.timeLimit(.minutes(5)))
 struct DatabaseFaultTests {
     private static let update = #"{"event": "update", "contentState": {"n": 1}}"#
@@ -28,7 +29,8 @@ struct DatabaseFaultTests {
                         create trigger full_disk before update on deliveries execute function full_disk();
                         """)
                 }
-                // It leaves with its acceptance; what APNs said of it finds no room.
+                // The transaction that accepts the broadcast also leases its lane, so it is sent. There is no room to
+                // store APNs' answer.
                 let id = try await stage.broadcast(Self.update)
                 _ = try await stage.sent(1)
                 try await pool.query(
@@ -58,7 +60,7 @@ struct DatabaseFaultTests {
         }
     }
 
-    /// It comes within a fifth of a second and what a busy machine adds.
+    /// Asks for readiness. The answer takes at most a fifth of a second; the rest is a margin for a busy machine.
     private static func readiness(_ stage: Stage) async throws -> HTTPCaller.Answer {
         let began = ContinuousClock.now
         let answer = try await HTTPCaller(url: stage.url, secret: nil)("GET", "/readyz")
@@ -66,7 +68,7 @@ struct DatabaseFaultTests {
         return answer
     }
 
-    /// What keeps a user from getting a connection, and the words for it.
+    /// Why a database user gets no connection, and how the server describes it.
     struct Closed: Sendable, CustomTestStringConvertible {
         var role: String
         var trouble: String

@@ -3,7 +3,8 @@ internal import Foundation
 internal import GrandstandTestKit
 internal import Testing
 
-/// A member that is added to a declaration is shown in the example of openapi.yaml, and so is tested from door to table.
+/// Every member of an event's declaration must be in an example of openapi.yaml, so each one is tested from the API to
+/// the table and back.
 @Suite(.timeLimit(.minutes(3)))
 struct DeclarationTests {
     private static let contract = OpenAPIDocument.written

@@ -23,7 +23,7 @@ struct DevicePushTests {
                 try stage.fan("switched-off") { $0.liveActivitiesEnabled = false },
                 try stage.fan("other-type") { $0.startTokens = ["Table": $0.token ?? ""] },
             ]
-            // An app that was installed anew has the same token, and a neighbour follows somebody else.
+            // A reinstalled app has the same token as before; a neighbour follows another team.
             var former = try stage.fan("reinstalled")
             let reinstalled = former
             former.installation = UUID()
@@ -54,12 +54,14 @@ struct DevicePushTests {
             #expect(done["byReason"]?["BadDeviceToken"]?.int == 1)
             #expect(done.ineligible("system") == 2)
             #expect(done.ineligible("disabled") == 1)
-            // Of the token of two installations one is the holder.
+            // One is `other-type`. The other is one of the two installations with the same token, because only one
+            // holds it.
             #expect(done.ineligible("noToken") == 2)
             for fan in others + [neighbour] { #expect(stage.simulator.lockScreen(of: fan.phone).isEmpty) }
             for fan in fans + [reinstalled] { #expect(stage.pushes(to: fan.token) == 1, "\(fan.phone)") }
 
-            // Neither key reaches a system that starts nothing from a push with one.
+            // A system that does not know `input-push-channel` and `input-push-token` gets neither, because it would
+            // start nothing.
             let naming = stage.devicePushes.filter { $0.json["aps"]?["input-push-channel"] != nil }
             #expect(
                 Set(naming.compactMap(\.deviceToken))
@@ -94,12 +96,12 @@ struct DevicePushTests {
             try await stage.shows(changing, #"{"home": 0}"#)
             try await stage.started(accepted: 1)
 
-            // It leaves and comes back.
+            // The installation stops following every topic, then follows one again.
             changing.topics = []
             try await changing.register(app)
             changing.topics = ["team:sturm"]
             try await changing.register(app)
-            // What APNs refused for its token goes again to another one.
+            // If APNs refused a start because of its token, the start is sent again to the next token.
             var wrong = try stage.fan("wrong")
             wrong.startTokens = [Fan.attributesType: Fan.strangersToken()]
             try await wrong.register(app)
@@ -152,7 +154,7 @@ struct DevicePushTests {
             #expect(try await stage.api("DELETE", "/v1/events/derby/starts").status == 204)
             let tooLate = try stage.fan("too-late")
             try await tooLate.register(app)
-            // Another event's start comes behind it.
+            // The start of another event is sent after it, so a push of the stopped start would have arrived before.
             try await stage.putStartingEvent("cup")
             try await stage.startNow("cup")
             try await stage.shows(tooLate, #"{"home": 0}"#)
@@ -200,7 +202,7 @@ struct DevicePushTests {
             try await stage.putStartingEvent()
             try await stage.startNow()
             try await stage.shows(fans[2], #"{"home": 0}"#)
-            // Accepted is what APNs says of a phone that is off.
+            // APNs also accepts pushes for phones that are offline.
             try await stage.started(accepted: 3)
             for fan in fans.prefix(2) { #expect(stage.simulator.lockScreen(of: fan.phone).isEmpty) }
 

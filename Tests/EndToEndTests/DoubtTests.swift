@@ -6,7 +6,8 @@ internal import GrandstandApp
 internal import GrandstandTestKit
 internal import Testing
 
-/// A single refusal of Apple's is examined before it counts; others' channels stay theirs; alarms are true.
+/// A single refusal by Apple is checked before it counts. Channels of other systems are not taken over. Every alarm is
+/// true.
 @Suite(.timeLimit(.minutes(5)))
 struct DoubtTests {
     private static let message = #"{"event": "update", "contentState": {"n": 1}, "alert": {"title": "Goal"}}"#
@@ -64,7 +65,7 @@ struct DoubtTests {
         try await Stage.with(settings: Self.quiet, options: { $0.capitals = .accepted }) { stage in
             try await stage.putApp()
             let theirs = try await AppleConsole.with(stage.simulator) { try await $0.create() }
-            // Apple's list cannot be had before the creation, and the answer to that is lost.
+            // Apple refuses the list before the creation, and the answer to the creation is lost.
             stage.simulator.answerNext(1, with: .refusal(.serviceUnavailable)) { $0.isList }
             stage.simulator.dropNext(1) { $0.isCreation }
             try await stage.putEvent("derby")
@@ -154,7 +155,7 @@ struct DoubtTests {
             let before = Set(stage.atApple().map(\.id))
             stage.simulator.setBroadcastCapability(false, of: Stage.bundleID)
             try await stage.putEvent("late")
-            // Refused several times, so that its own pause is long by now.
+            // Apple refused this creation several times, so the pause before its next attempt is long by now.
             _ = try await stage.simulator.requests(3) {
                 $0.request.isCreation && $0.reason == .broadcastFeatureNotEnabled
             }

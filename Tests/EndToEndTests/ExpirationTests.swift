@@ -13,7 +13,7 @@ struct ExpirationTests {
                 [Stage.audience(.development, .noMessageStored), Stage.audience(.production, .mostRecentMessageStored)])
             let now = Int(Date().timeIntervalSince1970)
             let soon = now + 600
-            /// What is asked for, and the least and the most that the storing channel may get.
+            /// The fields of the request, and the range of expirations that the channel with a stored message may get.
             let cases: [(fields: String, stored: ClosedRange<Int>)] = [
                 ("", now + 28_800...now + 28_830),
                 (#", "expiresIn": 60"#, now + 60...now + 90),
@@ -30,7 +30,8 @@ struct ExpirationTests {
                 }
             }
 
-            // One that stores may have an epoch; addressed alone, it is sent as it stands.
+            // A channel that stores messages may get a time as its expiration. If no other channel is addressed, it is
+            // sent unchanged.
             let id = try await stage.broadcast(
                 """
                 {"event": "update", "contentState": {}, "apnsExpiration": \(soon),
@@ -51,7 +52,7 @@ struct ExpirationTests {
             let refused = [
                 // Not 0, and one of the channels stores nothing.
                 #""apnsExpiration": \#(now + 600)"#,
-                // More than 8 hours ahead, and gone by.
+                // One is more than 8 hours ahead, the other is in the past.
                 #""apnsExpiration": \#(now + 30_000)\#(onlyStoring)"#,
                 #""apnsExpiration": \#(now - 1)\#(onlyStoring)"#,
             ]

@@ -15,7 +15,7 @@ struct FailoverTests {
         let first = PostgresCluster(directory: one, logger: Stage.logger, durable: false)
         let second = PostgresCluster(directory: two, logger: Stage.logger, durable: false)
         let hosts = try await Self.hosts(of: first, second)
-        // The second has the first's disk once it takes over.
+        // The second host takes over with the data directory of the first, so its own is removed.
         await second.stop()
         try FileManager.default.removeItem(atPath: two)
         do {
@@ -44,7 +44,8 @@ struct FailoverTests {
                     let sent = simulator.journal().filter { $0.request.isBroadcast && $0.status == 200 }
                     let states = sent.compactMap { $0.request.json["aps"]?["content-state"]?["n"]?.int }
                     #expect(states == states.sorted())
-                    // The goal rings; its state goes with it unless the newest was there before it left.
+                    // The alert is sent in any case. Its own state is sent with it, unless the newest state was
+                    // accepted first.
                     #expect(Set(states).isSuperset(of: [1, 3]))
                     #expect(sent.contains { $0.request.json["aps"]?["alert"] != nil })
                     let timestamps = sent.compactMap(\.request.timestamp)

@@ -5,8 +5,8 @@ internal import Grandstand
 internal import GrandstandTestKit
 internal import Testing
 
-/// A stranger with the key that ships in the app, and all the time there is. Which routes it opens, ScopeTests show for
-/// each; here a running server is asked.
+/// An attacker who has the key that ships in the app, and any amount of time. ScopeTests test which routes the key
+/// opens; these tests ask a running server.
 @Suite(.timeLimit(.minutes(5)))
 struct HostileAppTests {
     /// Makes requests, sixteen at a time.
@@ -41,7 +41,7 @@ struct HostileAppTests {
             }
             #expect(Set(guessed.keys).isSubset(of: [403, 429]), "\(guessed)")
             #expect(guessed[429, default: 0] > 9_900, "\(guessed)")
-            // Those behind the same address do not wait for it.
+            // Other installations behind the same IP address are not slowed down by it.
             #expect(try await other.call(app, "GET").status == 200)
             #expect(known.contains("team:rapid"))
             // Organisers and lookups do not notice.
@@ -77,7 +77,7 @@ struct HostileAppTests {
             #expect(try await stranger.registration(app).pointers == ["/topics"])
             #expect(try await stranger.call(app, "GET").text == known)
 
-            // As many as one installation may follow, by many of them.
+            // Many installations each follow as many topics as one may.
             let made = try await statuses(of: 100) { number in
                 let topics = (0..<200).map { "\"t\(number)-\($0)\"" }.joined(separator: ",")
                 return try await app(
@@ -121,7 +121,7 @@ struct HostileAppTests {
             }
             #expect(told[0][0] == "event-not-found")
             #expect(told[0] == told[1])
-            // Of a time to come.
+            // Receipts for messages of the future.
             let items = (0..<100).map {
                 #"{"eventKey": "derby", "timestamp": \#(4_000_000_000 + $0), "shownAt": "2026-11-21T20:45:00Z"}"#
             }.joined(separator: ",")

@@ -11,7 +11,7 @@ struct IdempotencyTests {
     private static let update = #"{"event": "update", "contentState": {"home": 1}}"#
     private static let path = "/v1/events/derby/broadcasts"
 
-    /// Makes the same request that many times at once, through all callers in turn.
+    /// Makes the same request `count` times at once, spread over all callers.
     private func repeated(
         _ count: Int, _ callers: [HTTPCaller], _ path: String, _ body: String, key: String
     ) async throws -> [HTTPCaller.Answer] {

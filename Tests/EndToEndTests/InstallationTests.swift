@@ -4,7 +4,7 @@ internal import Grandstand
 internal import GrandstandTestKit
 internal import Testing
 
-/// Strangers with the key that ships in the app. That it opens no other route, ScopeTests show for each.
+/// Attackers who have the key that ships in the app. ScopeTests test that the key opens no other route.
 @Suite(.timeLimit(.minutes(5)))
 struct InstallationTests {
     @Test func `nothing of an installation is read, changed or forgotten with another's secret`() async throws {

@@ -4,7 +4,7 @@ internal import GrandstandApp
 internal import GrandstandTestKit
 internal import Testing
 
-/// Keys over the API: made, listed, used, rotated, revoked; a key for one app manages that app's only.
+/// Keys over the API: created, listed, used, rotated, revoked. A key for one app manages only that app's keys.
 @Suite(.timeLimit(.minutes(5)))
 struct KeyTests {
     @Test func `a key's life, over the API`() async throws {
@@ -21,7 +21,7 @@ struct KeyTests {
             #expect(shown.json["secret"] == nil)
             #expect(shown.json["state"]?.string == "active")
             #expect(!(try await stage.api("GET", "/v1/keys")).text.contains(secret))
-            // Written every few seconds, and at a stop.
+            // The last use is stored every few seconds, and when the server stops.
             _ = try await until("the last use is shown") {
                 try await stage.api("GET", "/v1/keys/\(id)").json["lastUsedAt"]?.string
             }

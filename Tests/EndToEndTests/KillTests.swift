@@ -75,7 +75,7 @@ struct KillTests {
             tally[kill, default: 0] += 1
             await withTaskGroup(of: KillCalls.Call?.self) { group in
                 for event in 0..<events {
-                    // As others' scripts do: much slower than we, but at any moment.
+                    // The other system works much less often than the server, but at any moment.
                     if event % 8 == round % 8 { foreigner.turn() }
                     if event == moment {
                         group.addTask {
@@ -115,8 +115,8 @@ struct KillTests {
             + "\(foreigner.made.count) channels made by others"
     }
 
-    /// Every goal of the fed matches rings, and none twice: one that goes again, because APNs' answer was missing, is the
-    /// same message.
+    /// Every goal of the matches with a feed rings, and none rings twice. If APNs' answer was missing, the same message
+    /// is sent again.
     ///
     /// - Returns: how many rang.
     private static func rings(_ simulator: Simulator) async throws -> Int {
@@ -138,7 +138,8 @@ struct KillTests {
         }
     }
 
-    /// Every event has the channel it had at first, nobody else has it, and Apple has it; what others made is theirs still.
+    /// Every event still has its first channel. No other event has that channel, Apple has it, and the other system
+    /// keeps its own channels.
     private static func expectChannels(
         _ stadium: Stadium, _ simulator: Simulator, _ foreigner: ForeignSystem, _ opened: [String: String]
     ) async throws {

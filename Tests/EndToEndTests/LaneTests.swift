@@ -21,8 +21,8 @@ struct LaneTests {
                 }
                 #expect(zip(entries, 0..<2).allSatisfy { $0.request.text.contains(#"{"n": \#($1)}"#) })
                 for (earlier, later) in zip(entries, entries.dropFirst()) {
-                    // Half an interval is between the claims, whatever the machine does; the first request may leave
-                    // some time after its claim.
+                    // The claims are at least half an interval apart, but the first request may leave some time after
+                    // its claim.
                     #expect(later.time.timeIntervalSince(earlier.time) > 1)
                 }
             }
@@ -73,7 +73,7 @@ struct LaneTests {
                     try await stage.broadcast(#"{"event": "update", "contentState": {"n": \#(n)}\#(alert)}"#))
             }
             ids.append(try await stage.broadcast(#"{"event": "end", "contentState": {"n": 60}}"#))
-            // One at a time while the updates come in, then the alerts, the newest and the end.
+            // One message at a time while the updates come in, then the alerts, the newest update and the end.
             let possible = Int((clock.now - start) / .seconds(0.2)) + 5
             var states: [String: Int] = [:]
             var sent = 0

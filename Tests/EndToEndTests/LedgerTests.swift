@@ -29,7 +29,7 @@ struct LedgerTests {
     @Test func `an unanswered creation that made nothing is asked again`() async throws {
         try await Stage.with(settings: Self.impatient, options: { $0.capitals = .accepted }) { stage in
             try await stage.putApp()
-            // Accepted, but no channel is named and none was made.
+            // APNs answers 201 without a channel ID, and creates no channel.
             stage.simulator.answerNext(1, with: SimulatorAnswer(status: 201)) { $0.isCreation }
             try await stage.putEvent("derby")
             let channelIDs = try await stage.activeChannels(of: "derby")
@@ -62,7 +62,7 @@ struct LedgerTests {
                 answers.map(\.status).sorted() == Array(repeating: 201, count: 7) + Array(repeating: 409, count: 33))
             let refused = answers.map(\.json).filter { $0["limit"] != nil }
             #expect(refused.count == 33)
-            // Those that came while others were asked for were told so.
+            // Callers that came while channels were being created see these as `reserved`.
             let taken = refused.map { ($0["used"]?.int ?? 0) + ($0["reserved"]?.int ?? 0) }
             #expect(Set(taken) == [7])
             #expect(stage.simulator.journal().count { $0.request.isCreation } == 7)
@@ -80,8 +80,8 @@ struct LedgerTests {
             let answers = try await stage.createChannels(40)
             #expect(answers.allSatisfy { $0.status == 201 })
             let journal = stage.simulator.journal()
-            // The list that is read before them finds it out. If a busy machine lets that run out of time, those creations
-            // find it out that are sent before the first answer.
+            // The listing before the creations learns it. If the listing times out on a busy machine, the creations
+            // that are sent before the first answer learn it.
             #expect(journal.count { $0.reason == .topicMismatch && !$0.request.isCreation } == 1)
             #expect(journal.count { $0.reason == .topicMismatch && $0.request.isCreation } < 40)
             #expect(journal.count { $0.request.isCreation && $0.reason == nil } == 40)
@@ -97,14 +97,14 @@ struct LedgerTests {
         }) { stage in
             try await stage.putLiveEvent("friendly")
             let first = stage.atApple().map(\.id)
-            // Its channel is kept for hours, though nothing was ever sent to it.
+            // The cancelled event's channel is kept for hours, although nothing was ever sent to it.
             #expect(try await stage.api("DELETE", "/v1/events/friendly").status == 204)
             try await stage.putEvent("derby")
             let second = try await stage.activeChannels(of: "derby")
             #expect(stage.atApple().map(\.id) == second)
             #expect(second != first)
             let creations = stage.simulator.journal().filter(\.request.isCreation)
-            // It asks again after its own pause, if the place is not free by then.
+            // The creation is tried again after its own pause, and refused again if the place is not free by then.
             #expect(creations.first?.reason == nil && creations.last?.reason == nil && creations.count > 2)
             #expect(creations.dropFirst().dropLast().allSatisfy { $0.reason == .cannotCreateChannelConfig })
         }

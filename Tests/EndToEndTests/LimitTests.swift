@@ -28,7 +28,7 @@ struct LimitTests {
             let own = try await stage.caller([.organise], app: Stage.bundleID)
             let other = try await stage.caller([.organise], app: "com.example.Other")
             let draft = #"{"url": "https://hooks.example.com/x", "topics": ["broadcast.settled"]}"#
-            // All at once: none slips by.
+            // All calls are made at once, and none gets past the limit.
             let answers = try await withThrowingTaskGroup { group in
                 for _ in 0..<(Webhook.limit + 4) {
                     group.addTask { try await own("POST", "/v1/webhooks", draft) }
@@ -44,13 +44,13 @@ struct LimitTests {
             #expect(try await other("POST", "/v1/webhooks", draft).status == 201)
             let all = try await stage.api("POST", "/v1/webhooks", draft)
             #expect(all.status == 201)
-            // Neither by giving one to the app that has enough.
+            // The limit also holds when another webhook is given to this app.
             let path = "/v1/webhooks/\(try #require(all.json["id"]?.string))"
             let moved =
                 #"{"url": "https://hooks.example.com/x", "topics": ["broadcast.settled"], "bundleId": "\#(Stage.bundleID)"}"#
             #expect(try await stage.api("PUT", path, moved).slug == "webhook-limit")
             #expect(try await stage.api("PUT", path, draft).status == 200)
-            // One that goes makes room.
+            // A deleted webhook makes room for another one.
             let one = try #require(answers.first { $0.status == 201 }?.json["id"]?.string)
             #expect(try await own("PUT", "/v1/webhooks/\(one)", draft).status == 200)
             #expect(try await own("DELETE", "/v1/webhooks/\(one)").status == 204)

@@ -5,7 +5,7 @@ internal import GrandstandApp
 internal import GrandstandTestKit
 internal import Testing
 
-/// What an app may offer to follow.
+/// The list of the events that an app may offer to follow.
 @Suite(.timeLimit(.minutes(5)))
 struct LookupListTests {
     private static let path = "/v1/lookup/com.example.Stadium/development"
@@ -37,7 +37,7 @@ struct LookupListTests {
             }
             #expect(try await stage.api("DELETE", "/v1/events/over").status == 204)
             let caller = try await stage.caller([.lookup], app: Stage.bundleID)
-            // A server without time to read the changes says so, and apps ask again.
+            // While the server could not yet read the latest changes, it answers 503, and apps ask again.
             func app(
                 _ method: String, _ path: String, _ headers: [String: String] = [:]
             ) async throws -> HTTPCaller.Answer {

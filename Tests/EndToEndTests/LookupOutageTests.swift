@@ -25,7 +25,8 @@ struct LookupOutageTests {
             #expect(before.headers["age"] == nil)
             let tag = try #require(before.headers["etag"])
 
-            // What changed just before the stop would be known to be wrong, and not be answered.
+            // If something changed just before the stop, the server would know that its answer is outdated, and would
+            // not give it.
             var same = 0
             try await until("nothing changes any more") {
                 let answer = try await phone("GET", Self.path)
@@ -49,11 +50,11 @@ struct LookupOutageTests {
             #expect(many.json["items"]?.items.count == 1)
             #expect(many.json["missing"]?.items.map { $0["reason"]?.string } == ["store-unavailable"])
             #expect(many.headers["warning"] != nil)
-            // Nobody can say whether there is one.
+            // The server cannot tell whether this event exists.
             let unknown = try await phone("GET", Self.path + "-2")
             #expect(unknown.status == 503 && unknown.slug == "store-unavailable")
             #expect(unknown.headers["retry-after"] != nil)
-            // Not known to be wrong: nobody can say.
+            // The server cannot tell whether this key is wrong.
             let stranger = try await HTTPCaller(url: stage.url, secret: "gs_never_seen")("GET", Self.path)
             #expect(stranger.status == 503)
 
@@ -86,7 +87,8 @@ struct LookupOutageTests {
         }
     }
 
-    /// A server on a cluster of the test's own, an event with its channel, and a caller with a key for lookups.
+    /// Runs `body` with a cluster of its own, a server with an event that has a channel, and a caller with a key for
+    /// lookups.
     private func withCluster(
         settings: [String: String], _ body: (PostgresCluster, Stage, HTTPCaller) async throws -> Void
     ) async throws {

@@ -6,7 +6,7 @@ internal import GrandstandApp
 internal import GrandstandTestKit
 internal import Testing
 
-/// The hot path.
+/// Lookups, which are the hot path.
 @Suite(.timeLimit(.minutes(5)))
 struct LookupTests {
     private static let path = "/v1/lookup/com.example.Stadium/development/derby"
@@ -50,7 +50,7 @@ struct LookupTests {
             try await stage.putLiveEvent()
             let path = Self.path + "?include=contentState"
             #expect(try await stage.api("GET", path).json["contentState"] == nil)
-            // Accepted and not yet sent is accepted.
+            // A state counts once it is accepted, even if it is not yet sent.
             let hold = stage.simulator.hold { $0.isBroadcast }
             _ = try await stage.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#)
             let id = try await stage.broadcast(
@@ -61,7 +61,7 @@ struct LookupTests {
             #expect(try await stage.api("GET", Self.path).json["contentState"] == nil)
             hold.release()
             let timestamp = try await stage.settled(id)["deliveries"]?[0]?["timestamp"]?.int
-            // The one that phones got.
+            // The timestamp that phones got.
             #expect(timestamp != nil)
             #expect(
                 stage.simulator.journal().last { $0.request.isBroadcast }?.request.json["aps"]?["timestamp"]?.int
@@ -91,7 +91,7 @@ struct LookupTests {
             let retryAfter = try #require(told.headers["retry-after"].flatMap { Int($0) })
             #expect((2...30).contains(retryAfter))
             #expect(told.headers["cache-control"] == "public, max-age=\(min(retryAfter, 10))")
-            // Memory says the same as the database, which is asked once a second.
+            // The answers from memory are the same as those from the database, which is asked once a second.
             for _ in 1...20 {
                 let answer = try await stage.api("GET", Self.path)
                 #expect(answer.text.contains("no channel left"), "\(answer.text)")
@@ -117,7 +117,8 @@ struct LookupTests {
                     let answer = try await stage.api("GET", path)
                     let date = try #require(answer.headers["date"].flatMap { HTTPDate.parse($0) })
                     #expect(date >= last, "\(path)")
-                    // Half a second for the estimate of the database's clock, which is as good as its answers are quick.
+                    // Half a second is for the estimate of the database's clock, which is less exact the later the
+                    // database answers.
                     #expect(date.timeIntervalSince(before) > -1.5, "\(path)")
                     #expect(date.timeIntervalSinceNow < 0.5, "\(path)")
                     last = date

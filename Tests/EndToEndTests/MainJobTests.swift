@@ -20,7 +20,7 @@ struct MainJobTests {
             #expect(channels.count == 2)
             try checkCreations(try await stage.simulator.requests(2) { $0.request.isCreation })
 
-            // What an app asks before it starts an activity: Apple lists the ID.
+            // An app makes this lookup before it starts an activity. Apple lists the ID.
             for (channel, environment) in zip(channels, [APNsEnvironment.development, .production]) {
                 let lookup = try await stage.client.lookup(
                     "final", in: .init(Stage.bundleID, .init(rawValue: environment.rawValue)))
@@ -104,11 +104,11 @@ struct MainJobTests {
         }
     }
 
-    /// Each creation is tried as registered first, refused for its capitals, and accepted in lowercase.
+    /// Each environment has one creation, in lowercase, and APNs accepts it.
     private func checkCreations(_ entries: [JournalEntry]) throws {
         for (environment, policy) in [(APNsEnvironment.development, 0), (.production, 1)] {
             let own = entries.filter { $0.request.environment == environment }
-            // The list that is read before it found out how the bundle ID is to be spelled.
+            // The listing before the creation has already learned that APNs wants lowercase.
             #expect(own.map(\.request.path) == ["/1/apps/com.example.stadium/channels"])
             #expect(own.map(\.status) == [201])
             #expect(Set(own.compactMap { $0.request[header: "apns-request-id"] }).count == own.count)
@@ -121,7 +121,7 @@ struct MainJobTests {
 }
 
 extension SimulatorRequest {
-    /// The headers by name, but for the provider token, which is checked to be there, and the body's length.
+    /// The headers by name. The provider token and the body's length are checked and left out.
     var fields: [String: String] {
         var fields = Dictionary(headers.map { ($0.name, $0.value) }) { first, _ in first + " (twice)" }
         if fields.removeValue(forKey: "authorization")?.hasPrefix("bearer ey") != true {

@@ -46,7 +46,7 @@ struct MetricsTests {
         }
     }
 
-    /// Told once APNs throttles an app, or has answered about tokens.
+    /// Metrics that appear only after APNs throttled an app, or answered about device tokens.
     private static let ofTrouble: Set = [
         "grandstand_send_rate", "grandstand_throttled_total", "grandstand_send_waiting_lanes",
         "grandstand_send_waiting_oldest_seconds",

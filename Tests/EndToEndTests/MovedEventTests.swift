@@ -41,7 +41,7 @@ struct MovedEventTests {
             #expect(before["afterStart"]?.int == -600)
             #expect(before["sendAt"]?.string == preview.json["goesAt"]?.string)
 
-            // The match is moved: in ten minutes less one second it begins.
+            // The match now begins in ten minutes and one second, so the message is due in one second.
             let moved = try await Self.move(stage, #"{"startsAt": "\#(Self.time(601))"}"#)
             #expect(moved["warnings"]?.items.count == 1, "\(moved)")
             #expect(moved["warnings"]?[0]?.string?.contains("a sendAt of their own: 1") == true)
@@ -74,7 +74,7 @@ struct MovedEventTests {
             let batch = try await stage.api("POST", "/v1/broadcasts", #"{"items": [\#(item)]}"#)
             #expect(batch.json["items"]?[0]?["warnings"]?.items.count == 1, "\(batch.text)")
 
-            // An audience that people follow goes without an end.
+            // An audience that people follow is removed without an end.
             let channel = try #require(try await stage.activeChannels(of: "derby").first)
             let other = Stage.audience(.production, .noMessageStored)
             let removed = try await Self.move(stage, #"{"audiences": [\#(other)]}"#)

@@ -5,7 +5,7 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-/// Trouble of one app is not another app's.
+/// One app's trouble does not affect another app.
 @Suite(.timeLimit(.minutes(3)))
 struct NeighbourTests {
     private static let other = "com.example.Other"
@@ -53,7 +53,7 @@ struct NeighbourTests {
     @Test func `receivers of one app that never answer do not delay another app's webhook`() async throws {
         try await Receiver.with(react: { _, _ in .silence }) { silent in
             try await Receiver.with { receiver in
-                // Nobody who waited for a silent receiver to be given up would be in time.
+                // A message that waited for the timeout of a silent receiver would come too late.
                 let settings = WebhookTests.settings.merging(["GRANDSTAND_WEBHOOK_TIMEOUT": "60"]) { $1 }
                 try await Stage.with(settings: settings) { stage in
                     try await Self.putApps(stage)

@@ -14,7 +14,7 @@ struct OutageTests {
             let put = try await stage.putEvent("derby")
             #expect(put.status == 201)
             #expect(put.json["audiences"]?[0]?["channel"]?["state"]?.string == "pending")
-            // Sent before there is a channel: it waits, and goes.
+            // The broadcast comes before there is a channel: it waits, and is sent when there is one.
             let id = try await stage.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#)
             let lookup = try await stage.api("GET", "/v1/lookup/\(Stage.bundleID)/development/derby")
             #expect([200, 404].contains(lookup.status))

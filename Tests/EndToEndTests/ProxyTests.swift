@@ -22,7 +22,7 @@ struct ProxyTests {
                 let foreign = try await proxy.post("/console/sign-in", key, ["Origin: \(origin)"])
                 #expect(foreign.hasPrefix("HTTP/1.1 403"), "\(origin)")
             }
-            // What a caller says of its host is the proxy's to say.
+            // The proxy replaces the `X-Forwarded-Host` that a caller sends.
             let forged = try await proxy.post(
                 "/console/sign-in", key,
                 ["Origin: https://other.example.com", "X-Forwarded-Host: other.example.com"])
@@ -43,7 +43,7 @@ struct ProxyTests {
             for _ in 0..<3 { first.append(try await status(from: "198.51.100.7")) }
             #expect(first == [401, 401, 429])
             #expect(try await status(from: "198.51.100.8") == 401)
-            // What stands before a caller's own address is its own invention.
+            // The caller itself wrote the addresses before its own, so they do not count.
             #expect(try await status(from: "203.0.113.1, 198.51.100.7") == 429)
         }
     }
@@ -98,7 +98,7 @@ private final class HAProxy: Sendable {
 
     func stop() async { await process.kill() }
 
-    /// Sends a form by TLS, as a browser does that does not say `Sec-Fetch-Site`.
+    /// Sends a form over TLS, like a browser that does not send `Sec-Fetch-Site`.
     func post(_ path: String, _ form: String, _ headers: [String]) async throws -> String {
         let fields = [
             "POST \(path) HTTP/1.1", "Host: console.example.com", "Connection: close",

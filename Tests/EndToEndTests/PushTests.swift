@@ -4,7 +4,7 @@ internal import Foundation
 internal import GrandstandTestKit
 internal import Testing
 
-/// Single pushes to where they are seen: a phone's lock screen.
+/// Pushes to single tokens, checked on a phone's lock screen.
 @Suite(.timeLimit(.minutes(5)))
 struct PushTests {
     private static let path = "/v1/apps/\(Stage.bundleID)/development/pushes"
@@ -52,7 +52,7 @@ struct PushTests {
 }
 
 extension Stage {
-    /// A phone's push-to-start token.
+    /// Adds a phone and returns its push-to-start token.
     fileprivate func startToken(of phone: String) throws -> String {
         let tokens = try simulator.addDevice(phone, in: .development, bundleIDs: [Self.bundleID])
         return try #require(tokens[Self.bundleID.lowercased()])

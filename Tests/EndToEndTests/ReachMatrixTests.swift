@@ -7,17 +7,17 @@ internal import GrandstandHTTP
 internal import GrandstandTestKit
 internal import Testing
 
-/// Every route, called with a key of one app for what is its own, another app's, and both's.
+/// Every route, called with a key of one app for resources of that app, of another app, and of both.
 @Suite(.timeLimit(.minutes(5)))
 struct ReachMatrixTests {
     private static let other = "com.example.Other"
 
-    /// Something that belongs to one app or two.
+    /// Resources that belong to one app or to two.
     private struct Thing: Sendable {
         let name: String
         let app: String
         let event: String
-        /// Sent, scheduled, and each made for this test alone.
+        /// The ID of a broadcast that was sent. The members below are IDs, too.
         let sent: String
         let scheduled: String
         let push: String
@@ -32,14 +32,14 @@ struct ReachMatrixTests {
         let route: String
         let path: @Sendable (Thing) -> String
         var body: @Sendable (Thing) -> String? = { _ in nil }
-        /// Whether it is about the app in its path alone, whatever other apps the events have.
+        /// Whether it concerns one app only, even if an event has another one, too.
         var isOfApp = false
     }
 
     private static let update = #"{"event": "update", "contentState": {"n": 1}}"#
     private static let state = #"{"contentState": {"n": 1}}"#
 
-    /// About an installation, by a key that is no device's.
+    /// A call about an installation, with a key that does not have the scope `device`.
     private static func device(_ method: String, _ rest: String = "") -> Call {
         Call(
             method: method, route: "/v1/apps/{bundleId}/{environment}/installations/{installationId}" + rest,
@@ -162,7 +162,7 @@ struct ReachMatrixTests {
         .init(method: "DELETE", route: "/v1/apps/{bundleId}", path: { "/v1/apps/\($0.app)" }, isOfApp: true),
     ]
 
-    /// Routes without a thing in their path: their lists and answers are looked at one by one.
+    /// Routes without such a resource in their path. Their lists and answers are tested one by one.
     private static let others: Set<String> = [
         "GET /v1/apps", "GET /v1/events", "POST /v1/broadcasts", "GET /v1/quotas", "GET /v1/quotas/history",
         "GET /v1/audit-log",
@@ -171,7 +171,8 @@ struct ReachMatrixTests {
 
     private static let hook = #"{"url": "https://example.com/hook", "topics": ["broadcast.settled"]}"#
 
-    /// Makes an event of these apps with a sent and a scheduled broadcast, and the first app's channel, webhook and key.
+    /// Makes an event of these apps with a sent and a scheduled broadcast, and a webhook and a key for them. The first
+    /// app also gets a push and a channel.
     private func make(_ name: String, of apps: [String], on stage: Stage) async throws -> Thing {
         try await stage.putEvent(name, apps.map { Stage.audience(.development, .noMessageStored, of: $0) })
         try await stage.activeChannels(of: name)
@@ -212,7 +213,7 @@ struct ReachMatrixTests {
             try await refused(caller, theirs, both)
             try await listed(caller, mine)
             try await bulk(caller)
-            // Things that do not exist for the others exist for the admin: nothing of them was changed.
+            // The admin still finds what did not exist for this key, and it is unchanged.
             for thing in [theirs, both] {
                 #expect(try await stage.api("GET", "/v1/events/\(thing.event)").json["state"]?.string == "live")
                 #expect(try await stage.api("GET", "/v1/events/\(thing.event)").json["name"]?.string == "Derby")
@@ -243,8 +244,8 @@ struct ReachMatrixTests {
         for call in Self.calls {
             for thing in [theirs, both] where !(call.isOfApp && thing.name == "both") {
                 let answer = try await caller(call.method, call.path(thing), call.body(thing))
-                // An app in the path is refused before anything is looked for. Whoever declares an event must be told that
-                // its name is taken.
+                // An app in the path is refused before anything is looked up. A caller that declares an event must be
+                // told that its key is taken.
                 let isForbidden =
                     call.route.contains("{bundleId}") || call.method == "PUT" && call.route == "/v1/events/{key}"
                 #expect(
@@ -318,7 +319,7 @@ struct ReachMatrixTests {
                 #expect(page.status == 200)
                 #expect(!page.body.contains(Self.other), "\(path)")
             }
-            // The event is one app's again: what went to the other is not shown.
+            // The event has only one app again: what was sent to the other app is not shown.
             try await stage.activeChannels(of: "both")
             let id = try await stage.broadcast(Self.update, to: "both")
             _ = try await stage.settled(id)

@@ -5,7 +5,7 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-/// A database that takes no writes any more, as one that was set aside or became a standby.
+/// A database that accepts no more writes, because it was set to read-only or became a standby.
 @Suite(.timeLimit(.minutes(5)))
 struct ReadOnlyTests {
     @Test

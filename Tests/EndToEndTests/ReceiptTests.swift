@@ -8,7 +8,7 @@ internal import JSON
 internal import MatchDriver
 internal import Testing
 
-/// Receipts of phones that read the stamp in the content: the report says what the phones did.
+/// Receipts of phones that read the stamp in the content: the report agrees with what the phones showed.
 @Suite(.timeLimit(.minutes(5)))
 struct ReceiptTests {
     private static let type = #"""
@@ -53,7 +53,7 @@ struct ReceiptTests {
             }
             try await forEach(phones, atMost: 8) { fan, clock, items in
                 try await fan.register(app)
-                // Of a repeated report nothing counts twice.
+                // A repeated report counts only once.
                 for _ in 0..<2 {
                     let sentAt = RFC3339.text(Date().addingTimeInterval(clock))
                     let body = #"{"sentAt": "\#(sentAt)", "items": [\#(items)]}"#
@@ -77,7 +77,7 @@ struct ReceiptTests {
         }
     }
 
-    /// Tells states as fast as it goes, each twice: more than the channel's pace lets through.
+    /// Puts states as fast as possible, each twice: more than the lane's interval lets through.
     ///
     /// - Returns: what the simulator got.
     private static func play(_ stage: Stage) async throws -> [Message] {

@@ -148,7 +148,7 @@ struct ReconciliationTests {
             try await stage.putLiveEvent("friendly")
             try await stage.putEvent("derby")
             let before = try await stage.activeChannels(of: "derby")
-            // Off, and on again: Apple forgot every channel.
+            // The capability is switched off and on again, so Apple has forgotten every channel.
             stage.simulator.setBroadcastCapability(false, of: Stage.bundleID)
             stage.simulator.setBroadcastCapability(true, of: Stage.bundleID)
             for body in ["{}", #"{"apply": true}"#, #"{"apply": true, "deleteUnmanaged": true}"#] {

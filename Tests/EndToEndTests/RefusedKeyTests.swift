@@ -6,12 +6,12 @@ internal import GrandstandTestKit
 internal import MatchDriver
 internal import Testing
 
-/// Another key under the same file name, while matches are on.
+/// A wrong signing key under the same file name, while matches are on.
 @Suite(.timeLimit(.minutes(5)))
 struct RefusedKeyTests {
     private static let matches = (0..<10).map { "match-\($0)" }
 
-    /// A folder of keys whose one file is written and replaced.
+    /// A key folder with one file, which a test can replace.
     private struct Keys {
         let folder: TemporaryFolder
         let right: String
@@ -50,7 +50,7 @@ struct RefusedKeyTests {
             try keys.put(P256.Signing.PrivateKey().pemRepresentation)
             simulator.clearJournal()
             for api in [api, other] {
-                // The file is looked at every two seconds; what is sent before goes with the old token.
+                // The server checks the file every two seconds. Until then it sends with the old token.
                 var number = 1
                 try await until("the alarm stands") {
                     let quotas = try await api("GET", "/v1/quotas").json["items"]?.items ?? []
@@ -70,12 +70,13 @@ struct RefusedKeyTests {
             let ready = try await api("GET", "/readyz")
             #expect(ready.status == 200)
             #expect(ready.json["apns"]?["development"]?["state"]?.string == "refused")
-            // Anybody may ask.
+            // `/readyz` needs no API key, so it does not name the signing key.
             #expect(!ready.text.contains(SimulatorIdentity.keyID))
             for match in 0..<20 { try await Self.update(1_000 + match, api) }
             try await Self.declare("late", api)
 
-            // Those that were under way when it began, and probes: three more of them.
+            // APNs has refused the requests that were under way at first, and then probes. This waits for three more
+            // probes.
             let begun = simulator.journal().count { $0.status == 403 }
             let refused = try await simulator.requests(begun + 3) { $0.status == 403 }
             #expect(begun <= Self.matches.count + 4, "\(begun)")
@@ -103,7 +104,7 @@ struct RefusedKeyTests {
             #expect(log.count { $0.contains("APNs refuses the provider tokens") } == 1)
             #expect(log.count { $0.contains("that APNs refused was replaced") } == 1)
             let warnings = log.filter { $0.contains(#""level":"warning""#) }
-            // One message and one creation, which found it out.
+            // One for a message and one for a creation, which were refused first.
             #expect(warnings.count <= 2, "\(warnings)")
         }
     }
@@ -122,14 +123,14 @@ struct RefusedKeyTests {
         }
     }
 
-    /// Sends every match the number.
+    /// Sends an update with `number` to every match.
     private static func update(_ number: Int, _ api: HTTPCaller) async throws {
         let items = matches.map { #"{"eventKey": "\#($0)", "event": "update", "contentState": {"n": \#(number)}}"# }
         let answer = try await api("POST", "/v1/broadcasts", #"{"items": [\#(items.joined(separator: ","))]}"#)
         try #require([200, 202, 207].contains(answer.status), "\(answer.text)")
     }
 
-    /// Waits until APNs has the number for every match.
+    /// Waits until APNs stores the update with `number` for every match.
     private static func reached(_ number: Int, _ simulator: Simulator, _ api: HTTPCaller) async throws {
         var channels: [String] = []
         for match in matches {

@@ -10,7 +10,7 @@ internal import Testing
 struct RehearsalTests {
     private static let program = Bundle.main.bundleURL.appending(path: "grandstand")
     private static let day = "2031-05-10"
-    /// The day runs off in some seconds: slow enough that channels are there in time on a machine that runs other tests.
+    /// The day takes some seconds: slow enough for channels to be created in time on a machine that runs other tests.
     private static let pace = ["--day", day, "--speed", "120", "--messages", "10", "--phones", "20"]
 
     /// Three events of twenty minutes, five minutes apart; the first is started by push.
@@ -33,7 +33,7 @@ struct RehearsalTests {
         }
     }
 
-    /// The settings of a rehearsal: what it leaves behind would be in that folder.
+    /// The settings of a rehearsal. Its files are in that folder, so a test sees whether it leaves any behind.
     private static func environment(_ folder: TemporaryFolder, _ more: [String: String]) -> [String: String] {
         ProcessInfo.processInfo.environment.filter { $0.key == "PATH" }
             .merging(["TMPDIR": folder.path, "GRANDSTAND_LANE_INTERVAL": "0.1"]) { $1 }.merging(more) { $1 }
@@ -62,7 +62,7 @@ struct RehearsalTests {
             #expect(run["places"]?.items.count == 1)
             #expect(run["places"]?[0]?["limit"]?.int == 2)
             #expect(run["places"]?[0]?["peak"]?.int == 2)
-            // The last phone to start finds no place.
+            // The last event to start finds no place for its channel.
             let refused = try #require(run["refused"]?.items)
             #expect(refused.map { $0["eventKey"]?.string } == ["league:3"])
             #expect(refused.first?["action"]?.string == "channel")
@@ -109,18 +109,19 @@ struct RehearsalTests {
                 #expect(run["messages"]?["accepted"]?.int == 22)
                 #expect(run["delay"]?["count"]?.int == 22)
             }
-            // A channel may be late beside a fault, and is reported then.
+            // This checks only the run without the fault. With the fault a channel may be late, and the report says so.
             #expect(runs[0]["refused"]?.items.isEmpty == true)
             #expect(runs[0]["places"]?[0]?["peak"]?.int == 3)
             if fault == "outage" {
                 let outage = try #require(runs[1]["fault"]?["seconds"]?.number)
-                // Updates come every other fifth of a second; the first that is refused waits for its end.
+                // Each event gets an update every second. The first one that APNs refuses waits until the outage is
+                // over.
                 #expect(try #require(runs[1]["gap"]?["seconds"]?.number) > outage - 1)
             }
         }
     }
 
-    /// The first event has a start, whose content a version cannot decode.
+    /// The first event has a start, and version 3.2 cannot decode its content.
     private static let type = #"""
         {"versions": [{"name": "3.2", "schema": {"required": ["away"],
             "properties": {"home": {"type": "integer"}, "away": {"type": "integer"}}}}],
@@ -136,7 +137,8 @@ struct RehearsalTests {
             let run = try #require(try await Self.rehearse([], access)["runs"]?[0])
             #expect(run["refused"]?.items.isEmpty == true, "\(run)")
             #expect(run["lost"]?.items.isEmpty == true)
-            // The first of ten states is news, one rings, the others have a mark that is none.
+            // Of ten states, the first is an update and one rings. The others change only the mark of the rehearsal,
+            // which is quiet.
             let states = run["messages"]?["states"]
             #expect(["quiet", "update", "rings", "end"].map { states?[$0]?.int } == [24, 3, 3, 3])
             #expect(run["urgent"]?["count"]?.int == 9)

@@ -34,7 +34,7 @@ struct RestoreTests {
         try await Stage.serve(environment, simulator: simulator) { try await goOn($0, before, foreign) }
     }
 
-    /// Without the roles that act: look, and say which channel is whose.
+    /// A server without the roles that act: reads the differences, and imports the channels whose events are known.
     private static func look(_ stage: Stage, _ before: Lost, _ foreign: String) async throws {
         let report = try await stage.reconcile("{}")
         #expect(report["missing"]?.items.map { $0["channelId"]?.string } == [before.over])
@@ -57,12 +57,13 @@ struct RestoreTests {
         #expect(try await stage.activeChannels(of: "kept") == [before.kept])
         #expect(try await stage.activeChannels(of: "new") == [before.new])
         #expect(try await stage.activeChannels(of: "later") == [before.later])
-        // The ledger does not know that it ended: it has a channel again, until its end is sent once more.
+        // The backup does not know that this event ended, so it has a channel again until its end is sent once more.
         let again = try await channel(of: "over", otherThan: before.over, stage)
         #expect(Set(stage.atApple().map(\.id)) == [before.kept, before.later, before.new, foreign, again])
         #expect(try await stage.quota()["unmanaged"]?.int == 1)
 
-        // Three updates in a moment had run ahead of the clock, which an hour would have overtaken.
+        // Three updates within a moment had timestamps ahead of the clock. An hour later the clock would have passed
+        // them.
         try await until("the clock has passed what phones have") {
             Int(Date().timeIntervalSince1970) > before.timestamp
         }

@@ -27,7 +27,7 @@ struct RoleTests {
         }
     }
 
-    /// Runs a process's worth of one role while `body` does; it listens nowhere.
+    /// Runs a server with this role only while `body` runs. It listens on no port.
     private static func run(
         _ role: String, _ environment: [String: String], _ body: () async throws -> Void
     ) async throws {

@@ -2,8 +2,8 @@ internal import Foundation
 internal import MatchDay
 internal import Testing
 
-/// Matches fed by a program that loses patience, repeats, errs and corrects, while PostgreSQL freezes; scripts/saturday plays
-/// twenty of them for an hour.
+/// Matches whose feed is a program that times out, repeats, makes mistakes and corrects them, while PostgreSQL freezes.
+/// scripts/saturday plays twenty of them for an hour.
 @Suite(.timeLimit(.minutes(5)))
 struct SaturdayTests {
     @Test func `after a Saturday with freezes phones, lookups, the API and Apple agree`() async throws {

@@ -10,7 +10,7 @@ internal import Testing
 /// `grandstand season`, as a person or a timer runs it, against a server.
 @Suite(.timeLimit(.minutes(5)))
 struct SeasonCommandTests {
-    /// A plan, a calendar's file and the command on them.
+    /// The plan of a season, a calendar file, and the command that uses them.
     private struct Desk {
         let stage: Stage
         let folder: TemporaryFolder
@@ -45,7 +45,7 @@ struct SeasonCommandTests {
             try await call(verb, more)
         }
 
-        /// The exit code, and how many were created, changed, cancelled and left, and how many problems there were.
+        /// The exit code, and the numbers of created, changed, cancelled and unchanged events and of problems.
         func numbers(_ verb: String, _ more: String...) async throws -> [Int] {
             let (code, json, text) = try await call(verb, more)
             let numbers =
@@ -147,7 +147,7 @@ struct SeasonCommandTests {
             try desk.write("calendar", season.ics())
             #expect(try await desk.numbers("preview") == [3, 0, 1, 0, 6, 1])
             #expect(try await desk.numbers("apply") == [3, 0, 1, 0, 6, 1])
-            // However many entries come: what was held back stays so.
+            // The cancellations stay held back, however many entries are added.
             for number in 0..<20 {
                 var fixture = season.fixtures[1]
                 fixture.uid = "new-\(number)"
@@ -173,7 +173,8 @@ struct SeasonCommandTests {
             func state(_ fixture: Season.Fixture) async throws -> String? {
                 try await desk.event(fixture)["state"]?.string
             }
-            // By the calendar, and by hand before the calendar does; one is ended.
+            // The calendar cancels the first. The second is cancelled by hand before the calendar cancels it. The third
+            // is ended.
             season.fixtures[0].isCancelled = true
             season.fixtures[1].isCancelled = true
             #expect(try await stage.api("DELETE", desk.path(fixtures[1])).status == 204)
@@ -194,7 +195,8 @@ struct SeasonCommandTests {
                     #expect(now == "scheduled" || now == "live")
                 }
             }
-            // The calendar has one again, and cancels it later: that is another word.
+            // The calendar takes one cancellation back, and cancels the event again later. That is a new cancellation,
+            // so it counts.
             season.fixtures[0].isCancelled = false
             try desk.write("calendar", season.ics())
             #expect(try await desk.numbers("apply") == [0, 0, 0, 0, 11, 0])
@@ -219,7 +221,7 @@ struct SeasonCommandTests {
             while try await desk.keys().isEmpty && run.isRunning {}
             kill(run.processIdentifier, SIGKILL)
             run.waitUntilExit()
-            // What it had sent may still be carried out.
+            // The server may still be handling the requests of the killed run.
             let next = try await desk.numbers("apply")
             #expect(next[0] == 0 && next[4] > 0 && next[1] + next[4] == 200, "\(next)")
             #expect(try await desk.numbers("apply") == [0, 0, 0, 0, 200, 0])

@@ -3,7 +3,7 @@ internal import Grandstand
 internal import GrandstandTestKit
 internal import Testing
 
-/// Phones, and clients without a key, cannot lock organisers out by their number.
+/// Phones, and clients without a key, cannot lock organisers out, however many they are.
 @Suite(.timeLimit(.minutes(5)))
 struct ShareTests {
     private static func request(_ path: String, _ secret: String?) -> String {
@@ -30,11 +30,12 @@ struct ShareTests {
                 #expect(await phone.answer().hasPrefix(hasKey ? "HTTP/1.1 200" : "HTTP/1.1 401"))
                 phones.append(phone)
             }
-            // One that comes now is served,
+            // An organiser that connects now is served.
             let another = try Peer(stage.url)
             another.send(question)
             #expect(await another.answer().hasPrefix("HTTP/1.1 200"))
-            // and so is the one that was there before; the oldest of the crowd have left.
+            // The organiser that connected first is served, too. The server has closed the oldest connections of the
+            // phones.
             organiser.send(question)
             #expect(await organiser.answer().hasPrefix("HTTP/1.1 200"))
             for phone in phones.prefix(30) { #expect(await phone.answer().isEmpty) }

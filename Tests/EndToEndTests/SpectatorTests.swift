@@ -4,7 +4,7 @@ internal import Foundation
 internal import HTTP2
 internal import Testing
 
-/// The whole way to where it is seen: what the lock screens of phones show while the organiser uses our API.
+/// From end to end: what the lock screens of phones show while the organiser uses our API.
 @Suite(.timeLimit(.minutes(5)))
 struct SpectatorTests {
     @Test func `a whole match on lock screens, by channel and by push-to-start, online and not, under both policies`()
@@ -44,7 +44,7 @@ struct SpectatorTests {
                 #expect(stand.states == ["home 3", "home 3", stand.stores ? "home 3" : "home 1"])
             }
 
-            // Reordered on the way: the older one comes last, and no phone goes back.
+            // APNs delivers two messages in reverse order: the older one arrives last, and no phone shows it.
             try stage.simulator.addFaults(
                 #"{"faults": [{"match": {"operation": "broadcast"}, "action": "reorder", "times": 2}]}"#)
             try await stage.play(#"{"event": "update", "contentState": {"home": 4}}"#)
@@ -58,7 +58,7 @@ struct SpectatorTests {
             }
 
             try await stage.play(#"{"event": "end", "contentState": {"home": 6}}"#)
-            // An old script sends on, past our API.
+            // An old script still sends to APNs directly, without our API.
             for stand in stands {
                 try await stand.broadcast(#"{"home": 7}"#, timestamp: Int(Date().timeIntervalSince1970) + 60)
                 #expect(stand.states == ["home 6", "home 6", "home 6"])
@@ -143,14 +143,14 @@ private struct Stand {
             #"{"aps": {"event": "update", "timestamp": \#(timestamp), "content-state": \#(contentState)}}"#)
     }
 
-    /// What happened to a phone, and why something was not shown: the control API's words.
+    /// The control API's log of a phone, which says why something was not shown.
     func log(of phone: String) async throws -> String {
         let control = HTTPCaller(url: try #require(stage.simulator.addresses?.controlURL))
         let events = try await control("GET", "/devices/\(phone)").json["events"]?.items ?? []
         return events.compactMap { $0["text"]?.string }.joined(separator: "\n")
     }
 
-    /// Under the token our service signed last.
+    /// Sends a request to APNs with the provider token that our service used last.
     private func post(_ path: String, _ headers: [String: String], _ body: String) async throws {
         let addresses = try #require(stage.simulator.addresses)
         let token = try #require(stage.simulator.journal().compactMap { $0.request[header: "authorization"] }.last)

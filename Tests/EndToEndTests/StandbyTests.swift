@@ -9,7 +9,8 @@ internal import MatchDriver
 internal import Postgres
 internal import Testing
 
-/// A primary and a synchronous standby: what one had, the other goes on with, and lookups need the standby alone.
+/// A primary and a synchronous standby: the standby goes on with all that the primary had, and lookups need only the
+/// standby.
 @Suite(.timeLimit(.minutes(5)))
 struct StandbyTests {
     @Test func `the primary dies under load: nothing accepted is lost, and sends go on within ten seconds`()
@@ -105,7 +106,8 @@ struct StandbyTests {
 
     private static let path = path(of: "derby")
 
-    /// Sends these states one after the other, each again until it is accepted, as organisers do; returns the broadcasts.
+    /// Sends these states one after the other. Like an organiser, it repeats each one until it is accepted. Returns the
+    /// IDs of the broadcasts.
     private static func accepted(_ states: ClosedRange<Int>, by stage: Stage) async throws -> [String] {
         var ids: [String] = []
         for n in states {
@@ -124,7 +126,7 @@ struct StandbyTests {
         return ids
     }
 
-    /// What is committed is found, also when others were committed before it that began after it.
+    /// Lookups learn of every commit, even if a transaction that began later was committed earlier.
     private static func follows(_ pair: PostgresPair, _ stage: Stage, _ phone: HTTPCaller) async throws {
         for key in ["cup", "final"] {
             try await stage.putEvent(key)

@@ -5,7 +5,7 @@ internal import MatchDriver
 internal import Postgres
 internal import Testing
 
-/// Whatever is killed while phones are being started: none shows two cards, and those without one are counted.
+/// Whatever is killed during a start: no phone shows two cards, and the phones without a card are counted.
 ///
 /// The gate kills a few times; `GRANDSTAND_START_KILLS=20` is the long run, and `GRANDSTAND_KILLS_SEED` repeats its
 /// choices.
@@ -21,7 +21,8 @@ struct StartKillTests {
         async throws
     {
         print("kills of starts: \(Self.kills), GRANDSTAND_KILLS_SEED=\(Self.seed)")
-        // Fewer places than phones: a kill finds some sent, some under way and some not begun.
+        // One connection cannot carry the pushes to all phones at once. So at a kill some are sent, some are under way
+        // and some have not begun.
         try await Stadium.with(events: 0, settings: ["GRANDSTAND_APNS_CONNECTIONS": "1"]) { stadium, simulator in
             try await stadium.open()
             let key = try #require(
@@ -35,7 +36,7 @@ struct StartKillTests {
             for round in 1...Self.kills {
                 let start = try KickOff(
                     "kick-off-\(round)", size: Self.phones, stadium, simulator, deviceKey: key)
-                // PostgreSQL is among the victims however few there are.
+                // PostgreSQL is killed at least once, even in a short run.
                 let kill = round == 1 ? .database : Stadium.Kill.any(&random)
                 let (victim, moment) = (random.next(below: 2), 1 + random.next(below: Self.phones / 2))
                 tally[kill, default: 0] += 1
@@ -56,7 +57,8 @@ struct StartKillTests {
         }
     }
 
-    /// APNs refuses, is slow, and loses answers of pushes that it processed, or requests that it did not.
+    /// APNs refuses some pushes and delays others. It also loses answers to pushes that it processed, and pushes that
+    /// it did not process.
     private static let faults = """
         {"faults": [
             {"match": {"operation": "device", "rate": 0.02}, "action": "refuse", "reason": "ServiceUnavailable"},
@@ -66,7 +68,7 @@ struct StartKillTests {
             {"match": {"operation": "device", "rate": 0.3}, "action": "delay", "seconds": 0.1}]}
         """
 
-    /// Compares what a start says of itself with its rows, and those with the phones.
+    /// Compares the report of a start with its rows, and the rows with the phones.
     ///
     /// - Returns: its counts, and how many phones show its card.
     private static func check(_ start: KickOff, _ confirmed: [Fan], _ stadium: Stadium) async throws -> [String: Int] {
@@ -88,7 +90,7 @@ struct StartKillTests {
         #expect(report.addsUp, "\(report)")
         #expect(report.count("followers") == start.installations.count)
         #expect(report.count("pending") == 0)
-        // A phone whose app was installed anew may have got its card as the one or as the other.
+        // A phone with a reinstalled app may have got its card as the old or as the new installation.
         #expect(report.count("confirmed") == confirmed.count { states[$0.installation] != nil })
         var sum = ["cards": 0]
         for state in ["accepted", "rejected", "unknown"] {

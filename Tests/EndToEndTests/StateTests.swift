@@ -78,7 +78,7 @@ struct StateTests {
                     group.addTask {
                         for sequence in 0...goals {
                             let answer = try await replica("PUT", Self.path, Self.state(sequence, sequence))
-                            // The other feed is ahead, or has told the same.
+                            // If not 202, the other feed has put the same state or a later one.
                             #expect([200, 202, 409].contains(answer.status), "\(answer.text)")
                         }
                     }
@@ -127,7 +127,7 @@ struct StateTests {
             #expect(
                 mismatches.first?["errors"]?[0]?["detail"]?.string
                     == "away is required. \(Stage.bundleID) 3.2 cannot decode this.")
-            // The other replica goes by it, too.
+            // The other replica applies the new content type, too.
             #expect(try await replicas[0]("PUT", Self.path, Self.state(4, 2)).slug == "content-mismatch")
         }
     }

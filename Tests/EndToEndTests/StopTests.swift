@@ -54,7 +54,7 @@ struct StopTests {
             try await Stage.serve(environment, simulator: simulator) { stage in
                 let broadcast = try await stage.settled(id)
                 #expect(broadcast.deliveryStates == ["accepted"])
-                // The one that nobody waited for was not charged.
+                // The send whose answer nobody waited for does not count as an attempt.
                 #expect(broadcast["deliveries"]?[0]?["attempts"]?.int == 1)
                 let sent = try await stage.sent(2)
                 #expect(sent.count == 2)
@@ -99,7 +99,7 @@ struct StopTests {
                     #expect(broadcast.deliveryStates == ["accepted"], "\(id)")
                 }
             }
-            // Each once: what was sent before the stop was settled before it.
+            // Each message is sent once, because a message that was sent before the stop was also settled before it.
             let messages = simulator.journal().filter { $0.request.isBroadcast }.map {
                 $0.request[header: "apns-request-id"]
             }
@@ -108,7 +108,8 @@ struct StopTests {
         }
     }
 
-    /// A settled message whose verdict cannot be written, claims, reconciliations and listeners: all want connections.
+    /// All of these want a database connection: a verdict that cannot be written, claims, reconciliations and
+    /// listeners.
     @Test(arguments: ["0.5", "3"])
     func `a stop ends in its time though the database is away`(drain: String) async throws {
         let folder = try TemporaryFolder()
@@ -142,7 +143,8 @@ struct StopTests {
         await cluster.stop()
     }
 
-    /// A statement cannot be cancelled while PostgreSQL holds its commit back for a standby, or hangs; a lock stands for both.
+    /// PostgreSQL may wait for a standby to confirm a commit, or hang, and then a statement cannot be cancelled. The
+    /// lock of this test has the same effect.
     @Test func `a process ends in its time though a statement goes on`() async throws {
         try await Stage.place(settings: ["GRANDSTAND_DRAIN_SECONDS": "0.5"]) { environment, _ in
             let server = try await ServerProcess.start(environment)
@@ -153,7 +155,7 @@ struct StopTests {
                 try await connection.query("lock table leases")
                 let began = ContinuousClock.now
                 await server.terminate()
-                // Four seconds and a half, and a busy machine; a statement has 30 s.
+                // It takes 4.5 s; the rest is a margin for a busy machine. A statement may take 30 s.
                 #expect(began.duration(to: .now) < .seconds(20))
             }
             await pool.close()

@@ -41,7 +41,7 @@ struct StreamTests {
             let next = try await stage.broadcast(#"{"event": "end", "contentState": {"n": 2}}"#)
             var later = resumed.events.makeAsyncIterator()
             let first = try #require(await later.next())
-            // Opening and sending race: then the snapshot has the new broadcast already.
+            // The broadcast may come before the stream is open. Then the snapshot has it already.
             let newest = first.name == "snapshot" ? first.data["broadcasts"]?[0]?["id"] : first.data["id"]
             #expect(first.name == "state" || newest?.string == next)
             resumed.close()
@@ -57,7 +57,8 @@ struct StreamTests {
             var events = stream.events.makeAsyncIterator()
             let tag = try #require(await events.next()?.id)
             let resumed = try EventStream.open(stage.api, Self.path, lastEventID: tag)
-            // Another one that is opened after it gets its snapshot: the same look at the database told the resumed one nothing.
+            // Another stream, which is opened later, gets its snapshot. The same read of the database sent nothing to
+            // the resumed stream.
             try await until("the resumed stream is open") { resumed.status != nil }
             let other = try EventStream.open(stage.api, Self.path)
             var others = other.events.makeAsyncIterator()

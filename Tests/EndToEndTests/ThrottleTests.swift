@@ -16,7 +16,7 @@ struct ThrottleTests {
             for key in keys { try await stage.putEvent(key) }
             for key in keys { try await stage.activeChannels(of: key) }
             try stage.simulator.addBucket(#"{"by": "app", "rate": 10, "burst": 5}"#)
-            // More than it takes, until the server says so.
+            // Sends more than APNs takes, until the quota says that the app is throttled.
             var last: [String] = []
             let throttled = try await until("the quota says so") {
                 last = []
@@ -35,7 +35,7 @@ struct ThrottleTests {
             #expect(try await stage.settled(goal).deliveryStates == ["accepted"])
             for id in last.dropLast() { #expect(try await stage.settled(id).deliveryStates == ["accepted"]) }
             #expect(try await stage.api("GET", "/metrics").text.contains("grandstand_throttled_total{"))
-            // Learning takes some 429s; a storm would be hundreds by now.
+            // The server needs some 429s to learn the rate. If it did not learn, there would be hundreds by now.
             #expect(Self.refused(stage) - refused < 25)
         }
     }

@@ -8,8 +8,8 @@ internal import GrandstandTestKit
 internal import HTTP2
 internal import Testing
 
-/// Whatever happens between here and Apple, a broadcast that Apple would take is taken within seconds, and one that it
-/// would not is refused after one request.
+/// Whatever happens between the server and Apple: a broadcast that Apple would accept is accepted within seconds, and
+/// any other is rejected after one request.
 @Suite(.timeLimit(.minutes(5)))
 struct TransportFaultTests {
     private static let matches = (0..<8).map { "match-\($0)" }
@@ -54,7 +54,7 @@ struct TransportFaultTests {
 
     @Test(arguments: troubles)
     func `each broadcast is accepted within seconds, with one token`(_ trouble: Trouble) async throws {
-        // Where Apple tells everything nobody's patience may run out, however busy the machine is.
+        // If Apple says which requests it did not process, no request may time out, however busy the machine is.
         try await Stage.with(settings: ["GRANDSTAND_APNS_REQUEST_TIMEOUT": trouble.isSafe ? "30" : "1"]) { stage in
             try await stage.putApp()
             for match in Self.matches { try await stage.putEvent(match) }
@@ -69,7 +69,7 @@ struct TransportFaultTests {
                 }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            // Far more than it takes, for other tests run at the same time.
+            // Far more than it takes, because other tests run at the same time.
             #expect(clock.now - start < .seconds(30))
             #expect(settled.map(\.deliveryStates) == Self.matches.map { _ in ["accepted"] })
 
@@ -89,7 +89,7 @@ struct TransportFaultTests {
         let place = try await SimulatorPlace.free(in: folder.path + "/apns")
         let first = try await SimulatorProcess.start(at: place)
         try await withDatabase { database in
-            // Nobody's patience runs out: only the connection's end tells.
+            // No request times out, so only the end of the connection shows the fault.
             let environment = place.settings.merging([
                 "DATABASE_URL": database.connectionString, "GRANDSTAND_APNS_REQUEST_TIMEOUT": "30",
             ]) { $1 }
@@ -178,7 +178,7 @@ struct TransportFaultTests {
                     #expect(sent.map(\.status) == [403, 200])
                     #expect(Set(sent.compactMap { $0.request[header: "authorization"] }).count == 2)
                 }
-                // The early replica's, and the one that followed: nobody made a third.
+                // The token of the early replica and the one that replaced it. There was no third one.
                 #expect(Set(simulator.journal().compactMap { $0.request[header: "authorization"] }).count == 2)
             }
         }

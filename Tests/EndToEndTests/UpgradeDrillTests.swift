@@ -2,7 +2,7 @@ internal import Foundation
 internal import GrandstandTestKit
 internal import Testing
 
-/// `scripts/upgrade-drill`: a build goes on beside the migration of a release after it, and gives way without a gap.
+/// `scripts/upgrade-drill`: a build goes on while a later release migrates the database, and is replaced without a gap.
 @Suite(.timeLimit(.minutes(3)))
 struct UpgradeDrillTests {
     private static let python = "/usr/bin/python3"

@@ -35,7 +35,7 @@ struct VersionTests {
             #expect(present.json["name"]?.string == "first")
             #expect(present.headers["etag"] != tag)
             #expect(first.headers["etag"] == present.headers["etag"])
-            // A broadcast makes it live, and no other version.
+            // A broadcast makes the event live, but does not change its version.
             _ = try await stage.broadcast(#"{"event": "update", "contentState": {}}"#)
             #expect(try await stage.api("GET", "/v1/events/derby").headers["etag"] == present.headers["etag"])
             #expect(try await put("last", ["If-Match": try #require(present.headers["etag"])]).status == 200)

@@ -8,7 +8,7 @@ internal import Testing
 /// Webhooks from the API to a receiver's socket and back into the log.
 @Suite(.timeLimit(.minutes(3)))
 struct WebhookTests {
-    /// Receivers of these tests listen on loopback, in the clear.
+    /// The receivers of these tests listen on loopback, without TLS.
     static let settings = ["GRANDSTAND_WEBHOOK_HTTP": "true", "GRANDSTAND_WEBHOOK_NETWORKS": "127.0.0.0/8"]
 
     private static let update = #"{"event": "update", "contentState": {"n": 1}}"#
@@ -130,7 +130,7 @@ struct WebhookTests {
     @Test func `a channel that Apple lost is told of as missing, its successor as replacement`() async throws {
         try await Receiver.with { receiver in
             try await Stage.with(settings: Self.settings) { stage in
-                // Without another known channel nothing would be replaced unasked.
+                // If no other channel remained, the server would not replace this one by itself.
                 try await stage.putLiveEvent("friendly")
                 try await stage.putEvent("derby")
                 let channels = try await stage.activeChannels(of: "derby")

@@ -40,7 +40,7 @@ struct ConnectionPlacesTests {
         places.close(1)
         #expect(places.open(1) == nil)
         #expect(places.open(10) == 2)
-        // Its end was already reported, so nobody is removed.
+        // Client 2 was already disconnected for client 10, so `know` has no effect.
         places.know(2)
         #expect(places.known.isEmpty)
     }

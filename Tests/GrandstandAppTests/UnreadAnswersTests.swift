@@ -20,7 +20,7 @@ struct UnreadAnswersTests {
         #expect(unread.hold(0, for: "a") == [])
         #expect(unread.bytes == 0)
         #expect(unread.hold(90, for: "b") == [])
-        // It waits anew, so it is the last in the order.
+        // Connection `a` begins to wait again, so it is the last in the order.
         #expect(unread.hold(5, for: "a") == [])
         #expect(unread.hold(10, for: "c") == ["b"])
     }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import GrandstandClient
 internal import Testing
 
-/// Bytes that must be kept, and problems as they arrive.
+/// Raw JSON, whose bytes must not change, and problem documents as they are received.
 struct JSONTests {
     private static let content = #"{"z": 12345678901234567890, "a":1.50e3 , "ball":"\u26bd", "m": [1,  2], "n":null}"#
 

@@ -89,7 +89,7 @@ struct LookupTests {
             let stale = try await client.lookup("derby", in: Self.app)
             #expect(stale.origin == .stale)
             #expect(stale.asOf == first.asOf)
-            // With a stored answer, nobody waits a minute.
+            // With a stored answer, the client gives up after two attempts, so nobody waits a minute.
             #expect(transport.requests.count == 3)
             held.advance(1801)
             await #expect(throws: URLError.self) { try await client.lookup("derby", in: Self.app) }

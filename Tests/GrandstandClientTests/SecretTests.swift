@@ -39,7 +39,7 @@ struct SecretTests {
         for value: Any in [client, identity, call, request, key] {
             #expect(!Self.texts(value).contains(Self.secret), "\(type(of: value))")
         }
-        // In the keychain the secret is complete.
+        // The encoded identity, as it is stored in the keychain, contains the complete secret.
         let kept = try JSONDecoder().decode(
             GrandstandClient.InstallationIdentity.self, from: try JSONEncoder().encode(identity))
         #expect(kept == identity && kept.secret == Self.secret)

@@ -186,7 +186,7 @@ struct CourierTests {
         }
         #expect(delay(days: 0) == nil && delay(days: 6.9) == nil)
         #expect(delay(days: 7.1) == 1_800 && delay(days: 7.1, jitter: 1) == 3_600)
-        // The app was never open for long enough.
+        // In this time the app was never open for long enough to register.
         #expect(delay(days: 57) == 30)
         // The clock was set back.
         #expect(delay(days: -1) == 1_800)

@@ -25,7 +25,7 @@ struct FailingDiskTests {
     }
 
     @Test func `an answer that cannot be written is not requested again at once`() async throws {
-        // A sleep ends only when it is woken, so only steps without a pause happen.
+        // A sleep never ends by itself, so only steps without a pause happen.
         let phone = Phone(time: .standing)
         defer { phone.discard() }
         phone.server.setFate { _, _ in

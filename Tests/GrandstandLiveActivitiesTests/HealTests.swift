@@ -71,7 +71,7 @@ struct HealTests {
         let app = await hearing.launch()
         await app.refresh()
         #expect(hearing.host.cards.map(\.id) == ["pushed"])
-        // From now on its channel is known.
+        // The activity shows the newest content, so its channel counts as known from now on.
         hearing.server.setLookup("derby", Self.found("bmV3", #"{"home": 4}"#))
         await app.refresh()
         #expect(hearing.host.cards.map(\.id) == ["pushed"])

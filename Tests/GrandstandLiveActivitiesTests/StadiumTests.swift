@@ -17,7 +17,8 @@ struct StadiumTests {
         #expect(MatchScore(home: 0, away: 0).clock.isEmpty)
     }
 
-    /// The file that `grandstand content put` uploads. An app with released versions also keeps their schemas.
+    /// Checks the file that `grandstand content put` uploads. The file of an app with released versions also contains
+    /// their schemas.
     @Test func `the declared content type has the schema of the Swift type, its stamp and its rules`() throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Examples/StadiumApp/MatchAttributes.json")

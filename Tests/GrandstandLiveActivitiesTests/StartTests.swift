@@ -83,7 +83,7 @@ struct StartTests {
         let killed = await phone.launch()
         #expect(try await killed.show(Phone.match()) == .waiting)
         await killed.stop()
-        // It was shown, but not recorded.
+        // The killed app had shown the activity, but had not recorded it.
         _ = try await phone.host.start(Phone.match(), by: .channel("dGVzdA=="), contentState: nil)
         phone.server.setLookup("derby", Self.found)
         let app = await phone.launch()

@@ -4,8 +4,8 @@ internal import GrandstandLiveActivities
 internal import PhoneFakes
 internal import Testing
 
-/// Networks that lose, double, delay and reorder, and kills at any time. Each case has a number, so that it can be
-/// repeated.
+/// Networks that lose, duplicate, delay and reorder requests, and apps that are killed at any time. Each case has a
+/// number, so that it can be repeated.
 @Suite(.timeLimit(.minutes(5)))
 struct StormTests {
     @Test(arguments: 0..<120)

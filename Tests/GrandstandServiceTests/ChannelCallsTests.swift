@@ -52,7 +52,8 @@ struct ChannelCallsTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let answer: APNsAnswer<String>
         let reason: String
-        /// The state of a creation that the server repeats. A caller gets the error, and nothing is stored.
+        /// The state that is recorded if the server made the creation, which it repeats. If a caller made it, the
+        /// caller gets the error and the channel is recorded as deleted.
         let looped: Channel.State
         /// Seconds until the next attempt.
         let pause: ClosedRange<Double>

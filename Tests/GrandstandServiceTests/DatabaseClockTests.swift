@@ -35,7 +35,7 @@ struct DatabaseClockTests {
         #expect(abs(clock.now.timeIntervalSince(clocks.database)) < 1)
         clocks.set(wall: 86_400)
         #expect(abs(clock.now.timeIntervalSince(clocks.database)) < 1)
-        // Another database answers, on a machine with another clock.
+        // From now on another database answers. The clock of its machine differs.
         clocks.set(database: -7)
         try await clock.measure()
         #expect(abs(clock.now.timeIntervalSince(clocks.database)) < 1)

@@ -259,7 +259,8 @@ struct DispatcherTests {
             outbox, gateway, departures: departures, signals: signals, now: { clock.withLock { $0 } })
         await Self.run(dispatcher) {
             await outbox.wait { $0.settled.count >= 6 }
-            // All are refused for more than two seconds, so it is a limit of the app.
+            // All messages of the app are refused for more than two seconds, so the limit applies to the app and not to
+            // a channel.
             clock.withLock { $0 += 2.1 }
             outbox.add([Sample.delivery(11), Sample.delivery(12)])
             signals.wake()

@@ -5,7 +5,7 @@ internal import Testing
 /// A ring ends a wait, whenever it comes. None is lost, and a wait can be cancelled.
 @Suite(.timeLimit(.minutes(1)))
 struct DoorbellTests {
-    /// So long that within the test's time limit only a ring or a cancellation can end the wait.
+    /// Longer than the test's time limit, so only a ring or a cancellation can end the wait.
     private static let forever = Duration.seconds(3_600)
 
     @Test func `a ring before the wait ends it`() async {

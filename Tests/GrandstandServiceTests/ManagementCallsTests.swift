@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandService
 
-/// How Apple wants a bundle ID with capitals to be spelled is learned from one mismatch, and stored.
+/// Apple accepts only one spelling of a bundle ID with capitals. The server learns it from one mismatch, and stores it.
 @Suite(.timeLimit(.minutes(1)))
 struct ManagementCallsTests {
     private static let mismatch = APNsAnswer<Void>.refused(Sample.refusal(.topicMismatch))
@@ -63,7 +63,7 @@ struct ManagementCallsTests {
                     environment: .production, name: .managementPath, value: "lowercased", learnedAt: Sample.now,
                     evidence: "TopicMismatch as registered, accepted in lowercase")
             ])
-        // A call with an address that was read before causes no second mismatch.
+        // The address was read before the spelling was stored. Another call with it causes no second mismatch.
         #expect(await stand.calls.list(at: address).isAccepted)
         #expect(stand.gateway.spelled == [Self.capitals, Self.lowercase, Self.lowercase])
     }
@@ -80,7 +80,7 @@ struct ManagementCallsTests {
         let stand = Stand(registered: Self.mismatch, lowercased: Self.accepted)
         _ = await stand.calls.list(at: Sample.address())
         _ = await stand.calls.list(at: Self.lowercased())
-        // An admin has set it back.
+        // An admin has set the spelling back to the registered one.
         stand.gateway.set(.registered, Self.accepted)
         stand.gateway.forget()
         #expect(await stand.calls.list(at: Sample.address()).isAccepted)
@@ -97,7 +97,8 @@ struct ManagementCallsTests {
         #expect(stand.quirks.learned.isEmpty)
     }
 
-    /// APNs checks these two after the topic.
+    /// APNs checks the topic first. So ChannelNotRegistered and CannotCreateChannelConfig show that it accepted the
+    /// topic.
     @Test(
         arguments: [
             (refused(.channelNotRegistered), true), (refused(.cannotCreateChannelConfig), true),

@@ -53,7 +53,7 @@ struct QuotaSamplerTests {
     @Test func `if no replica ran, the sample is missing`() async throws {
         try await Self.with { test, now, samplers in
             #expect(try await samplers[0].sample() == Self.noon.addingTimeInterval(300))
-            // No replica ran at five past and ten past. At a quarter past one is too late.
+            // No replica ran at 12:05 and 12:10. At 12:16:01 it is too late for the sample of 12:15.
             now.set(Self.noon.addingTimeInterval(900 + 61))
             #expect(try await samplers[0].sample() == Self.noon.addingTimeInterval(1_200))
             now.set(Self.noon.addingTimeInterval(1_200))

@@ -10,7 +10,7 @@ internal import Testing
 
 /// How replicas share a rate.
 struct SendRatesTests {
-    /// Runs a test with what replicas share of an app.
+    /// Runs a test with the store through which replicas share an app's send rates.
     private static func withStore(_ body: (PostgresSendRates) async throws -> Void) async throws {
         try await withDatabase { test in
             try await PostgresAppStore(test.database).put(.sample(Sample.bundleID.rawValue))
@@ -33,7 +33,7 @@ struct SendRatesTests {
         var perSecond: Double { rates.learned(of: UUID(), at: Sample.now).first?.perSecond ?? 0 }
     }
 
-    /// Refuses ten lanes, and again after a second, as a limit of the app does.
+    /// Refuses messages on ten lanes, and on the same lanes again a second later, as APNs does at a limit of the app.
     private func refuse(_ replica: Replica, _ clock: borrowing Mutex<Date>) {
         for lane in Array(100..<110) + Array(100..<110) {
             replica.answer(.refused(Sample.refusal(.tooManyRequests)), lane: lane, at: clock.withLock { $0 })
@@ -53,7 +53,7 @@ struct SendRatesTests {
             refuse(replicas[0], clock)
             let sum = replicas[0].perSecond
             #expect(sum > 10)
-            // Each replica learns of the others with its next exchange.
+            // With each exchange a replica learns which other replicas exist.
             for _ in 1...3 { for replica in replicas { try await replica.exchange.exchange() } }
             #expect(abs(replicas.reduce(0) { $0 + $1.perSecond } - sum) < 1)
             for replica in replicas { #expect(abs(replica.perSecond - sum / 3) < 1) }

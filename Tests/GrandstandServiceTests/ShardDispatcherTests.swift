@@ -148,7 +148,7 @@ struct ShardDispatcherTests {
     }
 
     @Test func `while APNs does not work no further push becomes unknown`() async {
-        // Each answer takes a second, so twenty failures are an outage.
+        // Each answer takes a second, so the dispatcher treats twenty failures as an outage.
         let clock = Mutex(Sample.now)
         let store = FakeStartStore([Self.shard(1, (1...500).map { Self.member($0) })])
         let gateway = FakeDevices { _ in
@@ -183,7 +183,7 @@ struct ShardDispatcherTests {
         let log = store.books.log
         let first = try #require(log.firstIndex(of: "failure"))
         let last = try #require(log.firstIndex(of: "settled"))
-        // This push was in flight when the first attempt failed.
+        // One claim may have been under way when the first attempt to settle failed.
         #expect(log[first..<last].count { $0 == "claim" } <= 1, "\(log)")
     }
 

@@ -58,7 +58,7 @@ struct WebhookDispatcherTests {
         }
     }
 
-    /// Answers as the test says, or only when it is cancelled.
+    /// Returns `answer`. If it is `nil`, a call returns only when it is cancelled.
     private struct Door: WebhookGateway {
         var answer: WebhookAnswer?
         let entered = AsyncStream.makeStream(of: Void.self)

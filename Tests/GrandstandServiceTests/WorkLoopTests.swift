@@ -55,7 +55,7 @@ struct WorkLoopTests {
         }
     }
 
-    /// Hours, so that nothing happens here because time has passed.
+    /// The durations are hours, so nothing in these tests happens because time has passed.
     private static func settings(places: Int = 1, drain: Duration = .seconds(3_600)) -> WorkLoop<Int>.Settings {
         .init(places: places, pollInterval: .seconds(3_600), retry: .zero, drain: Drain(drain))
     }
@@ -171,7 +171,7 @@ struct WorkLoopTests {
         #expect(journal.all == [.claim(free: 1), .begun(1)])
     }
 
-    /// The journal of a loop that is stopped while its work ends only by cancellation.
+    /// Stops a loop whose work ends only by cancellation, and returns its journal.
     private static func outlasting(_ drain: Drain) async -> [Journal.Entry] {
         let journal = Journal()
         let settings = WorkLoop<Int>.Settings(pollInterval: .seconds(3_600), retry: .zero, drain: drain)

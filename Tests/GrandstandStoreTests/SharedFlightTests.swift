@@ -10,7 +10,7 @@ internal import Testing
 struct SharedFlightTests {
     private struct Refused: Error {}
 
-    /// A query whose answers the test releases one by one. Each answer is its number.
+    /// A query whose answers the test releases one by one. The first answer is 1, the second 2, and so on.
     private final class Costly: Sendable {
         let answers: SharedFlight<String, Int>
         private let count = Atomic(0)
@@ -18,7 +18,7 @@ struct SharedFlightTests {
         let rested = AsyncStream<Void>.makeStream()
         private let begun = AsyncStream<Void>.makeStream()
 
-        /// - Parameter resting: whether each pause lasts until the test calls `rested`.
+        /// - Parameter resting: whether each pause lasts until the test sends an element to `rested`.
         init(resting: Bool = false, age: Duration = .zero) {
             let end = rested.stream
             answers =
@@ -30,7 +30,7 @@ struct SharedFlightTests {
             try await answers.answer("a") { await self.answer() }
         }
 
-        /// Calls without time to wait.
+        /// Asks with a time limit of zero.
         func askHastily() async -> Problem.Kind? {
             await PostgresPatience.$current.withValue(PostgresPatience(silence: .zero, limit: .zero)) {
                 do {
@@ -81,7 +81,7 @@ struct SharedFlightTests {
         while await costly.answers.sharingCount("a") < 3 { await Task.yield() }
         costly.letThrough()
         for task in again { #expect(try await task.value == 1) }
-        // It is there for a while, also for those who come too late for it.
+        // The answer is kept for a while. Callers that come after it get it, too.
         while await !costly.answers.keeps("a") { await Task.yield() }
         #expect(try await costly.ask() == 1)
         costly.rested.continuation.yield()

@@ -6,9 +6,9 @@ internal import Testing
 struct ClockEstimateTests {
     private let start = Date(timeIntervalSince1970: 1_700_000_000)
 
-    /// A request for the other clock. It was sent at `sent` seconds of the steady clock and took `trip` seconds. The
-    /// other clock is `ahead` of the wall clock, which agrees with the steady clock. `share` is the part of the way at
-    /// which the answer was made.
+    /// A reading of the other clock. The request was sent at `sent` seconds of the steady clock, and the round trip
+    /// took `trip` seconds. The other clock is `ahead` seconds ahead of the wall clock, which agrees with the steady
+    /// clock. The answer was made after `share` of the round trip.
     private func look(at sent: Double, trip: Double, ahead: Double = 0, share: Double = 0.5) -> ClockSample {
         ClockSample(
             sentAt: .seconds(sent), receivedAt: .seconds(sent + trip), wallSentAt: start.addingTimeInterval(sent),

@@ -118,7 +118,7 @@ struct ContentTests {
         #expect(longest.faults(of: Array(#"{"a":{"a":1}}"#.utf8), at: "").isEmpty)
     }
 
-    /// Schemas that refer `count` times to another schema before they check a value.
+    /// A schema with a chain of `count` references that leads to the part that checks a value.
     private static func chain(_ count: Int) -> String {
         let links = (0..<count).map { ##""a\##($0)": {"$ref": "#/$defs/a\##($0 + 1)"}"## }.joined(separator: ",")
         return ##"""

@@ -17,7 +17,8 @@ struct EventDefaultsTests {
 
     @Test func `a message without its own values gets the defaults`() {
         let filled = request(.update).filled(by: defaults, at: now)
-        // An audience's priority comes before it, so it is not part of the message.
+        // The event's priority is not copied to the message's own priority, because the audience's priority is used
+        // before the event's.
         #expect(filled.priority == nil && filled.eventPriority == .immediate)
         #expect(filled.expiresIn == 60)
         #expect(filled.payload.staleDate == 1_300)

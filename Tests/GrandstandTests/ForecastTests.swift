@@ -69,7 +69,7 @@ struct ChannelTenureTests {
     func `an event is overdue after its declared end, or after the time when it should have expired`() {
         #expect(tenure.overdueSince(course(ends: 2, last: 5)) == hours(2))
         #expect(tenure.overdueSince(course(starts: 1, last: 5)) == hours(53))
-        // The event is over, and counts from the time when its channel was to be deleted.
+        // An event that is over is overdue from the time when its channel was to be deleted.
         #expect(tenure.overdueSince(course(ends: 2, over: 3)) == nil)
         #expect(tenure.overdueSince(course(ends: 2, over: 3), retireAt: hours(7)) == hours(7))
     }
@@ -83,14 +83,15 @@ struct ChannelTenureTests {
                 course, hasAudience: hasAudience, storagePolicy: stored ? .mostRecentMessageStored : .noMessageStored,
                 neededUntil: needed.map(hours), now: hours(at))
         }
-        // An end at its time. Under one policy, APNs stores it for eight hours.
+        // The `end` is expected at `endsAt`. With `mostRecentMessageStored`, APNs stores it for eight hours.
         #expect(frees(course(ends: 2)) == hours(6))
         #expect(frees(course(ends: 2), stored: true) == hours(10))
-        // The event is overdue and quiet.
+        // The event gets neither an `end` nor another message. Its place is free four hours after the server has closed
+        // it, at the earliest.
         #expect(frees(course(ends: 2), stored: true, at: 3) == hours(18))
         #expect(frees(course(), at: 3) == hours(52))
         #expect(frees(course(), needed: 60, at: 3) == hours(60))
-        // The event is over, and an audience was removed.
+        // Three cases of an event that is over, and one of a removed audience.
         #expect(frees(course(ends: 2, over: 1), at: 1) == hours(5))
         #expect(frees(course(ends: 2, over: 1), needed: 8, at: 1) == hours(8))
         #expect(frees(course(ends: 2, over: 1), at: 30) == hours(30))

@@ -37,7 +37,7 @@ struct TokenStandingTests {
 
     @Test func `one request is sent every three seconds, whatever its result is`() {
         var standing = refused()
-        // Answers to requests that were sent before.
+        // Late answers to requests that were sent before the key counted as refused.
         for _ in 0..<100 { _ = standing.refused(.invalidProviderToken, key: Self.key, now: at(1.5)) }
         let turns = stride(from: 1.0, to: 31, by: 0.25).map { standing.turn(now: at($0)) }
         #expect(turns.count { $0 == .probe } == 9)

@@ -34,7 +34,7 @@ struct HTTP2Fuzzer {
     }
 }
 
-/// A client without a channel, with three requests in flight and one waiting.
+/// A client without a NIO channel, with three requests in flight and one waiting.
 struct FuzzedClient {
     static let configuration: HTTP2ClientConfiguration = {
         var configuration = HTTP2ClientConfiguration(host: "fuzz.example", port: 443)
@@ -66,7 +66,7 @@ struct FuzzedClient {
         drain()
     }
 
-    /// The bytes arrive in pieces, as from a channel. The first byte is the size of the pieces.
+    /// The bytes arrive in pieces, as from a NIO channel. The first byte sets the size of the pieces.
     mutating func receive(_ bytes: UnsafeRawBufferPointer) {
         guard let first = bytes.first else { return }
         let piece = max(1, Int(first) * 4)

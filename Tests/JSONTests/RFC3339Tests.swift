@@ -6,7 +6,8 @@ internal import Testing
 struct RFC3339Tests {
     @Test func `a time is written like Foundation's style does`() {
         let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-        // One time a day over all rules of leap years, and times whose milliseconds are not binary fractions.
+        // Times in more than 5,000 years, so that all rules of leap years occur. Their milliseconds are not binary
+        // fractions.
         for day in stride(from: 0, to: 2_000_000, by: 97) {
             let date = Date(timeIntervalSince1970: Double(day) * 86_417 + Double(day % 1_000) / 1_000)
             #expect(RFC3339.text(date) == date.addingTimeInterval(0.000_000_5).formatted(style))

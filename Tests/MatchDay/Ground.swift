@@ -7,13 +7,13 @@ internal import MatchDriver
 internal import Postgres
 internal import Synchronization
 
-/// Everything a match day is played on: APNs, two PostgreSQL servers, replicas, HAProxy before them.
+/// The environment of a match day: the APNs simulator, two PostgreSQL servers, and replicas behind HAProxy.
 final class Ground: Sendable {
     static let replicas = 4
     static let bundleID = "com.example.matchday"
 
     let simulator: Simulator
-    /// Through HAProxy, with a key that may do everything.
+    /// Calls the API through HAProxy, with a key that may do everything.
     let organiser: Organiser
     private let pair: PostgresPair
     private let settings: [String: String]
@@ -61,8 +61,8 @@ final class Ground: Sendable {
         self.folder = folder
         self.logger = logger
         running = Mutex(Running(program: program))
-        // A replica that is killed under a request, or a database that died under it: the next call is worth more. A
-        // client has few connections.
+        // A call times out early: if its replica was killed, or the database died, a new call is better than waiting. A
+        // client has few connections, so there are several clients.
         let clients = try (0..<8).map { _ in
             GrandstandClient.once(try Self.url(port), key: secret, timeout: 5)
         }
@@ -74,7 +74,7 @@ final class Ground: Sendable {
         return url
     }
 
-    /// The program's own schema, and a key.
+    /// Creates the program's schema and a key, and returns the key's secret.
     static func prepare(_ program: String, _ settings: [String: String]) async throws -> String {
         try await run(program, ["migrate"], settings)
         return try await run(program, ["keys", "create", "--name", "matchday", "--scope", "admin"], settings)
@@ -122,7 +122,7 @@ final class Ground: Sendable {
 
     // MARK: What happens to it
 
-    /// SIGKILL; a supervisor starts it again at once.
+    /// Kills a replica with SIGKILL and starts it again at once, as a supervisor would.
     func killReplica(_ index: Int) async throws {
         await running.withLock { $0.replicas[index] }.kill()
         try restart(index)
@@ -133,10 +133,11 @@ final class Ground: Sendable {
         running.withLock { $0.replicas[index] = next }
     }
 
-    /// The primary dies and stays dead; the standby takes its place at once.
+    /// Kills the primary for good and promotes the standby at once.
     func failOver() async throws { try await pair.failOver() }
 
-    /// A rolling deploy: one after the other is asked to stop, and started anew as the newer build.
+    /// A rolling deployment: each replica in turn is asked to stop and is started again, with the newer build if there
+    /// is one.
     func replaceAll(by newer: String?) async throws {
         if let newer {
             running.withLock { $0.program = newer }
@@ -149,7 +150,7 @@ final class Ground: Sendable {
         }
     }
 
-    /// What the surviving database says.
+    /// Queries the surviving database.
     func rows(_ query: PostgresQuery) async throws -> PostgresRows {
         var configuration = PostgresConfiguration(connectionString: pair.url)
         configuration.mustWrite = true

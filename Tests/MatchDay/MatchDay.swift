@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import Logging
 
-/// Two ways to play: `MatchDay` and `MatchDay saturday`, each with its own options.
+/// Two commands, `MatchDay` and `MatchDay saturday`, each with its own options.
 @main
 enum Main {
     static func main() async {
@@ -15,8 +15,8 @@ enum Main {
     }
 }
 
-/// A match day over some replicas behind HAProxy, with a primary and a synchronous standby, on which something is killed
-/// all the time; the simulator's journal says in the end what Apple saw.
+/// A match day with replicas behind HAProxy, a primary and a synchronous standby. At fixed intervals a process is
+/// killed. In the end the simulator's journal shows what APNs received.
 struct MatchDay: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "matchday",
@@ -58,11 +58,11 @@ struct MatchDay: AsyncParsableCommand {
         return verdict.isGood
     }
 
-    /// What happens when, until the end of the sending.
+    /// Kills or replaces processes at fixed intervals until the sending ends. Returns a description of each incident.
     private func kill(on ground: Ground, from start: ContinuousClock.Instant) async throws -> [String] {
         var incidents: [String] = []
         var victim = 0
-        // The last one some seconds before the end, so that it is seen how it goes on.
+        // The last incident is some seconds before the end, so that the test shows whether sending continues after it.
         let moments = Array(stride(from: killEvery, to: seconds - killEvery / 2, by: killEvery))
         for (index, moment) in moments.enumerated() {
             try await Task.sleep(until: start + .seconds(moment), clock: .continuous)

@@ -2,7 +2,8 @@ internal import Foundation
 internal import GrandstandClient
 internal import MatchDriver
 
-/// The senders: one for each match, which sends its states in turn and repeats a call until it is accepted.
+/// The senders, one for each match. Each sends the states of its match in turn, and repeats a call until it is
+/// accepted.
 struct Organisers: Sendable {
     /// One state that was accepted.
     struct Call: Sendable {
@@ -17,7 +18,7 @@ struct Organisers: Sendable {
     let organiser: Organiser
     private let scripts: [MatchScript]
 
-    /// - Parameter seconds: each match sends its share of the updates for so long, evenly.
+    /// - Parameter seconds: how long updates are sent. Each match sends its share at equal intervals.
     init(matches: Int, updatesPerMinute: Int, seconds: Int, organiser: Organiser) throws {
         self.organiser = organiser
         let interval = 60 * Double(matches) / Double(updatesPerMinute)
@@ -38,14 +39,14 @@ struct Organisers: Sendable {
 
     private static func key(_ match: Int) -> String { "match-\(match)" }
 
-    /// The app and its matches; returns when each has its channel.
+    /// Declares the app and its matches. Returns when each match has its channel.
     func declare() async throws {
         try await organiser.putApp(Ground.bundleID, name: "Matches")
         try await organiser.declare(scripts)
         for script in scripts { try await organiser.channels(of: Self.key(script.number)) }
     }
 
-    /// Sends everything; returns what was accepted.
+    /// Sends all updates. Returns those that were accepted.
     func send() async throws -> [Call] {
         let start = Date()
         return try await withThrowingTaskGroup(of: [Call].self) { group in

@@ -5,20 +5,21 @@ internal import GrandstandTestKit
 internal import MatchDriver
 internal import Postgres
 
-/// What the simulator's journal and the surviving ledger say of what was accepted.
+/// What happened to the accepted updates, by the simulator's journal and the surviving ledger.
 struct Verdict {
     private var accepted = 0
-    /// Of these, what Apple accepted.
+    /// How many of the accepted updates APNs accepted.
     private var sent = 0
-    /// Of these, what gave way to newer state that Apple accepted.
+    /// How many of them were superseded by newer state that APNs accepted.
     private var superseded = 0
-    /// Of these, what came to nothing by the ledger's own account, by its words for it.
+    /// How many of them failed by the ledger's record, by its state and reason.
     private var failed: [String: Int] = [:]
-    /// Of these, what neither Apple nor the ledger accounts for.
+    /// Those of them that neither APNs nor the ledger accounts for.
     private var lost: [String] = []
     private let order: ArrivalOrder
     private var channels = 0
-    /// Channels that Apple has and no match, or the other way round.
+    /// The number of channels that only Apple or only the ledger has, and the difference between the numbers of
+    /// channels and matches.
     private var leaked = 0
     private var took: [Duration] = []
     private var repeated = 0
@@ -58,7 +59,7 @@ struct Verdict {
             switch state {
             case "accepted" where arrived.contains([call.match, call.step]): sent += 1
             case "superseded" where newest[call.match] ?? 0 > call.step: superseded += 1
-            // Apple has it, and the ledger does not know.
+            // APNs accepted the update, but the ledger has another state.
             case _ where arrived.contains([call.match, call.step]): failed["sent, but \(state)", default: 0] += 1
             case _ where state.hasPrefix("expired"): failed[state, default: 0] += 1
             default: lost.append("match \(call.match), step \(call.step): \(state)")

@@ -36,16 +36,16 @@ package final class FakeHost: ActivityHost {
     package var secondCards: Int { state.withLock { $0.secondCards } }
     /// What an activity shows, as JSON.
     package func content(of id: String) -> Data? { state.withLock { $0.contents[id] } }
-    /// A message reaches an activity, or a push started it.
+    /// Sets what an activity shows, as if a message had reached it or a push had started it.
     package func show(_ content: Data, on id: String) { state.withLock { $0.contents[id] = content } }
 
-    /// Changes what the system says, without a word to anybody.
+    /// Changes the system's state without an event.
     package func change(_ change: (inout HostCondition) -> Void) { state.withLock { change(&$0.condition) } }
 
-    /// The app is in front, or not.
+    /// Sets whether the app is in the foreground.
     package func setInFront(_ isInFront: Bool) { state.withLock { $0.isInFront = isInFront } }
 
-    /// What else happens whenever an activity is started.
+    /// Sets what else happens whenever an activity is started.
     package func setOnStart(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onStart = body } }
 
     package func tell(_ event: HostEvent) {

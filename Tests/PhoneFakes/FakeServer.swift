@@ -3,7 +3,7 @@ package import GrandstandClient
 package import GrandstandLiveActivities
 internal import Synchronization
 
-/// The server's rules for one app, in memory, and a network before it that does what a test says.
+/// A server for one app, in memory, with the rules of the real one. The test decides what the network before it does.
 package final class FakeServer: DeviceServer {
     /// An installation as the server has it.
     package struct Installation: Sendable, Equatable {
@@ -29,9 +29,9 @@ package final class FakeServer: DeviceServer {
         case unheard
         /// It arrives twice.
         case doubled
-        /// The phone gives up; it arrives after so many later requests.
+        /// The phone gives up. The request arrives after this many later requests.
         case late(Int)
-        /// The server, or something before it, says no.
+        /// The server, or a proxy before it, refuses the request.
         case refused(ServerProblem)
     }
 
@@ -52,11 +52,12 @@ package final class FakeServer: DeviceServer {
     package var lookups: [String] { state.withLock { $0.lookups } }
     package var installations: [UUID: Installation] { state.withLock { $0.installations } }
 
-    /// From now on.
+    /// Sets what happens to requests from now on.
     package func setFate(_ fate: @escaping @Sendable (Int, DeviceRequest) -> Fate) { state.withLock { $0.fate = fate } }
     package func setSampled() { state.withLock { $0.isSampled = true } }
     package func setLookup(_ key: String, _ outcome: LookupOutcome) { state.withLock { $0.answers[key] = outcome } }
-    /// Nothing is under way for as long as it takes until an installation is forgotten.
+    /// Forgets all installations, as the server does with those that it has not heard of for a long time. Requests that
+    /// are under way are dropped.
     package func prune() {
         state.withLock { state in
             state.installations = [:]
@@ -64,7 +65,7 @@ package final class FakeServer: DeviceServer {
         }
     }
 
-    /// As if somebody else had registered it.
+    /// Stores an installation as if somebody else had registered it.
     package func put(_ id: UUID, _ installation: Installation) {
         state.withLock { $0.installations[id] = installation }
     }
@@ -153,7 +154,7 @@ package final class FakeServer: DeviceServer {
 }
 
 extension ServerProblem {
-    /// A refusal that says no more than its kind.
+    /// A problem with these members only. Its title is its slug.
     package static func device(
         _ status: Int, _ slug: String, sequence: Int? = nil, contentState: Data? = nil, retryAfter: Int? = nil
     ) -> ServerProblem {

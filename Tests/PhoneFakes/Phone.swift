@@ -45,13 +45,13 @@ package struct Phone: Sendable {
 }
 
 extension LiveActivities {
-    /// The first status of which this holds.
+    /// Waits for the first status for which `what` is true.
     package func wait(_ what: @Sendable (LiveActivitiesStatus) -> Bool) async -> LiveActivitiesStatus {
         for await status in statuses() where what(status) { return status }
         return LiveActivitiesStatus()
     }
 
-    /// Once the server has everything.
+    /// Returns when the server has everything.
     package func uploaded() async {
         _ = await wait { $0.phase == .upToDate }
     }

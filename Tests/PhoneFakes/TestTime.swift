@@ -2,7 +2,7 @@ package import Foundation
 package import GrandstandClient
 internal import Synchronization
 
-/// A phone's time that passes while somebody sleeps, and only then: no test waits.
+/// A phone's clock that moves only while a task sleeps, so that tests do not wait.
 package final class TestTime: Sendable {
     private let elapsed = Mutex(TimeInterval.zero)
     private let wallClock = Mutex(Date(timeIntervalSince1970: 1_700_000_000))
@@ -11,7 +11,7 @@ package final class TestTime: Sendable {
 
     package var date: Date { wallClock.withLock { $0 } }
 
-    /// People set the clock.
+    /// Sets the wall clock, as a person can.
     package func set(_ date: Date) { wallClock.withLock { $0 = date } }
 
     package var time: ClientTime {
@@ -19,7 +19,7 @@ package final class TestTime: Sendable {
             now: { self.date }, uptime: { self.elapsed.withLock { $0 } },
             sleep: { wait in
                 let end = self.elapsed.withLock { $0 + wait }
-                // Others may have something to do first.
+                // Other tasks may have something to do first.
                 await Task.yield()
                 try Task.checkCancellation()
                 self.elapsed.withLock { $0 = max($0, end) }
@@ -28,7 +28,7 @@ package final class TestTime: Sendable {
 }
 
 extension ClientTime {
-    /// A phone's time that stands still: whoever sleeps does so until cancelled.
+    /// A phone's clock that stands still. A sleep lasts until it is cancelled.
     package static let standing = ClientTime(
         now: { Date(timeIntervalSince1970: 1_700_000_000) }, uptime: { .zero },
         sleep: { _ in try await Task.sleep(for: .seconds(86_400)) }, chance: { 0 })

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 package import Grandstand
 
-/// Apps, as `AppStore` has them.
+/// An `AppStore` whose answers the test sets.
 package struct FakeApps: AppStore {
     package var find: @Sendable (BundleID) throws -> App? = { _ in throw Unasked() }
     package var list: @Sendable (PageRequest, AppReach) throws -> Page<App> = { _, _ in throw Unasked() }

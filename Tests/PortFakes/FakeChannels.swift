@@ -2,7 +2,7 @@ package import APNsWire
 package import FoundationEssentials
 package import Grandstand
 
-/// The ledger of channels, as `ChannelStore` has it.
+/// A `ChannelStore` whose answers the test sets.
 package struct FakeChannels: ChannelStore {
     package typealias List = @Sendable (AppEnvironment, ChannelFilter, PageRequest) throws -> Page<Channel>
     package typealias Begin = @Sendable (UUID, AppEnvironment, _ force: Bool) throws -> ChannelTask
@@ -15,7 +15,7 @@ package struct FakeChannels: ChannelStore {
     package var intend: @Sendable (ChannelDraft) throws -> ChannelTask = { _ in throw Unasked() }
     package var adopt: @Sendable (ChannelImport) throws -> Channel = { _ in throw Unasked() }
     package var begin: Begin = { _, _, _ in throw Unasked() }
-    /// Channels that give their places up.
+    /// The channels that are deleted to free their places.
     package var spare: @Sendable () throws -> [ChannelTask] = { throw Unasked() }
     package var note: @Sendable (ChannelOutcome, ChannelTask) throws -> Channel = { _, _ in throw Unasked() }
     package var locate: @Sendable (AppEnvironment) throws -> APNsAddress? = { _ in throw Unasked() }

@@ -2,7 +2,7 @@ package import FoundationEssentials
 package import Grandstand
 internal import Synchronization
 
-/// Sessions in memory, and the keys they are of.
+/// Console sessions and their keys, in memory.
 package final class FakeConsoleSessions: ConsoleSessionStore, KeyDirectory {
     private let sessions = Mutex<[[UInt8]: ConsoleSession]>([:])
     private let keys = Mutex<[UUID: APIKey]>([:])
@@ -11,7 +11,7 @@ package final class FakeConsoleSessions: ConsoleSessionStore, KeyDirectory {
 
     package var all: [ConsoleSession] { sessions.withLock { Array($0.values) } }
 
-    /// Makes a key one that is valid; `nil`: none is any more.
+    /// Makes a key valid; `nil`: the key is no longer valid.
     package func setKey(_ id: UUID, _ key: APIKey?) { keys.withLock { $0[id] = key } }
 
     package func begin(_ session: ConsoleSession) async throws { put(session) }

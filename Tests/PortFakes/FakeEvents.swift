@@ -1,7 +1,7 @@
 package import FoundationEssentials
 package import Grandstand
 
-/// Events, as `EventStore` has them.
+/// An `EventStore` whose answers the test sets.
 package struct FakeEvents: EventStore {
     package typealias Save =
         @Sendable (EventSpecification, AppReach, WriteCondition) throws -> (event: Event, created: Bool)
@@ -13,7 +13,7 @@ package struct FakeEvents: EventStore {
     package var takeBack: @Sendable (EventKey, [AudienceSelector]?, AppReach) throws -> Reopening = { _, _, _ in
         throw Unasked()
     }
-    /// Asked for names, with or without the newest content.
+    /// Looks up names, with or without the newest content.
     package var look: @Sendable (Set<LookupName>, _ contentState: Bool) async throws -> [LookupName: LookupEntry] = {
         _, _ in throw Unasked()
     }

@@ -2,7 +2,8 @@ package import APNsWire
 package import FoundationEssentials
 package import Grandstand
 
-/// Apple, as `APNsGateway` has it. It throws nothing, so a call that was not expected goes unanswered.
+/// An `APNsGateway` whose answers the test sets. Its calls cannot throw, so a call that the test does not expect is
+/// unanswered.
 package struct FakeGateway: APNsGateway {
     package var state = KeyFileState.missing
     package var create: @Sendable (StoragePolicy, APNsAddress) -> APNsAnswer<String> = { _, _ in .unanswered("unasked")

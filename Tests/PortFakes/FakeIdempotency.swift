@@ -1,7 +1,7 @@
 package import FoundationEssentials
 package import Grandstand
 
-/// Kept answers, as `IdempotencyStore` has them: how a request is carried out once, and in several steps.
+/// An `IdempotencyStore` whose answers the test sets, for requests that are carried out once or in several steps.
 package struct FakeIdempotency: IdempotencyStore {
     package typealias Work = @Sendable () async throws -> KeptAnswer
     package typealias Recovery = @Sendable (UUID) async throws -> KeptAnswer?

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 package import Grandstand
 
-/// Installations and what they show, as `InstallationStore` has them.
+/// An `InstallationStore` whose answers the test sets.
 package struct FakeInstallations: InstallationStore {
     package var save: @Sendable (InstallationState, InstallationID, String) throws -> Bool = { _, _, _ in
         throw Unasked()

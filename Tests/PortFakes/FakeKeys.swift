@@ -1,7 +1,7 @@
 package import FoundationEssentials
 package import Grandstand
 
-/// Keys by their secrets, as the check of each request knows them.
+/// Keys by their secrets, for the authentication of requests.
 package struct FakeKeys: KeyStore, KeyMemory {
     package var bySecret: [String: APIKey]
 
@@ -14,7 +14,7 @@ package struct FakeKeys: KeyStore, KeyMemory {
     package func confirmed(at moment: Date) {}
 }
 
-/// Keys as their managers see them.
+/// A `KeyLedger` whose answers the test sets.
 package struct FakeLedger: KeyLedger {
     package var find: @Sendable (UUID) throws -> KeyListing? = { _ in throw Unasked() }
     package var create: @Sendable (KeyDraft) throws -> IssuedKey = { _ in throw Unasked() }

@@ -2,7 +2,7 @@ package import APNsWire
 package import FoundationEssentials
 package import Grandstand
 
-/// The way of broadcasts to Apple, as `Outbox` has it for routes.
+/// An `Outbox` whose answers the test sets, for the calls of routes.
 package struct FakeOutbox: Outbox {
     package typealias List = @Sendable (EventKey, AppReach, PageRequest) throws -> Page<Broadcast>
 

@@ -1,6 +1,6 @@
 package import Grandstand
 
-/// Quirks, as `QuirkStore` has them.
+/// A `QuirkStore` whose answers the test sets.
 package struct FakeQuirks: QuirkStore {
     package var known: [Quirk] = []
     package var keep: @Sendable (Quirk, AppEnvironment) throws -> Void = { _, _ in throw Unasked() }

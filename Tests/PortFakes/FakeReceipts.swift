@@ -1,7 +1,7 @@
 package import FoundationEssentials
 package import Grandstand
 
-/// What phones showed, as `ReceiptStore` has it.
+/// A `ReceiptStore` whose answers the test sets.
 package struct FakeReceipts: ReceiptStore {
     package var take: @Sendable (ReceiptBatch) throws -> Int = { _ in throw Unasked() }
     package var tell: @Sendable (EventKey) throws -> [(app: AppEnvironment, report: ReceiptReport)] = { _ in

@@ -2,12 +2,12 @@ package import APNsWire
 package import FoundationEssentials
 package import Grandstand
 
-/// Reconciliations, as `ReconciliationStore` has them for runs by hand and reports.
+/// A `ReconciliationStore` whose answers the test sets, for runs by hand and reports.
 package struct FakeReconciliations: ReconciliationStore {
     package var read: @Sendable (UUID, AppEnvironment) throws -> [UInt8]? = { _, _ in throw Unasked() }
     package var list: @Sendable (AppEnvironment, PageRequest) throws -> Page<[UInt8]> = { _, _ in throw Unasked() }
     package var start: @Sendable (AppEnvironment) throws -> ReconciliationRun = { _ in throw Unasked() }
-    /// What the ledger holds when Apple's list has come.
+    /// What the ledger contains when Apple's list has arrived.
     package var compare: @Sendable (ChannelListing) throws -> LedgerSnapshot = { _ in throw Unasked() }
     package var hold: @Sendable () throws -> Void = { throw Unasked() }
     package var end: @Sendable (ReconciliationReport) throws -> Void = { _ in throw Unasked() }

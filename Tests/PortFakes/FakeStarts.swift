@@ -2,7 +2,7 @@ package import APNsWire
 package import FoundationEssentials
 package import Grandstand
 
-/// Starts, as `StartStore` has them for people; nothing is claimed.
+/// A `StartStore` whose answers the test sets, for requests of people. Nothing can be claimed.
 package struct FakeStarts: StartStore {
     package var ask: @Sendable (EventKey, AppReach) throws -> Void = { _, _ in throw Unasked() }
     package var halt: @Sendable (EventKey, AppReach) throws -> Void = { _, _ in throw Unasked() }

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 package import Grandstand
 
-/// Webhooks and their log, as `WebhookStore` has them.
+/// A `WebhookStore` whose answers the test sets.
 package struct FakeWebhooks: WebhookStore {
     package typealias Log = @Sendable (UUID, WebhookDeliveryFilter, PageRequest) throws -> Page<WebhookDelivery>
 

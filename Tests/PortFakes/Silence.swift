@@ -1,7 +1,7 @@
 package import Grandstand
 
-/// Whatever a running server listens to and nobody says: nothing is announced, nothing wakes. Events can be asked for one
-/// by one.
+/// The signals that a running server listens to, without any signal: no change is announced, and no worker is woken.
+/// The test can set the records of single events.
 package struct Silence: LookupSource, WakeSignals {
     package var read: @Sendable ([EventKey]) async throws -> [EventKey: [LookupRecord]] = { _ in throw Unasked() }
 

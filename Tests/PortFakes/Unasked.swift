@@ -1,7 +1,7 @@
-/// A port was asked for what its test does not expect. The router answers 500 then, so a test of a refusal shows that
-/// nothing was asked before it.
+/// A port got a call that the test does not expect. The router then answers 500, so a test of a refusal shows that no
+/// port was called before the refusal.
 ///
-/// Each port is a value here: what a test expects to be asked is a function of its own, all else is `Unasked`.
+/// Each fake port is a value. A test sets a closure for each call that it expects. All other calls throw `Unasked`.
 package struct Unasked: Error {
     package init() {}
 }

@@ -57,7 +57,7 @@ struct ConnectionTests {
                     "insert into p values (\(1))", "select 1 / \(0)", "insert into p values (\(2))",
                 ])
             } throws: { ($0 as? PostgresError)?.pipelineIndex == 1 }
-            // It was one transaction, so the first insert was undone with the error.
+            // The pipeline was one transaction, so its first insert was rolled back.
             #expect(try await connection.query("select count(*) from p")[0].decode(Int.self) == 0)
         }
         await pool.close()

@@ -73,7 +73,7 @@ struct FreezeTests {
             }
             #expect(failure == .timedOut)
             try cluster.freeze(false)
-            // Whether it happened is known when the server process has ended.
+            // Whether the transaction was committed is known when the server no longer executes the commit.
             try await Self.until {
                 try await pool.query("select from pg_stat_activity where query = 'commit' and state = 'active'").isEmpty
             }
@@ -99,9 +99,9 @@ struct FreezeTests {
                 }
                 #expect(patience.rest < .seconds(1.1), "\(patience.rest)")
                 #expect(await waiting.value == .timedOut)
-                // With separate limits they would take seven seconds.
+                // If each query had its own limit, the two would take seven seconds.
                 #expect(began.duration(to: .now) < .seconds(6), "\(began.duration(to: .now))")
-                // For work done on behalf of others the time starts again.
+                // Work for several callers gets the whole time again.
                 #expect(patience.rest < .seconds(0.3) && patience.renewed().rest == .seconds(4))
             }
         }
@@ -116,7 +116,8 @@ struct FreezeTests {
                     await Self.kind { try await pool.query("select pg_sleep(60)") }
                 }
             }
-            // The last answers came after the beginning of this query, so it must not wait twice as long.
+            // The server answers other queries after this query began. The query must wait for one time limit after the
+            // last of these answers, not for two.
             try await Self.until {
                 try await !pool.query(
                     "select from pg_stat_activity where query = 'select pg_sleep(60)' and state = 'active'"
@@ -130,7 +131,8 @@ struct FreezeTests {
         }
     }
 
-    /// It gets a connection when the others release theirs. By then it is known that nobody has an answer.
+    /// The work gets a connection when the others release theirs. By then the pool knows that the server answers
+    /// nobody.
     @Test func `work that may take long and waits for a connection is given up soon after the others`() async throws {
         try await Self.withServer(.socket) { cluster, pool in
             try cluster.freeze(true)
@@ -151,7 +153,7 @@ struct FreezeTests {
         }
     }
 
-    /// - Returns: why it failed; `nil`: it succeeded.
+    /// - Returns: why `body` failed; `nil`: it succeeded.
     private static func asRequest<Value>(_ body: () async throws -> Value) async -> PostgresError.Kind? {
         await PostgresPatience.$current.withValue(.request()) { await kind(body) }
     }

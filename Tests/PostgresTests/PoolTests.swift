@@ -34,7 +34,7 @@ struct PoolTests {
                 try await connection.query("select 1 / \(0)")
             }
         } throws: { ($0 as? PostgresError)?.pipelineIndex == 0 }
-        // Nothing was asked, so no transaction was begun.
+        // The block sends no statement, so no transaction begins.
         try await pool.transaction { _ in }
         #expect(try await pool.query("select sum(n)::bigint from t")[0].decode(Int.self) == 3)
         await pool.close()
@@ -194,7 +194,7 @@ struct PoolTests {
             Task { try await pool.withConnection(within: .seconds(60)) { _ in } },
             Task { try await pool.withConnection(within: .seconds(60)) { _ in } }
         )
-        // All three places have an attempt in progress.
+        // The pool may have three connections, and each of them is being opened.
         while pool.connections.busy < 3 { await Task.yield() }
         cancelled.cancel()
         let first = await cancelled.result

@@ -239,7 +239,7 @@ struct AnswerHeadTests {
         head.read("\r\n")
         #expect(head.status == 503)
         #expect(head.retryAfter(Date()) == 17)
-        // Trailers.
+        // Trailers do not count.
         head.read("Retry-After: 9\r\n")
         #expect(head.retryAfter(Date()) == 17)
     }

@@ -25,7 +25,7 @@ struct MatchActivity: Widget {
     }
 }
 
-/// The activity on the lock screen. It shows when the score is out of date.
+/// The activity on the lock screen. If the score is out of date, the view says so.
 struct LockScreenCard: View {
     let match: MatchAttributes
     let score: MatchScore

@@ -1,9 +1,9 @@
 /// How long to wait before the next attempt to connect: twice as long after each failure, with jitter and an upper
 /// limit. APNs treats rapid opening and closing as an attack and blocks such clients (docs/internals/apns.md 6).
 struct Backoff: Sendable, Hashable {
-    /// The step after the first failure, before jitter.
+    /// The longest pause after the first failure.
     var base: Duration = .milliseconds(100)
-    /// The longest step.
+    /// The longest pause after any number of failures.
     var ceiling: Duration = .seconds(15)
 
     /// The longest pause after a connection that APNs ended because of device tokens.
@@ -22,8 +22,8 @@ struct Backoff: Sendable, Hashable {
 
     /// Counts a failure, and returns the pause after it.
     ///
-    /// - Parameter jitter: a random number in 0..<1. The pause is between half of the step and the whole step, so that
-    ///   replicas that lost their connections together do not return together.
+    /// - Parameter jitter: a random number in 0..<1. It shortens the pause by up to half, so that replicas that lost
+    ///   their connections together do not reconnect together.
     mutating func failed(jitter: Double) -> Duration {
         failures += 1
         let step = min(ceiling, base * (1 << min(failures - 1, 20)))

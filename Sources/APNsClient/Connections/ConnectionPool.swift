@@ -26,7 +26,7 @@ final class ConnectionPool: Sendable {
 
         var isProven: Bool { proven.load(ordering: .relaxed) }
 
-        /// Records that APNs accepted a token on it.
+        /// Records that APNs accepted a token on this connection.
         func tokenAccepted() {
             guard !proven.exchange(true, ordering: .relaxed) else { return }
             connection.streamsProven()
@@ -133,8 +133,8 @@ final class ConnectionPool: Sendable {
         metrics.gauges(connections: loads.count, streams: loads.reduce(0) { $0 + $1.streamsInUse })
     }
 
-    /// Whether a connection can be used now, why the last attempt to connect failed, and, if APNs has sent nothing
-    /// since a connection was closed for silence, the reason of that closing.
+    /// Whether a connection can be used now, and why the last attempt to connect failed. `silence`: why a silent
+    /// connection was closed; `nil` if APNs has sent something since.
     var status: (hasOne: Bool, fault: HTTP2ConnectError?, silence: String?) {
         state.withLock { state in
             let members = removeUnusable(&state)
@@ -239,7 +239,7 @@ final class ConnectionPool: Sendable {
         for waiter in hopeless {
             waiter.resume(returning: .failure(Unavailable(description: error.message)))
         }
-        // A stop cuts attempts short, so there is nothing to warn about.
+        // `close()` cancels attempts to connect. That needs no warning.
         guard state.withLock({ !$0.isClosed }) else { return }
         logger.warning(
             "no connection to APNs",
@@ -258,8 +258,8 @@ final class ConnectionPool: Sendable {
                 state.silence = (reason, lastRead)
             }
             state.members.removeAll { $0 === member }
-            // If APNs never accepted anything on it, or ended it because of a mistake here, the next connection would
-            // end in the same way.
+            // If APNs accepted no token on the connection, or ended it because of mistakes in the requests, the next
+            // connection would end in the same way. Then a pause follows.
             if member.isProven, goAway?.isOrdinary ?? true {
                 state.backoff.succeeded()
                 state.pause = nil

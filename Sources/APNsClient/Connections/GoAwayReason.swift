@@ -12,8 +12,8 @@ struct GoAwayReason: Equatable {
         text = String(reason.prefix(100))
     }
 
-    /// Whether the reason is normal for a server, so that a new connection may be opened at once. Other reasons need a
-    /// repair here, and the next connection would get the same.
+    /// Whether the reason is normal for a server, so that a new connection may be opened at once. Any other reason is
+    /// about mistakes in the requests, so APNs would end the next connection for the same reason.
     var isOrdinary: Bool {
         switch text {
         case nil, "Shutdown", "IdleTimeout", "InternalServerError", "ServiceUnavailable": true
@@ -22,14 +22,14 @@ struct GoAwayReason: Equatable {
     }
 
     /// Whether APNs ended the connection because too many device tokens on it were wrong. An app's own users can cause
-    /// that with made-up tokens, so it must not keep other pushes waiting for long.
+    /// that with made-up tokens, so other pushes must not wait long for the next connection.
     var concernsDeviceTokens: Bool {
         let reasons: [APNsReason] = [.badDeviceToken, .deviceTokenNotForTopic, .expiredToken, .unregistered]
         return reasons.contains { $0.rawValue == text }
     }
 
-    /// The value for metrics: the reason if Apple documents it. Others are combined, so that there are few label
-    /// values.
+    /// The value for metrics: the reason if it has only letters, at most 40. Other texts become `other`, so that there
+    /// are few label values.
     var label: String {
         switch text {
         case nil: "none"

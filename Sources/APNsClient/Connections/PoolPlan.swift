@@ -2,7 +2,7 @@ internal import HTTP2
 
 /// Decides the next steps of a pool from the load of its connections. It is a pure value without sockets and clocks.
 struct PoolPlan {
-    /// The number of connections to open when requests run concurrently, before load requires more.
+    /// The number of connections that the pool opens for concurrent requests even if none of the connections is full.
     let target: Int
     /// The most connections under load.
     let bound: Int

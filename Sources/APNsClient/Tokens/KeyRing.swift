@@ -42,7 +42,7 @@ package final class KeyRing: Sendable {
         }
     }
 
-    /// Makes the next use of each file read it again.
+    /// Forgets the files that were read. Each file is read again when it is next needed.
     func forget() { entries.withLock { $0.removeAll() } }
 
     func key(_ keyID: String) -> Result<SigningKey, SigningKey.Fault> {

@@ -3,7 +3,8 @@ internal import Grandstand
 internal import Logging
 internal import Synchronization
 
-/// The provider token of each team and key. With a store all replicas use the same. Tokens are renewed by the clock.
+/// The provider token of each team and key. With a store, all replicas use the same token. A token is renewed when it
+/// reaches a fixed age (`TokenSchedule`).
 final class ProviderTokens: Sendable {
     private struct Entry {
         var token: ProviderToken
@@ -63,8 +64,8 @@ final class ProviderTokens: Sendable {
         _ = await state.withLock { $0.renewals[credentials] }?.result
     }
 
-    /// Gets another token after APNs called `token` expired, if the present one is old enough that APNs accepts a
-    /// change.
+    /// Gets another token after APNs called `token` expired. A new token is made only if `token` is old enough that
+    /// APNs accepts a change.
     ///
     /// - Returns: whether there is another token to try. `false` means that a clock is wrong.
     func replaceExpired(_ token: ProviderToken, of credentials: Credentials) async throws -> Bool {

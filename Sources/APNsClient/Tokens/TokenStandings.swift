@@ -4,15 +4,15 @@ internal import Grandstand
 internal import Logging
 internal import Synchronization
 
-/// The keys whose tokens APNs refuses, by its answers to this process. Refusals that other replicas met are only
-/// reported; they do not hold requests back here.
+/// The keys whose tokens APNs refused in its answers to this process. Refusals that other replicas received are only
+/// reported; they do not delay this process's requests.
 final class TokenStandings: Sendable {
     private struct Entry {
         var standing = TokenStanding()
         /// When a request last used the key.
         var usedAt = Date.distantPast
-        /// The token whose acceptance was last written to the store. Each new token is written once, which removes old
-        /// refusals by other replicas.
+        /// The time of issue of the token whose acceptance was last written to the store. The acceptance of each new
+        /// token is written once. This removes old refusals that other replicas wrote.
         var acceptedToken: Int?
         var wantsNote = false
         var isNoting = false
@@ -28,7 +28,7 @@ final class TokenStandings: Sendable {
 
     /// Seconds for which the values read from the store are used.
     private static let belief: TimeInterval = 1
-    /// Seconds after its last use during which readiness still reports a refused key.
+    /// Readiness reports a refused key until this many seconds after the key's last use.
     private static let lately: TimeInterval = 3_600
 
     /// - Parameter store: `nil`: refusals are not shared with other replicas.
@@ -66,7 +66,8 @@ final class TokenStandings: Sendable {
                 "APNs refuses the provider tokens of a key; its requests wait, and one is sent every few seconds until APNs accepts the key or the key file is replaced",
                 metadata: Self.metadata(use, reason))
         }
-        // Write it with every probe, because a replica whose key was accepted may have removed it.
+        // Write the refusal again after every refused probe, because another replica may have removed it after APNs
+        // accepted its token.
         note(use)
         return Int(TokenStanding.pause)
     }
@@ -149,7 +150,7 @@ final class TokenStandings: Sendable {
                 do {
                     try await store.note(refusal, of: use)
                 } catch {
-                    // The next answer records it again.
+                    // The next answer from APNs writes the state again.
                     self.change(use) { $0.acceptedToken = nil }
                     self.logger.debug(
                         "APNs' verdict on a key could not be stored", metadata: ["error": "\(error)"])
@@ -159,7 +160,7 @@ final class TokenStandings: Sendable {
         }
     }
 
-    /// The value to write next; `nil`: nothing is to be written.
+    /// The value to write next: a refusal, or `.some(nil)` if the key is not refused. `nil`: nothing is to be written.
     private func next(_ use: KeyUse) -> KeyRefusal?? {
         change(use) { entry in
             entry.isNoting = entry.wantsNote

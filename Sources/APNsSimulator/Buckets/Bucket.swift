@@ -38,8 +38,8 @@ struct Bucket: Sendable {
         var taken = 0
         /// The number of requests that were refused because this bucket was empty.
         var refused = 0
-        /// The requests that this bucket could have let through: its burst, and the rate times the seconds since. Never
-        /// less than `taken`.
+        /// The requests that this bucket could have let through: its burst, plus the rate times the seconds counted.
+        /// Never less than `taken`.
         var allowed = 0.0
     }
 

@@ -34,7 +34,7 @@ struct Buckets: Sendable {
     /// - Returns: the changed bucket; `nil` if there is none with this name.
     mutating func change(_ name: String, now: Date, _ body: (inout Bucket) -> Void) -> Bucket? {
         guard let index = all.firstIndex(where: { $0.name == name }) else { return nil }
-        // The time until now counts with the old rate.
+        // Until now, levels rise at the old rate.
         all[index].fill(now: now)
         body(&all[index])
         return all[index]

@@ -43,8 +43,9 @@ extension ControlRouter {
         return wasThere ? .done : .failure(404, "There is no such token.")
     }
 
-    /// With `after`, answers as soon as something has changed since that version, or after `timeout` seconds with 408
-    /// and the present screens. Stale dates and dismissals happen without a new version, so they wake no caller.
+    /// With `after`, answers as soon as a lock screen has changed since that version. After `timeout` seconds it
+    /// answers 408 with the present lock screens. Stale dates and dismissals do not change the version, so they do not
+    /// end the wait.
     func lockScreens(_ request: ControlRequest) async throws(SimulatorError) -> ControlAnswer {
         guard request.path.count == 1, request.method == "GET" else { return Self.methodNotAllowed(request) }
         let fields = try request.parameters(known: ["after", "timeout"], numbers: ["after", "timeout"])

@@ -49,8 +49,8 @@ struct Activity: Sendable, Hashable {
     /// The number of applied pushes, including the start.
     var applied = 1
 
-    /// Whether ActivityKit accepts them: at most 4 KB together, although a broadcast may be larger
-    /// (docs/internals/apns.md C5).
+    /// Whether ActivityKit accepts these attributes and this content state: at most 4 KB together, although a broadcast
+    /// may be larger (docs/internals/apns.md C5).
     static func fits(_ attributes: [UInt8], _ contentState: [UInt8]) -> Bool {
         attributes.count + contentState.count <= APNsLimits.activityData
     }

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import JSON
 
-/// The parts of a push's body that a device reads (docs/internals/apns.md section 4). Faults in other parts are
+/// The parts of a push's body that a device reads (docs/internals/apns.md section 4). Errors in other parts are
 /// ignored.
 struct LivePush: Sendable {
     enum Event: String {

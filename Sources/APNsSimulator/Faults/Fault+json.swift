@@ -17,7 +17,7 @@ extension Fault {
             action: try FaultAction(action, fields), times: try fields.integer("times", in: 1...Int.max))
     }
 
-    /// The action decides which other members are allowed.
+    /// Reads `action` first, because it decides which other members are allowed.
     private static func actionName(_ value: JSONValue, at place: String) throws(SimulatorError) -> FaultAction.Name {
         guard case .object(let members) = value else { throw SimulatorError("\(place): an object is expected.") }
         let action = JSONValue.object(members.filter { $0.name == "action" })

@@ -7,7 +7,7 @@ struct Fault: Sendable, Hashable {
     /// The most requests it acts on; `nil`: no limit.
     var times: Int?
 
-    /// The requests so far that matched in everything except the counting.
+    /// The number of requests so far that matched, without regard to `nth`, `every`, `rate` and `times`.
     var seen = 0
     /// The requests it acted on.
     var acted = 0

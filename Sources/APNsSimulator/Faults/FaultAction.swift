@@ -17,7 +17,7 @@ enum FaultAction: Sendable, Hashable {
     enum Departure: String, Sendable, CaseIterable {
         /// The request and all earlier ones are answered; the connection accepts no more.
         case clean
-        /// The request is not processed, and GOAWAY says so: its stream is above the last one.
+        /// The request is not processed, and GOAWAY says so: its last stream ID is lower than the request's stream ID.
         case mid
         /// Every connection of the environment is closed cleanly at once, as when servers are replaced.
         case rolling
@@ -81,7 +81,7 @@ enum FaultAction: Sendable, Hashable {
         }
     }
 
-    /// Whether the request is processed by APNs' rules.
+    /// Whether the simulator still processes the request as APNs would.
     var isProcessed: Bool {
         switch self {
         case .refuse, .silence, .reset, .refuseStream, .cut, .tls, .goAway(.mid, _, _): false

@@ -1,6 +1,7 @@
 internal import APNsWire
 
-/// The faults of a simulator, in the order they were added. The first that acts on a request is the only one.
+/// The faults of a simulator, in the order they were added. At most one fault acts on a request: the first one that
+/// applies to it.
 struct FaultBook: Sendable {
     private(set) var faults: [Fault] = []
     private var random: SeededRandom

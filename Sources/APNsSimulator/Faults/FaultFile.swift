@@ -17,7 +17,6 @@ struct FaultFile: Sendable {
         }
     }
 
-    /// Reads a file.
     init(path: String) throws(SimulatorError) {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw SimulatorError("\(path) cannot be read: name a file of faults with --faults.")

@@ -18,7 +18,7 @@ struct FaultMatch: Sendable, Hashable {
     /// The probability with which the fault acts on each request that matches all members above.
     var rate: Double?
 
-    /// Whether the request matches in everything except the counting.
+    /// Whether the request matches, without regard to `nth`, `every` and `rate`.
     func matches(_ request: SimulatorRequest, _ route: Route?) -> Bool {
         if let environment, environment != request.environment { return false }
         if let method, method != request.method { return false }

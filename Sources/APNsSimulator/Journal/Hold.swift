@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// Withholds answers. The requests are processed, but their clients wait until `release()`.
 ///
-/// For a late answer, release it after the client's deadline. For no answer, never release it.
+/// For a late answer, call `release()` after the client's deadline. For no answer, never call it.
 package final class Hold: Sendable {
     private struct State {
         var isReleased = false

@@ -2,8 +2,8 @@ internal import APNsWire
 internal import HTTP2
 internal import JSON
 
-/// The handler of one port: it serves one environment, and treats connections like APNs. A client that asks for one of
-/// Apple's hosts by name (SNI) gets that host's environment and service, on every port.
+/// The handler of one port. It serves one environment, and treats connections as APNs does. A client that asks for one
+/// of Apple's hosts by name (SNI) gets that host's environment and service, on every port.
 struct EnvironmentHandler: HTTP2ServerHandler {
     let environment: APNsEnvironment
     let core: SimulatorCore

@@ -35,7 +35,9 @@ struct Reaction: Sendable {
         steps.append(.respond(answer))
     }
 
-    /// The answer as changed by a fault; `nil`: the fault prevented the processing.
+    /// The reaction to a request on which a fault acts.
+    ///
+    /// - Parameter answer: APNs' answer; `nil`: the fault prevented the processing.
     init(_ answer: SimulatorAnswer?, _ action: FaultAction, environment: APNsEnvironment) {
         self.init()
         if let answer { self = Reaction(answer) } else { fate = .unprocessed }

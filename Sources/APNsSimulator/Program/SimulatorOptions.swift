@@ -22,7 +22,7 @@ package struct SimulatorOptions: Sendable {
     package var teams = KeyTeams()
     /// The scopes of the keys in `directory`, by key ID. A key without an entry is not restricted.
     package var keyScopes: [String: KeyScope] = [:]
-    /// A file with faults to begin with.
+    /// A file with faults that apply from the start.
     package var faultFile: String?
     /// The file that stores apps, channels, messages and devices for the next start; `nil`: nothing is stored.
     package var stateFile: String?

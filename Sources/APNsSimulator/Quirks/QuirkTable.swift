@@ -1,4 +1,4 @@
-/// One quirk for people: its name, its values, and its source.
+/// The description of one quirk: its name, its values, and its source.
 package struct Quirk: Sendable {
     /// The name, as in `--quirk name=value`.
     package let name: String

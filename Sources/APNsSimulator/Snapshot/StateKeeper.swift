@@ -53,7 +53,8 @@ final class StateKeeper: Sendable {
     /// Replaces the file, if the state has changed since the last write.
     private func write() {
         let written = written.withLock { $0 }
-        // Copy the state only if necessary, because the next change then has to copy it again.
+        // Take a copy only if the state has changed, because while the copy exists, the next change must copy the state
+        // again (copy-on-write).
         let state = core.change { memory, _ in memory.apns.revision == written ? nil : memory.apns }
         guard let state else { return }
         do throws(SimulatorError) {

@@ -1,7 +1,7 @@
 internal import APNsWire
 
-/// The services of Apple's host names. The simulator's ports serve everything, but each of Apple's names only its own
-/// service.
+/// The services of Apple's host names. The simulator serves everything under its own names, but under each of Apple's
+/// names only the service of that name.
 package enum HostService: String, Sendable, Hashable {
     /// The client named none of Apple's hosts.
     case all

@@ -1,6 +1,6 @@
 internal import APNsWire
 
-/// The failure of a check. One place turns it into an answer.
+/// The failure of a check. `SimulatorState.handle` turns it into an answer.
 struct Refusal: Error, Hashable {
     var reason: APNsReason
     /// Milliseconds since 1970: the time since which a device token is invalid (only with 410).

@@ -23,7 +23,8 @@ struct Ring<Element> {
         let oldest = storage[start]
         storage[start] = nil
         start += 1
-        // Moving the elements this rarely costs one move for each element on average.
+        // The elements are moved only when more than half of the storage is unused, so each element is moved about once
+        // on average.
         if start > 64, start * 2 > storage.count {
             storage.removeFirst(start)
             start = 0

@@ -54,7 +54,7 @@ package struct Route: Hashable, Sendable {
         operation = allowed
     }
 
-    /// Whether it is a path of device pushes, with or without a token.
+    /// Whether `path` is a path of device pushes, with or without a token.
     static func isDevicePath(_ path: String) -> Bool { path == "/3/device" || path.hasPrefix("/3/device/") }
 
     /// The bundle ID as it is in the path; empty for a device push.

@@ -22,7 +22,8 @@ struct SimulatedApp: Sendable {
     var deletedIDs: [String] { deletions.elements }
 
     /// - Parameters:
-    ///   - broadcasts: not 0 only for a channel restored after a restart; the same goes for `stored`.
+    ///   - broadcasts: 0, unless the channel is restored after a restart.
+    ///   - stored: `nil`, unless the channel is restored after a restart.
     mutating func add(
         _ id: String, _ policy: StoragePolicy, now: Date, broadcasts: Int = 0, stored: StoredMessage? = nil
     ) {

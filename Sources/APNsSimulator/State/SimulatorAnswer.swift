@@ -11,8 +11,8 @@ package struct SimulatorAnswer: Sendable, Hashable {
     package var body: [UInt8]
     /// Why it was refused; `nil` when it was accepted.
     package var reason: APNsReason?
-    /// Whether the request had a valid token. After it the connection may have many streams (docs/internals/apns.md
-    /// section 6).
+    /// Whether the request had a valid token. After such a request the connection may have many streams
+    /// (docs/internals/apns.md section 6).
     package var tokenAccepted: Bool
     /// The route; `nil` if APNs has no such path or method.
     package internal(set) var operation: Route.Operation?

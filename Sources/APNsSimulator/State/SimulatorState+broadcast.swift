@@ -1,7 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// The operation of docs/internals/apns.md section 2.
+/// Broadcasts (docs/internals/apns.md section 2).
 extension SimulatorState {
     /// Processes a broadcast. The checks are in this order: the channel, the headers (`BroadcastHeaders`), the body
     /// (`BroadcastBody`), the buckets.

@@ -1,7 +1,7 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// State for tests to read and change that APNs' protocol does not show.
+/// Lets tests read and change state that APNs' protocol does not show.
 extension SimulatorState {
     /// The app's channels in the order of their creation. The bundle ID's case does not matter.
     package func channels(of bundleID: String, in environment: APNsEnvironment) -> [SimulatedChannel] {

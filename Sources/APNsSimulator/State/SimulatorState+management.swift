@@ -1,9 +1,10 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// The operations of docs/internals/apns.md 1.2.
+/// The management of channels (docs/internals/apns.md 1.2).
 extension SimulatorState {
-    /// Creates a channel. `CreateBody` checks the body; a valid one at the limit gets 400 `CannotCreateChannelConfig`.
+    /// Creates a channel. `CreateBody` checks the body. If the app already has the most channels, a valid request gets
+    /// 400 `CannotCreateChannelConfig`.
     mutating func create(
         _ request: SimulatorRequest, in app: AppKey, team: String, now: Date
     ) throws(Refusal) -> SimulatorAnswer {

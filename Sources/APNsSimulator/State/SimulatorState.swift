@@ -42,7 +42,7 @@ package struct SimulatorState: Sendable {
     /// - Parameters:
     ///   - keys: the provider keys whose tokens are accepted.
     ///   - channelLimit: the most channels of one app in one environment.
-    /// - seed: makes message IDs and the random part of channel IDs reproducible.
+    ///   - seed: makes message IDs and the random part of channel IDs reproducible.
     package init(
         keys: [ProviderKey], capitals: CapitalsRule = .refused, channelLimit: Int = APNsLimits.channels,
         seed: UInt64 = 0
@@ -115,10 +115,9 @@ package struct SimulatorState: Sendable {
         return answer
     }
 
-    /// Adds a connection. Its requests have its number.
+    /// Adds a connection. Its requests have this number in `SimulatorRequest.connection`.
     mutating func opened(connection: Int) { connections[connection] = ConnectionState() }
 
-    /// Removes a connection.
     mutating func closed(connection: Int) {
         connections[connection] = nil
         buckets.closed(connection: connection)

@@ -9,7 +9,7 @@ struct BroadcastHeaders: Hashable {
 
     /// The checks, in this order:
     ///
-    /// 1. `apns-push-type` absent: `MissingPushType`; not `liveactivity`, in any case: `InvalidPushType`
+    /// 1. `apns-push-type` absent: `MissingPushType`; not `liveactivity` (in upper or lower case): `InvalidPushType`
     /// 2. `apns-expiration` absent, not digits only, or not 0 on a channel that stores nothing: `BadExpirationDate`.
     ///    Apple does not document a time in the past or more than 8 hours ahead; both are accepted. Quirks change these
     ///    rules.

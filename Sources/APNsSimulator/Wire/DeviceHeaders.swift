@@ -4,8 +4,8 @@ internal import APNsWire
 struct DeviceHeaders {
     private let request: SimulatorRequest
 
-    /// - Throws: `InvalidPushType` unless `apns-push-type` is `liveactivity` in any case, because the simulator
-    ///   supports no other pushes.
+    /// - Throws: `InvalidPushType` unless `apns-push-type` is `liveactivity` (in upper or lower case), because the
+    ///   simulator supports no other pushes.
     init(_ request: SimulatorRequest) throws(Refusal) {
         guard request[header: APNsHeader.pushType]?.lowercased() == PushType.header else {
             throw Refusal(.invalidPushType)

@@ -36,7 +36,7 @@ indirect enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// Parses the value that begins here.
+    /// Parses the value at the scanner's position.
     private init(_ scanner: inout JSONScanner) throws(JSONFault) {
         switch try scanner.start() {
         case .null: self = .null

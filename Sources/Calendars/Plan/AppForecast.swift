@@ -29,7 +29,7 @@ package struct AppForecast: Sendable, Hashable {
     }
 
     /// The forecast after a plan is applied: the server's present forecast, changed by the difference that the plan
-    /// makes. The difference is computed with the server's rule and its default times.
+    /// makes. The difference is computed with the server's rule, `ChannelTenure`, and its default times.
     ///
     /// - Parameter events: all open events, including those of no season.
     package func after(

@@ -49,8 +49,8 @@ extension CalendarDeclaration {
         audiences = try sample(documents).audiences
     }
 
-    /// A sample event made from the templates. It is in the year 2000, so that every time in `start` is after its
-    /// beginning.
+    /// A sample event made from the templates. It begins in the year 2000, so that every time in the plan's `start` is
+    /// later.
     private func sample(_ documents: EventDocuments) throws(Problem) -> EventSpecification {
         let names = reading().names
         let entry = CalendarEntry(
@@ -82,7 +82,7 @@ extension JSONFields {
         }
     }
 
-    /// The column, property or template of each name.
+    /// By name: the CSV column, the iCalendar property or the template that gives its value.
     fileprivate mutating func columns(_ format: CalendarReading.Format) -> [String: String] {
         guard let value = value("columns") else { return [:] }
         guard case .object(let members) = value.kind, members.count <= 100 else {

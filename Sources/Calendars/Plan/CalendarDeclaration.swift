@@ -24,7 +24,7 @@ package struct CalendarDeclaration: Sendable {
     /// The audiences of each event that is made from an entry.
     package var audiences: [Audience]
 
-    /// The apps and environments whose events these are.
+    /// The apps and environments of the audiences, each once.
     package var apps: [AppEnvironment] {
         var seen: Set<AppEnvironment> = []
         return audiences.map(\.app).filter { seen.insert($0).inserted }
@@ -33,7 +33,7 @@ package struct CalendarDeclaration: Sendable {
     /// An entry without an end counts as past this many seconds after its start.
     static let longestWithoutEnd: TimeInterval = 43_200
 
-    /// The bytes that the templates may take from one entry, all together. A start has 4 KB at most, a name less.
+    /// The most bytes that all templates together may take from one entry. A start has at most 4 KB, a name less.
     static let maximumFilledBytes = 65_536
 
     /// Names that templates can use although they are not columns of the file.

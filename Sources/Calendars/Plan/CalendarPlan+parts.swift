@@ -17,7 +17,7 @@ extension CalendarPlan {
         }
     }
 
-    /// The present events, and everything else that decides.
+    /// The present events, and the other values that the plan depends on.
     package struct Situation: Sendable {
         package var season: SeasonName
         /// The season's events, and other events that have the key of a draft.

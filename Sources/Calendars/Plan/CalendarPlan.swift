@@ -10,7 +10,7 @@ package struct CalendarPlan: Sendable {
     package private(set) var create: [Write] = []
     package private(set) var change: [Write] = []
     package private(set) var cancel: [Cancellation] = []
-    /// Events that do not change, except for their note of the calendar.
+    /// Events in which only the `SeasonNote` changes.
     package private(set) var notes: [Write] = []
     package private(set) var unchanged = 0
     /// Entries of past fixtures that have no event.
@@ -45,7 +45,8 @@ package struct CalendarPlan: Sendable {
 
     // MARK: Entries of the file
 
-    /// If an entry has a new UID but would make the same event as before, it takes over that event.
+    /// If an entry has a new UID, but makes the key of an event whose UID is no longer in the file, the entry takes
+    /// over that event.
     private static func inherit(_ request: Request, _ known: inout [String: SeasonEvent]) {
         let here = Set(request.drafts.map(\.uid)).union(request.problems.compactMap(\.uid))
         var left: [EventKey: String] = [:]
@@ -90,7 +91,8 @@ package struct CalendarPlan: Sendable {
         }
         let names = known?.note?.differences(in: draft.document) ?? draft.document.names
         var merged = event.document.taking(names, from: draft.document)
-        // An event has either member, not both. The calendar's new value replaces the old one.
+        // An event has either `channelsOpenBefore` or `channelsOpenAt`, not both. The calendar's new value replaces the
+        // old one.
         if names.contains("channelsOpenBefore"), merged["channelsOpenBefore"] != nil { merged["channelsOpenAt"] = nil }
         var fields: [Field] = []
         if !names.isEmpty {

@@ -7,7 +7,7 @@ package struct SeasonNote: Sendable, Hashable {
     package var season: SeasonName
     /// The UID of its entry.
     package var uid: String
-    /// The event as the calendar had it in the last run. Long members are replaced by hashes, because it is only
+    /// The event as the calendar had it in the last run. Long members are stored as hashes, because they are only
     /// compared. If a member differs in the next file, only that member is changed.
     package let said: EventDocument
     /// Whether the last file lacked or cancelled the entry, and the event was not cancelled because too many were
@@ -133,8 +133,8 @@ package struct SeasonEvent: Sendable, Hashable {
     /// Whether it was reopened since the last run. Then it stays open until the calendar has the entry again.
     var isKeptOpen: Bool { reopenedAt != note?.reopenedAt }
 
-    /// Whether the event probably expired: its last change was long after its end, and an event that is over cannot be
-    /// declared. The server decides whether it opens again.
+    /// Whether the event probably expired. An event that is over cannot be declared, so its last change was its end. An
+    /// expiry comes long after `endsAt`. The server decides whether the event opens again.
     var seemsExpired: Bool {
         guard state == .ended else { return false }
         if let endsAt = date("endsAt") { return updatedAt >= endsAt.addingTimeInterval(ChannelTenure.overdueAfter) }

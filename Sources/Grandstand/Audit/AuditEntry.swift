@@ -38,7 +38,7 @@ package struct AuditEntry: Sendable, Hashable {
         package var environment: APNsEnvironment?
         /// Our ID of the channel.
         package var channel: UUID?
-        /// Apple's ID of it.
+        /// Apple's ID of the channel.
         package var channelID: String?
         package var eventKey: EventKey?
         package var broadcast: UUID?

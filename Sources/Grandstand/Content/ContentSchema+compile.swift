@@ -21,7 +21,8 @@ extension ContentSchema {
         /// The indices of schemas by their paths. A schema is added before its parts are read, so that it may refer to
         /// itself.
         private var places: [[String]: Int] = [:]
-        /// The number of schemas that are being compiled, each for the one before.
+        /// The number of schemas that are being compiled now. Each one is contained in the one before, or referenced by
+        /// it.
         private var depth = 0
         private static let mostDepth = 100
 
@@ -158,8 +159,8 @@ extension ContentSchema {
             }
         }
 
-        /// Refuses a schema that passes one value on to more than `mostReferences` others in turn, by `$ref` or `anyOf`.
-        /// One that refers to itself for the same value passes it on without end.
+        /// Refuses a schema from which `$ref` or `anyOf` lead through more than `mostReferences` other schemas for the
+        /// same value. A schema that refers to itself for the same value would never end.
         mutating func refuseChains() {
             var heights: [Int: Int] = [:]
             func height(_ index: Int, _ depth: Int) -> Int? {

@@ -91,7 +91,8 @@ private struct ContentCheck {
         self.budget = budget
     }
 
-    /// More would need much stack. A Swift type needs some four schemas for each level of its content.
+    /// The deepest nesting of schemas in a check, because each level needs stack. A Swift type needs about four schemas
+    /// for each level of its content.
     private static let mostDepth = 400
 
     private mutating func spend(_ units: Int) {
@@ -142,7 +143,7 @@ private struct ContentCheck {
         return faults
     }
 
-    /// The work that a value takes beside its choices and the values in it.
+    /// The work that a value takes, without its choices and the values inside it.
     private static func work(_ value: JSONValue, _ node: ContentSchema.Node) -> Int {
         switch value.kind {
         // Foundation decodes some numbers and all formats.
@@ -249,9 +250,9 @@ struct ValueNumber {
             || (try? JSONDecoder().decode(Double.self, from: Data(text.utf8))) != nil
     }
 
-    /// The whole number that Swift decodes from it; `nil`: Swift decodes none. Digits alone are read exactly. For text
-    /// with a fraction or an exponent, such as `5.0`, Swift's own decoder is used, because it goes by way of a double
-    /// or a decimal.
+    /// The whole number that Swift decodes from it; `nil`: Swift decodes none. A text of digits only is read exactly. A
+    /// text with a fraction or an exponent, such as `5.0`, is read with Swift's own decoder, because that converts it
+    /// through a Double or a Decimal.
     var whole: JSONNumber? {
         if text.utf8.allSatisfy({ $0 != UInt8(ascii: ".") && $0 | 0x20 != UInt8(ascii: "e") }) {
             return JSONNumber(text)

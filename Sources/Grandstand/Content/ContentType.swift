@@ -104,7 +104,7 @@ extension ContentType {
     /// - Parameters:
     ///   - contentState: JSON object text, as the organiser wrote it. It is checked as phones get it, with its stamp.
     ///   - pointer: the place of the content in the request.
-    ///   - budget: the work that this check may take, less what it took.
+    ///   - budget: the work that the check may take. The work that it took is subtracted.
     package func faults(
         of contentState: [UInt8], at pointer: String, spending budget: inout ContentSchema.Budget
     ) -> [FieldError] {
@@ -132,7 +132,8 @@ extension ContentType {
         }
     }
 
-    /// The same, with the work that one content may take.
+    /// The places of a content that some version cannot decode. The check may take the work that is allowed for one
+    /// content.
     package func faults(of contentState: [UInt8], at pointer: String) -> [FieldError] {
         var budget = ContentSchema.Budget()
         return faults(of: contentState, at: pointer, spending: &budget)

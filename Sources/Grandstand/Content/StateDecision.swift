@@ -129,7 +129,7 @@ package struct StateDecision: Sendable {
         self.progress = after
     }
 
-    /// Refuses a content that no message can carry before it is compared with others.
+    /// Refuses a content that is too large for any message. This happens before contents are compared.
     private static func requireSize(of report: StateReport) throws(Problem) {
         let limit = APNsLimits.broadcastPayload
         for content in [report.contentState] + report.byVariant.values where content.source.count > limit {

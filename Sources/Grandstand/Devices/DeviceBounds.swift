@@ -41,7 +41,7 @@ extension InstallationState {
 /// The totals of an app's installations in one environment.
 package struct DeviceAccount: Sendable, Hashable {
     package var installations: Int
-    /// Installations that were new in the present hour of the clock, and in the hour before it.
+    /// Installations that were created in the present hour of the clock; `createdBefore`: in the hour before it.
     package var created: Int
     package var createdBefore: Int
     package var bytes: Int
@@ -53,7 +53,7 @@ package struct DeviceAccount: Sendable, Hashable {
         self.bytes = bytes
     }
 
-    /// The most bytes that they may use together.
+    /// The most bytes that the app's installations may use together.
     package var limit: Int { DeviceBounds.shared + DeviceBounds.ofRegistration * installations }
 
     /// Whether many installations are new: at least 1,000 within an hour, and at least a tenth of those known before.

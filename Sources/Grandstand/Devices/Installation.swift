@@ -51,14 +51,15 @@ package struct InstallationState: Sendable, Hashable {
         self.topics = topics
     }
 
-    /// Whether a push can start activities there, if it has a start token for their type.
+    /// Whether a push can start activities on this installation, if it has a start token for their type.
     package var takesStarts: Bool { liveActivitiesEnabled && systemVersion >= .firstWithStarts }
 }
 
 /// An installation as its own app reads it.
 package struct KnownInstallation: Sendable, Hashable {
     package var state: InstallationState
-    /// Types of attributes whose start token APNs refused; it is used again when the app registers one again.
+    /// Types of attributes whose start token APNs refused. Pushes use such a type again when the app registers a token
+    /// for it again.
     package var suspectTypes: Set<String>
     package var activities: [DeviceActivity]
 

@@ -19,14 +19,15 @@ package struct InstallationChanges<Secret: Equatable & Sendable>: Sendable {
 
     package internal(set) var created: [(key: InstallationKey, record: Record)] = []
     package internal(set) var updated: [Record] = []
-    /// Tokens whose rows are deleted, with their installation's row. `newTokens` has the tokens that replace them.
+    /// Tokens whose rows are deleted, each with the number of its installation's row. `newTokens` has the tokens that
+    /// replace them.
     package internal(set) var oldTokens: [(row: Int, type: String, token: DeviceToken)] = []
     package internal(set) var newTokens: [(key: InstallationKey, type: String, token: RegisteredToken)] = []
     package internal(set) var unfollowed: [(row: Int, topic: Topic)] = []
     package internal(set) var followed: [(key: InstallationKey, topic: Topic)] = []
     package internal(set) var takeovers: [Takeover] = []
-    /// Installations that can take starts and are new, or changed in something that starts depend on. A start under way
-    /// may be for them.
+    /// Installations that can take starts, and that are new or have a changed value that starts depend on. A start that
+    /// is under way may have to include them.
     package internal(set) var followers: [(key: InstallationKey, record: Record)] = []
 
     init() {}

@@ -67,7 +67,7 @@ package struct InstallationRecord<Secret: Equatable & Sendable>: Sendable {
         wanted.count { type, token in tokens[type]?.token != token || tokens[type]?.suspectSince != nil }
     }
 
-    /// The tokens after these are registered. A known token that APNs did not refuse keeps its times.
+    /// The installation's tokens after it registered `wanted`. A known token that APNs did not refuse keeps its times.
     func tokens(registering wanted: [String: DeviceToken], at now: Date) -> [String: RegisteredToken] {
         var registered: [String: RegisteredToken] = [:]
         for (type, token) in wanted {

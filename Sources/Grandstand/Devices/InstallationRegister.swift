@@ -1,11 +1,11 @@
 package import FoundationEssentials
 
 /// Applies registrations that arrived together, one after the other, to the installations that were loaded. Pure: the
-/// store loads the installations before it and writes `changes` after it.
+/// store loads the installations first and writes `changes` at the end.
 ///
 /// A start token belongs to the installation that registered it last, in the same app and for the same type of
-/// attributes. The old and the new installation are on one phone, which must not get a second activity. So the new one
-/// counts as started wherever the old one does.
+/// attributes. The old and the new installation are on one phone, which must not get a second activity. So the results
+/// of the old installation's starts also count for the new one.
 package struct InstallationRegister<Secret: Equatable & Sendable>: Sendable {
     package typealias Record = InstallationRecord<Secret>
 
@@ -22,7 +22,7 @@ package struct InstallationRegister<Secret: Equatable & Sendable>: Sendable {
     /// Installations that have lost a token since the records were loaded.
     private var losers: [Place: [InstallationKey]] = [:]
     private var takeovers: Set<InstallationChanges<Secret>.Takeover> = []
-    /// Installations that changed in something that starts depend on.
+    /// Installations that are new, or have a changed value that starts depend on.
     private var followers: Set<InstallationKey> = []
     /// Installations that are new, or differ from the loaded ones.
     package private(set) var changed: Set<InstallationKey> = []
@@ -31,7 +31,7 @@ package struct InstallationRegister<Secret: Equatable & Sendable>: Sendable {
     private var accounts: [Int: DeviceAccount]
     private let mostNew: Int?
 
-    /// A repeated registration is not written for this many seconds.
+    /// A repeated registration updates `seenAt` at most once in this many seconds.
     private static var day: TimeInterval { 86_400 }
 
     /// - Parameters:
@@ -145,7 +145,7 @@ package struct InstallationRegister<Secret: Equatable & Sendable>: Sendable {
 }
 
 extension InstallationRecord {
-    /// Whether it is new, or changed in what starts depend on.
+    /// Whether the installation is new, or has a changed value that starts depend on.
     fileprivate func isFollower(otherThan old: InstallationRecord?) -> Bool {
         guard let old else { return true }
         return details.topics != old.details.topics || tokens != old.tokens

@@ -15,7 +15,7 @@ package protocol PushShard: Sendable {
     /// The number of the next attempt for a member.
     func attempt(for member: Member) -> Int
 
-    /// Makes members' requests; their common parts are made once.
+    /// A function that makes the request for a member. The parts that requests have in common are made once.
     func requests() -> @Sendable (Member) -> DevicePush
 }
 
@@ -69,8 +69,8 @@ package struct ShardClaim: Sendable, Hashable {
     /// Leases that ended before this time are over. It is earlier than `at` if leases could not be extended recently
     /// (`LeaseClock`).
     package var leasesOver: Date
-    /// Owners whose shards the replica has. If it has another lease, the answer to that claim was lost, so the owner may
-    /// be claimed again. `nil`: not known.
+    /// Owners whose shards the replica has. If the replica has a lease of another owner, the answer to that claim was
+    /// lost. So that owner may be claimed again. `nil`: not known.
     package var holding: [Int]?
     /// Apps whose key APNs refuses. None of their shards is claimed.
     package var avoiding: [BundleID]

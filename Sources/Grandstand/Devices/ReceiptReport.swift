@@ -22,7 +22,7 @@ package struct ReceiptReport: Sendable, Hashable {
     package var sample: Int
     /// By time.
     package var messages: [Message]
-    /// The newest state that APNs accepted, over all its ways: to the channel, to the crowd, and to tokens that joined
+    /// The newest state that APNs accepted, whether it was sent to the channel, to the crowd or to tokens that joined
     /// later. Its timestamp is the highest of its messages.
     package var newest: Message?
 
@@ -73,8 +73,9 @@ package struct ReceiptReport: Sendable, Hashable {
         newest = Self.newest(sent, shown)
     }
 
-    /// A higher timestamp that no broadcast has belongs to a start or to a token that joined late. Those phones show
-    /// the newest state, but say nothing about the time that it took.
+    /// The newest accepted broadcast. Receipts with a later timestamp that no broadcast has are counted, too: it is the
+    /// timestamp of a start, or of a message to a token that joined late. Those phones show the newest state, but say
+    /// nothing about the time that it took.
     private static func newest(_ sent: [Sent], _ shown: [Int: [Tally]]) -> Message? {
         let accepted = sent.filter(\.isAccepted)
         guard let last = accepted.max(by: { ($0.acceptedAt, $0.timestamp) < ($1.acceptedAt, $1.timestamp) }) else {
@@ -104,8 +105,8 @@ extension ReceiptReport.Message {
             }
             guard let acceptedAt else { continue }
             let seconds = tally.shownAt.timeIntervalSince(acceptedAt)
-            // The time of the request's travel only makes receipts look later. So a receipt that is too early by more
-            // than rounding has a wrong time.
+            // The time that the request takes on the network only makes receipts look later. So a receipt has a wrong
+            // time if it is earlier than the acceptance by more than `rounding`.
             if seconds < -ReceiptReport.rounding {
                 shownEarly += tally.count
             } else {

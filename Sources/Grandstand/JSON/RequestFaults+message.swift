@@ -18,8 +18,8 @@ extension RequestFaults {
         if !hasText { add(pointer, "An alert has a title or a body. \(advice)") }
     }
 
-    /// Checks each alert by language tag with `requireText`. Each tag may occur once; upper and lower case are the
-    /// same.
+    /// Checks each alert with `requireText`. The keys are language tags. Each tag may occur once; upper and lower case
+    /// are the same.
     package mutating func requireTexts(of alerts: [String: Contract.Alert], at pointer: String, _ advice: String) {
         var seen: Set<String> = []
         // Lower case comes first, so of two tags that differ in case only, the one with capitals is reported.

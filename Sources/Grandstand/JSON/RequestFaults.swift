@@ -70,8 +70,8 @@ package struct RequestFaults {
 }
 
 extension ContractRequest {
-    /// Reads a body. First the fields are checked by openapi.yaml. If they fit, `convert` checks the rules that concern
-    /// several fields.
+    /// Reads a body. First the fields are checked against openapi.yaml. If they are valid, `convert` checks the rules
+    /// that concern several fields.
     ///
     /// - Parameters:
     ///   - pointer: the place of the value, if it is only a part of the body.
@@ -94,7 +94,7 @@ extension ContractRequest {
         return value
     }
 
-    /// Checks a body by openapi.yaml.
+    /// Checks a body against openapi.yaml.
     ///
     /// - Throws: as `read(_:at:_:)`.
     package static func check(_ body: JSONValue) throws(Problem) {
@@ -112,8 +112,8 @@ extension ContractRequest {
 }
 
 extension RawRepresentable<String> {
-    /// The value of a text that openapi.yaml allows. It cannot fail: the type and openapi.yaml have the same words and
-    /// patterns.
+    /// The value of a text that openapi.yaml allows. It fails only by a mistake of the server, because the type and
+    /// openapi.yaml have the same words and patterns.
     ///
     /// - Throws: `internal-error`.
     package init(allowed text: String) throws(Problem) {

@@ -9,7 +9,7 @@ package struct FanOut: Sendable, Hashable {
     package var isSwept: Bool
     /// Members in the queue, including `resting`.
     package var waiting: Int
-    /// The part of them that rest and were not sent the message yet.
+    /// Members in the queue that rest and were not sent the message yet.
     package var resting: Int
     /// The number of members when the message began.
     package var total: Int
@@ -48,7 +48,6 @@ package struct FanOut: Sendable, Hashable {
         case sweep(to: Int, isLast: Bool, resting: Int)
         /// From the queue: `taken` members, of which `rested` had rested.
         case queue(taken: Int, rested: Int)
-        /// The queue is empty.
         case emptyQueue
     }
 

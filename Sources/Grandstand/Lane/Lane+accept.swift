@@ -25,8 +25,8 @@ extension Lane {
         cancelWaiting(at: now)
     }
 
-    /// Undoes what the server's own closing or the removal of the audience did at `time`. The lane takes messages
-    /// again, unless it had got its own `end` before.
+    /// Reopens a lane that was fenced or closed at `time`, when the server closed the event or the audience was
+    /// removed. The lane takes messages again, unless it had got its own `end` before.
     package mutating func reopen(closedAt time: Date) {
         if fencedAt == time { fencedAt = nil }
         if closedAt == time { closedAt = nil }

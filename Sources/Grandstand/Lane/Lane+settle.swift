@@ -23,7 +23,8 @@ extension Lane {
             messages[index].uniqueID = receipt.uniqueID
             // Reasons of earlier attempts no longer apply, except that the alert did not ring.
             messages[index].reason = messages[index].hasLapsed ? LaneMessage.lapsed : nil
-            // A message to a channel that the lane has lost meanwhile belongs to that channel.
+            // `storedUntil` is about the lane's present channel. A message to a channel that the lane has lost
+            // meanwhile does not change it.
             if messages[index].channelID == channel?.channelID {
                 let kept = keptUntil(messages[index], settledAt: settlement.at)
                 storedUntil = [storedUntil, kept].compactMap(\.self).max()

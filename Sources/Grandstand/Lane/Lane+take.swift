@@ -5,8 +5,9 @@ extension Lane {
     /// The form in which a message is sent: its content, its alert and its timestamp.
     ///
     /// - An alert is first sent with its own content. It may be sent again because APNs did not take it, or because a
-    ///   crowd's next shard is due. Then it gets the newest content, if both fit into one message, and so do the alerts
-    ///   between the two. So no state waits behind repetitions. The newest message is sent by itself afterwards.
+    ///   crowd's next shard is due. Then it is sent with the newest content, if both fit into one message. The alerts
+    ///   between it and the newest message get the newest content, too. So no state waits behind repetitions. The
+    ///   newest message is sent by itself afterwards.
     /// - An alert that is too old to ring is left out.
     /// - A message that differs from an earlier attempt, also by its channel, is another message. It has a new
     ///   timestamp and a new request ID. A message that may have reached APNs is repeated unchanged, or followed by a
@@ -44,7 +45,7 @@ extension Lane {
             form.carried = newest.contentOf == nil ? newest.broadcast : nil
         }
         let isMoved = head.channelID != nil && head.channelID != channel?.channelID
-        // A message without a timestamp that has attempts was reset by `sendAfterAll`, because a later message has a
+        // A message that has attempts but no timestamp was reset by `sendAfterAll`, because a later message has a
         // higher timestamp. It is sent as a new message.
         form.isAnother =
             head.timestamp == nil ? head.attempts > 0 : form.isStale || form.contentOf != head.contentOf || isMoved
@@ -106,7 +107,7 @@ extension Lane {
         messages[index].contentBytes = form.contentBytes
         if form.carried != nil { carry(form, after: index) }
         lease = Lease(replica: claim.replica, until: claim.leasedUntil)
-        // From now on APNs may store it, whatever it answers.
+        // From now on APNs may store the message, whatever APNs answers.
         if !kind.isCrowd, messages[index].apnsExpiration > 0 {
             storedUntil = max(storedUntil ?? .distantPast, messages[index].expiresAt)
         }

@@ -190,8 +190,9 @@ package struct Lane: Sendable, Hashable {
         }
     }
 
-    /// A message may wait for a later time because only quiet members of a state changed. If it supersedes another
-    /// message, it is sent as early and as urgently as that one, because it also contains that one's changes.
+    /// A message may be planned for a later time, because only members that the content type declares as quiet have
+    /// changed (`StateRules`). If it supersedes another message, it is sent as early and as urgently as that message,
+    /// because it also contains the changes of that message.
     private mutating func hasten(_ newest: Int, inPlaceOf message: LaneMessage) {
         guard messages[newest].attempts == 0, let time = messages[newest].nextAttemptAt else { return }
         messages[newest].nextAttemptAt = message.nextAttemptAt.map { min($0, time) }

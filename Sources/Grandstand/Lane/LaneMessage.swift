@@ -102,7 +102,7 @@ package struct LaneMessage: Sendable, Hashable {
     /// Whether its alert is fresh enough to ring.
     package func rings(at now: Date) -> Bool { alerting && ringsUntil ?? expiresAt > now }
 
-    /// Whether its alert was too old to ring, so that it was sent without it.
+    /// Whether the message was sent without its alert, because the alert was too old to ring.
     var hasLapsed: Bool { alertBytes != nil && !alerting }
 
     /// The delivery's reason if `hasLapsed`.

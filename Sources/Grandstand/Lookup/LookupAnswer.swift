@@ -48,7 +48,8 @@ extension Contract.Lookup {
         let hasChannel = entry.delivery == .channel
         self.init(
             eventKey: entry.eventKey.rawValue, channelId: hasChannel ? entry.channelID : nil,
-            // Older apps know only `channel`, and look up no other events.
+            // `delivery` is left out for audiences with a channel. Older apps do not know this member: they expect a
+            // channel, and look up no other events.
             delivery: hasChannel ? nil : .init(entry.delivery), variant: entry.variant?.rawValue,
             variants: entry.variants.isEmpty ? nil : entry.variants.map(\.rawValue),
             storagePolicy: .init(entry.storagePolicy), state: .init(entry.state), startsAt: entry.startsAt,

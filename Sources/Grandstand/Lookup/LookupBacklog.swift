@@ -37,7 +37,8 @@ package struct LookupBacklog: Sendable {
     private var ownChanges: [EventKey: OwnChange] = [:]
     /// The number of this process's last change.
     package private(set) var lastOwnChange = 0
-    /// Own changes and rounds share their numbers, which tell what was first.
+    /// The last number that was given. Own changes and rounds are numbered in one sequence, which shows what came
+    /// first.
     private var number = 0
 
     package init() {}
@@ -45,7 +46,7 @@ package struct LookupBacklog: Sendable {
     /// Whether memory is complete once `keys` are read.
     package var isWhole: Bool { position != nil && !needsReading && !isReading }
 
-    /// Whether no reading must begin.
+    /// Whether no new reading is needed now.
     package var isIdle: Bool { keys.isEmpty && (!needsReading || isReading) }
 
     /// Records that listening began. When it begins for the first time, the journal has the announcements since the

@@ -11,7 +11,8 @@ package struct LookupRecord: Sendable, Hashable {
     package var delivery: Audience.Delivery
     /// Apple's ID; `nil` while there is no channel to follow.
     package var channelID: String?
-    /// Why there is no channel yet. The opening time may pass without an announcement until the channel exists.
+    /// Why there is no channel yet. When the opening time passes, nothing is announced until the channel exists or its
+    /// creation is refused.
     package var wait: ChannelWait
     package var startsAt: Date?
     package var endsAt: Date?

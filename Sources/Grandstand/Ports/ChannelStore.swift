@@ -27,9 +27,9 @@ package protocol ChannelStore: Sendable {
 
     /// Changes the ledger to match the events. It closes events whose `end` never came. It creates intents for
     /// audiences whose channels must open. It retires the channels of events that are over, and drops intents that are
-    /// no longer needed. If other channels need places, it lets retiring channels be deleted that no device needs. If
-    /// places are scarce, the event that needs its channel first gets one; then the earlier start counts, then the
-    /// earlier declaration. Idempotent.
+    /// no longer needed. If other channels need places, it allows the deletion of retiring channels that no device
+    /// needs. If places are scarce, the event that needs its channel first gets one; among equal ones the earlier start
+    /// counts, then the earlier declaration. Idempotent.
     ///
     /// - Returns: the number of channels that changed.
     func align(now: Date, tenure: ChannelTenure) async throws -> Int

@@ -34,7 +34,7 @@ package struct Backlog: Sendable, Hashable {
     package var deliveries: [APNsEnvironment: Deliveries]
     /// When the oldest message that waits for its webhook was written.
     package var oldestWebhookMessage: Date?
-    /// When the newest successful reconciliation ended, or when its app was registered.
+    /// When the newest successful reconciliation ended; if there was none, when the app was registered.
     package var reconciledAt: [AppEnvironment: Date]
     /// The size of the database on disk, in bytes.
     package var databaseBytes: Int

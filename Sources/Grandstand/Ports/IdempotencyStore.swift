@@ -13,7 +13,7 @@ package protocol IdempotencyStore: Sendable {
         _ request: IdempotentRequest, now: Date, work: @Sendable () async throws -> KeptAnswer
     ) async throws -> IdempotentOutcome
 
-    /// Performs a request once that takes several steps, for example calls to Apple.
+    /// Performs a request of several steps once. A step may be a call to Apple.
     ///
     /// The ID of the object that `work` creates is stored in the same transaction as the object. If the process dies
     /// before the answer is stored, a repetition calls `recover` with this ID.

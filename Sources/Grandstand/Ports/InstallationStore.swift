@@ -57,8 +57,8 @@ package struct InstallationStatistics: Sendable, Hashable {
     package var locales: [String: Int] = [:]
     package var liveActivitiesDisabled = 0
     package var frequentPushesDisabled = 0
-    /// Start tokens by type of attributes, the most frequent: the tokens in use, and those that must be registered
-    /// again.
+    /// Start tokens of the most frequent types of attributes: the number of tokens in use, and of those that must be
+    /// registered again.
     package var startTokens: [String: Tokens] = [:]
     /// The tokens of visible activities.
     package var updateTokens = Tokens()

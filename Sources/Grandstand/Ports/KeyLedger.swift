@@ -26,7 +26,7 @@ package protocol KeyLedger: Sendable {
     /// Creates a key with the same name, scopes, apps and prefix. The old one is valid until `overlapEnds`, or until
     /// its own expiry if that is earlier.
     ///
-    /// - Returns: the new key; `nil` if there is no active key with this ID that was not replaced yet.
+    /// - Returns: the new key; `nil` if there is no active key with this ID, or if it was already replaced.
     func rotate(_ id: UUID, overlapEnds: Date, by actor: AuditActor, now: Date) async throws -> IssuedKey?
 
     /// Records when keys were last used. A time before the recorded one changes nothing. A deleted key is no error.

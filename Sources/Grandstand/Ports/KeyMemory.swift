@@ -6,7 +6,8 @@ package protocol KeyMemory: Sendable {
     /// does not mean that the secret is wrong: `KeyStore.authenticate` decides that.
     func known(_ secret: some StringProtocol) -> APIKey?
 
-    /// A key was created, changed or revoked, here or on another replica, so memory must be read again.
+    /// A key was created, changed or revoked, here or on another replica, so the keys must be read from the database
+    /// again.
     func changed()
 
     /// At `moment` the database confirmed that memory has all changes.

@@ -48,8 +48,8 @@ package struct LookupChange: Sendable, Hashable {
         case keys
     }
 
-    /// The ID of the transaction that made the change. A transaction announces a subject once. Transactions do not
-    /// commit in the order of their IDs.
+    /// The ID of the transaction that made the change. Each transaction announces a subject at most once. Transactions
+    /// do not commit in the order of their IDs.
     package var version: UInt64
     package var subject: Subject
 
@@ -67,9 +67,10 @@ package struct LookupPosition: Sendable, Hashable {
     package var text: String
     /// All changes with a smaller version are visible at this position.
     package var floor: UInt64
-    /// When the data read here was the newest; `nil`: now. The distant past at a standby that does not know the time.
+    /// The time of the newest data that was read here; `nil`: now. If a standby does not know this time, it is the
+    /// distant past.
     package var asOf: Date?
-    /// Which standby said so; `nil`: no standby.
+    /// The server that answered, if the source is set up to read from a standby; `nil`: it is not.
     package var server: String?
 
     package init(text: String, floor: UInt64, asOf: Date? = nil) {

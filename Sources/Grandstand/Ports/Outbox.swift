@@ -1,16 +1,16 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// The pure decision that an outbox calls inside its transaction: the deliveries of a request to these audiences at
-/// this time.
+/// Decides the deliveries of a request to these audiences at this time. An outbox calls it inside its transaction.
+/// Pure.
 package typealias DeliveryPlanning = @Sendable (BroadcastRequest, [Audience], Date) throws(Problem) -> DeliveryPlan
 
 /// The durable queue of broadcasts to Apple. An accepted broadcast is sent, is replaced by newer state, or expires.
 package protocol Outbox: Sendable {
     /// Accepts broadcasts in order, each independently, in one transaction. The broadcast, its deliveries and the
-    /// newest state commit together. The wake-up follows at once.
+    /// newest state commit together. Right after the commit, the loops that have work are woken.
     ///
-    /// - Parameter plan: the pure decision. It gets the audiences of the item's event that still take messages.
+    /// - Parameter plan: decides the deliveries. It gets the audiences of the item's event that still take messages.
     /// - Returns: one result for each item, in order.
     func accept(
         _ items: [BroadcastIntake], now: Date,
@@ -54,7 +54,7 @@ package protocol Outbox: Sendable {
     /// - Throws: `forbidden` if its event or channel is out of `reach`.
     func cancel(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool?
 
-    /// Withdraws a single push in the same way.
+    /// Withdraws a single push, as `cancel` withdraws a broadcast.
     ///
     /// - Returns: whether it could be withdrawn; `nil`: there is no such push.
     /// - Throws: `forbidden` if its app is out of `reach`.
@@ -80,8 +80,8 @@ package protocol Outbox: Sendable {
     /// transaction has locked are skipped: nobody can claim them meanwhile.
     func extendLeases(of lanes: [Int], replica: UUID, until leasedUntil: Date) async throws
 
-    /// Records a verdict and ends the lease of its lane, together with other verdicts that come meanwhile. If another
-    /// replica has the lease by now, the verdict changes nothing.
+    /// Records a verdict and ends the lease of the delivery's lane. Verdicts that come at about the same time are
+    /// recorded together. If another replica has the lease by now, the verdict changes nothing.
     ///
     /// - Parameter settlement: `nil`: the message was not sent. The attempt does not count.
     /// - Returns: whether the verdict is recorded; `false`: another transaction has locked the lane. This call does not
@@ -219,7 +219,7 @@ package struct LaneLimit: Sendable, Hashable {
 
 /// The head of a leased lane, ready to be sent.
 package struct ClaimedDelivery: Sendable, Hashable {
-    /// The request.
+    /// The request to APNs.
     package enum Message: Sendable, Hashable {
         case broadcast(BroadcastMessage)
         case push(DevicePush, isStart: Bool)
@@ -230,10 +230,10 @@ package struct ClaimedDelivery: Sendable, Hashable {
     package var address: APNsAddress
     package var storagePolicy: StoragePolicy
     package var message: Message
-    /// Requests to Apple, including the next one.
+    /// The number of requests to Apple for this message, including the next one.
     package var attempts: Int
     package var expiresAt: Date
-    /// When it was accepted, or its `sendAt`; `nil`: not known.
+    /// When the message was accepted, or its `sendAt`; `nil`: not known.
     package var askedAt: Date?
 
     package init(
@@ -250,8 +250,8 @@ package struct ClaimedDelivery: Sendable, Hashable {
         self.expiresAt = expiresAt
     }
 
-    /// Whether its deadline, or the time in its `apns-expiration` header, has passed. A request with a past time in the
-    /// header is never made.
+    /// Whether the delivery's deadline, or the time in its `apns-expiration` header, has passed. A request with a past
+    /// time in the header is never made.
     package func isExpired(at now: Date) -> Bool {
         expiresAt <= now || message.expiration != 0 && Double(message.expiration) <= now.timeIntervalSince1970
     }
@@ -287,10 +287,10 @@ extension ClaimedDelivery.Message {
         }
     }
 
-    /// Apple's ID of the channel that gets it.
+    /// Apple's ID of the channel that gets the message.
     package var channelID: String? { if case .broadcast(let message) = self { message.channelID } else { nil } }
 
-    /// The rules by which its answer is judged.
+    /// The rules by which APNs' answer to the message is judged.
     package var subject: Verdict.Subject {
         switch self {
         case .broadcast: .broadcast

@@ -59,10 +59,10 @@ package protocol ReconciliationStore: Sendable {
     /// Ends the lease of a failed run. The run is due again at `again`.
     func fail(_ run: ReconciliationRun, again: Date, now: Date) async throws
 
-    /// The report as it was answered, a JSON object.
+    /// The report as the API answered it: a JSON object.
     func report(_ id: UUID, of app: AppEnvironment) async throws -> [UInt8]?
 
-    /// Reports, the newest first. Long ones have `abridged` and no lists.
+    /// Reports, the newest first. A long report has the member `abridged` in place of its lists.
     func reports(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<[UInt8]>
 }
 

@@ -1,13 +1,13 @@
 package import FoundationEssentials
 
-/// The starts of events: their recipients, earlier and future ones, and the pushes that are still due.
+/// The starts of events: who got one, who will get one, and which pushes are still due.
 ///
 /// A start is recorded before it is sent, so it is sent once. After a crash, an installation that was recorded and has
 /// no answer is `unknown`.
 package protocol StartStore: ShardStore where Shard == StartShard {
-    /// Leases due runs of an environment, opens those whose time has come, closes those whose time is over, and takes
-    /// the next shard of each: first the followers in order of their installations, then late followers and pushes to
-    /// be tried again. The returned shards are already recorded as under way.
+    /// Opens the runs whose time has come. Then leases due runs of an environment, closes those whose time is over, and
+    /// takes the next shard of each of the others. First come the followers in order of their installations, then late
+    /// followers and pushes to be tried again. The returned shards are already recorded as under way.
     func claim(_ claim: StartClaim) async throws -> [StartShard]
 
     /// Records the outcomes of a shard's pushes, removes tokens as the answers require, and ends the lease. If another
@@ -27,9 +27,9 @@ package protocol StartStore: ShardStore where Shard == StartShard {
     /// - Throws: as `startNow`.
     func stop(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws
 
-    /// The report on an event's start for each of its audiences within `reach`. Before the start was opened, it has the
-    /// expected counts. The counts of an audience are from one moment. The query counts all followers, so callers that
-    /// ask meanwhile share the next count.
+    /// The report on an event's start for each of its audiences within `reach`. Before the start is opened, the report
+    /// has the expected counts. All counts of an audience are from the same moment. The query counts all followers.
+    /// Callers that ask while it runs share the result of the next query.
     ///
     /// - Returns: `nil`: there is no such event, or it declares no start.
     /// - Throws: `forbidden` for an event out of `reach`.

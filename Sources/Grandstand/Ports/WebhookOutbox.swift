@@ -1,10 +1,11 @@
 package import FoundationEssentials
 
-/// The durable queue of messages to webhooks. Their facts are recorded in the transaction of the change. A claimed
-/// message is posted, is tried again over days, and is given up in the end.
+/// The durable queue of messages to webhooks. The facts of a message are recorded in the transaction of the change that
+/// it reports. A claimed message is posted, is tried again over days, and is given up in the end.
 package protocol WebhookOutbox: Sendable {
-    /// Writes the messages for the notes since the last call: of facts, and of broadcasts that are settled. Only after
-    /// a commit is it certain that a broadcast has no unsettled delivery.
+    /// Writes the messages for the notes that were recorded since the last call. A note has a fact, or it names a
+    /// broadcast that may be settled. Such a broadcast is checked here, because only after a commit is it certain that
+    /// it has no unsettled delivery.
     ///
     /// - Returns: the number of notes that were processed. If it is less than `limit`, none is left.
     func compose(now: Date, limit: Int) async throws -> Int
@@ -38,7 +39,7 @@ package struct WebhookClaim: Sendable, Hashable {
     /// The most messages of one webhook that may be under way at a time. A webhook whose last message failed gets one.
     package var perWebhook: Int
     /// The most messages that may be under way at a time for all webhooks of the same apps. So receivers that do not
-    /// answer leave the places of other apps free.
+    /// answer cannot delay the messages of other apps.
     package var perApp: Int
     /// Webhooks whose receivers do not answer. None of their messages is claimed, except those that people requested.
     package var avoiding: [UUID] = []
@@ -55,7 +56,7 @@ package struct WebhookClaim: Sendable, Hashable {
 
 /// A leased message, ready to be posted.
 package struct ClaimedWebhook: Sendable, Hashable {
-    /// The delivery.
+    /// The ID of the delivery.
     package var id: UUID
     package var webhook: UUID
     package var message: UUID
@@ -64,7 +65,7 @@ package struct ClaimedWebhook: Sendable, Hashable {
     /// The secrets, the current one first.
     package var secrets: [WebhookSecret]
     package var body: [UInt8]
-    /// Attempts in this round, including the next one.
+    /// Attempts since the message was queued or last replayed, including the next one.
     package var tries: Int
 
     package init(

@@ -39,7 +39,8 @@ package struct CreationMatch: Sendable {
         }
     }
 
-    /// Matches the calls of one policy with channels that have it or were not read; a call may have made each of them.
+    /// Matches the calls of one storage policy with channels. Each channel has this policy, or its policy was not read.
+    /// At least one of the calls may have made it.
     private mutating func match(
         _ calls: [LedgerSnapshot.Entry], _ channels: [UnmanagedChannel], undecided: [UnmanagedChannel], isWhole: Bool,
         listedAt: Date
@@ -71,7 +72,8 @@ package struct CreationMatch: Sendable {
         }
     }
 
-    /// Finds a call for every channel, by their indices; `nil`: others made some of the channels.
+    /// Finds a different call for every channel. Maps the index of the call to the index of the channel. `nil`: there
+    /// is no call for some channels, so others made them.
     private static func pairs(_ calls: [LedgerSnapshot.Entry], _ channels: [UnmanagedChannel]) -> [Int: Int]? {
         var channelOfCall: [Int: Int] = [:]
         // Kuhn's augmenting paths: a call gives up its channel if that channel finds another call.
@@ -94,8 +96,8 @@ package struct CreationMatch: Sendable {
 }
 
 extension LedgerSnapshot.Entry {
-    /// Whether this creation can have made the channel: it was not there before the call, and came before the call's
-    /// outcome counted as known.
+    /// Whether this creation can have made the channel. The channel was not seen before the call. The last list without
+    /// it was asked for before the call's outcome counted as known.
     func mayHaveMade(_ channel: UnmanagedChannel) -> Bool {
         guard let calledAt, calledAt <= channel.firstSeenAt else { return false }
         return (channel.lackedAt ?? .distantPast) < (settleableAt ?? .distantFuture)

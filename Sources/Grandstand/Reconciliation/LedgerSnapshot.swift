@@ -25,15 +25,17 @@ package struct LedgerSnapshot: Sendable, Hashable {
         /// The variant of the event's audience.
         package var variant: Variant?
         package var changedAt: Date
-        /// When Apple was asked to create it, if the outcome is not known.
+        /// When Apple was asked to create the channel, if the outcome of this call is not known.
         package var calledAt: Date?
-        /// After this a list shows the outcome of that call; before, the call may be under way.
+        /// A list that is asked for from this time on shows the outcome of the call at `calledAt`. Before this time the
+        /// call may be under way.
         package var settleableAt: Date?
         /// When Apple refused a message because it does not know the channel; `nil` once that was checked.
         package var doubtedAt: Date?
-        /// Of a deleted channel: whether Apple confirmed the deletion, or answered that it does not know the channel.
+        /// Of a deleted channel: `true` if Apple confirmed the deletion, or answered that it does not know the channel.
         package var deletionConfirmed: Bool
-        /// Of a deleted channel: whether its event is not over and has this audience, which has no other channel at Apple.
+        /// Of a deleted channel: whether its event is not over and still has the audience of this channel, and the
+        /// audience has no other channel at Apple.
         package var isWanted: Bool
 
         package init(
@@ -55,7 +57,7 @@ package struct LedgerSnapshot: Sendable, Hashable {
             self.isWanted = isWanted
         }
 
-        /// The audience that it is for, within one app and environment.
+        /// The audience that the channel is for, within one app and environment.
         var place: Place { Place(eventKey: eventKey, variant: variant) }
 
         struct Place: Hashable {
@@ -69,7 +71,8 @@ package struct LedgerSnapshot: Sendable, Hashable {
 package struct UnmanagedChannel: Sendable, Hashable {
     package var channelID: String
     package var firstSeenAt: Date
-    /// When the last list without it was asked for: it was made after that. `nil`: not known.
+    /// When Apple was last asked for a list that did not have the channel. The channel was made after that. `nil`: not
+    /// known.
     package var lackedAt: Date?
     /// `nil` until Apple was asked.
     package var storagePolicy: StoragePolicy?

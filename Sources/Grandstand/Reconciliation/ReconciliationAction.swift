@@ -43,7 +43,7 @@ package enum ReconciliationAction: Sendable, Hashable {
         }
     }
 
-    /// The channel of the ledger it concerns.
+    /// The channel in the ledger that the action concerns.
     package var entry: LedgerSnapshot.Entry? {
         switch self {
         case .markMissing(let entry), .restore(let entry), .confirm(let entry), .release(let entry),
@@ -53,7 +53,7 @@ package enum ReconciliationAction: Sendable, Hashable {
         }
     }
 
-    /// Apple's ID of the channel it concerns.
+    /// Apple's ID of the channel that the action concerns.
     package var channelID: String? {
         switch self {
         case .settle, .contest, .adopt, .deleteUnmanaged: unmanaged?.channelID
@@ -61,7 +61,7 @@ package enum ReconciliationAction: Sendable, Hashable {
         }
     }
 
-    /// The channel without a row of the ledger that it concerns.
+    /// The channel that the action concerns and that has no row in the ledger.
     package var unmanaged: UnmanagedChannel? {
         switch self {
         case .settle(_, let channel), .contest(let channel), .adopt(let channel), .deleteUnmanaged(let channel):

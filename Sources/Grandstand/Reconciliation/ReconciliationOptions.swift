@@ -8,8 +8,8 @@ package struct ReconciliationOptions: Sendable, Hashable {
     package var adopt: Bool
     /// Unmanaged channels that were not adopted are deleted, after their grace and within the budget.
     package var deleteUnmanaged: Bool
-    /// Believes that every known channel vanished, so that events get new channels. With `apply`, creations that wait
-    /// for their next attempt are due now.
+    /// Treats it as a fact that every known channel vanished, so that events get new channels. With `apply`, creations
+    /// that wait for their next attempt are due now.
     package var recreate: Bool
     /// Seconds since first sight before an unmanaged channel may be deleted.
     package var grace: TimeInterval

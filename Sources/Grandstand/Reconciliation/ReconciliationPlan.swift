@@ -14,14 +14,15 @@ package struct ReconciliationPlan: Sendable {
 
     /// Channels that should be listed: they were active or retiring before the list was asked for.
     package let expected: [LedgerSnapshot.Entry]
-    /// The number of channels that Apple lists among those that it should or may still have.
+    /// The number of the ledger's channels that Apple should or may still have, and that its list has.
     package let matched: Int
     /// Expected channels that are not listed.
     package let vanished: [LedgerSnapshot.Entry]
-    /// No expected channel is listed, be it one or many. Apple may have turned the capability off, or sent a list that
-    /// is not this app's. Then nothing is replaced unless somebody asks for it (`recreate`). If at least one expected
-    /// channel is listed, the others that vanished are replaced. All are replaced, too, if Apple refused a message
-    /// because it does not know one of them: an app without the capability does not get that answer.
+    /// Whether no expected channel is listed, even if only one was expected. Apple may have turned the capability off,
+    /// or sent a list that is not this app's. Then nothing is replaced unless somebody asks for it (`recreate`). This
+    /// is `false` if at least one expected channel is listed. It is also `false` if Apple refused a message because it
+    /// does not know one of them: an app without the capability does not get that answer. If it is `false`, the
+    /// channels that vanished are replaced.
     package let everythingVanished: Bool
     /// Channels that are listed, although Apple refused a message to them before the list was asked for.
     package let doubted: [LedgerSnapshot.Entry]
@@ -60,7 +61,7 @@ package struct ReconciliationPlan: Sendable {
         let underWay = calls.filter { ($0.settleableAt ?? .distantFuture) > snapshot.listedAt }
         let known = Set(snapshot.entries.compactMap(\.channelID))
         let unknown = snapshot.unmanaged.filter { listed.contains($0.channelID) && !known.contains($0.channelID) }
-        // A call makes its channel after the call began, so a channel that was seen before is not its own.
+        // A channel that was seen before a call began was not made by this call.
         func mayBeUnderWay(_ channel: UnmanagedChannel) -> Bool { underWay.contains { $0.mayHaveMade(channel) } }
         undecided = unknown.filter(mayBeUnderWay)
         unmanaged = unknown.filter { !mayBeUnderWay($0) }
@@ -122,7 +123,8 @@ package struct ReconciliationPlan: Sendable {
             case .unknown, nil: break
             }
         }
-        // Apple has the channels that it lists. Reading one of them also shows whether the list is current.
+        // Apple has the channels that it lists. They are confirmed only if Apple also answered when they were read,
+        // because that shows whether the list is current.
         for entry in doubted {
             switch entry.channelID.flatMap({ readings[$0] }) {
             case .exists, .gone: actions.append(.confirm(entry))
@@ -173,7 +175,8 @@ package struct ReconciliationPlan: Sendable {
     private static let contestLasts: TimeInterval = 86_400
 
     /// Decides about channels that are listed although the ledger has them as missing or deleted. A channel is deleted
-    /// again only if Apple confirmed its deletion, because devices may follow the others.
+    /// again only if Apple confirmed its deletion. Devices may still follow the channels whose deletion was not
+    /// confirmed.
     ///
     /// - Returns: the number of deletions.
     private func returned(_ options: ReconciliationOptions, _ actions: inout [ReconciliationAction]) -> Int {

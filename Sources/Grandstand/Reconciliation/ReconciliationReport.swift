@@ -13,9 +13,9 @@ package struct ReconciliationReport: Sendable, Hashable {
     package var applied: Bool
     /// Channels in Apple's list.
     package var apple: Int
-    /// Channels in the ledger that should be in it.
+    /// Channels in the ledger that should be in Apple's list.
     package var ledger: Int
-    /// Channels in both.
+    /// Channels in both the ledger and Apple's list.
     package var matched: Int
     package var missing: [LedgerSnapshot.Entry]
     package var unmanaged: [UnmanagedChannel]

@@ -12,7 +12,8 @@ package struct RehearsalDelays: Sendable, Hashable {
         package var since: Date
     }
 
-    /// Seconds from acceptance to Apple, of each message on each channel of its event, ascending.
+    /// Seconds from the server's acceptance of a message to Apple's acceptance, for each message on each channel of its
+    /// event, ascending.
     package private(set) var seconds: [TimeInterval] = []
     /// The longest wait. It counts from the moment the organiser sent the message, so it includes time in which the
     /// server could not accept anything.

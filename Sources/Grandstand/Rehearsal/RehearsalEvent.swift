@@ -8,7 +8,7 @@ package struct RehearsalEvent: Sendable, Hashable {
     package var endsAt: Date?
     /// When its channels open; `nil`: as soon as it is declared.
     package var opensAt: Date?
-    /// Whether a push starts its activity.
+    /// Whether a push starts the event's activity.
     package var hasStart: Bool
     package var topics: [String]
     /// Whether a content type checks the contents of an audience.

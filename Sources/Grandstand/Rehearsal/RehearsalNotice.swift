@@ -1,14 +1,14 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// A warning about a declared day, for the organiser. The server refuses nothing in it. Pure.
+/// A warning about a declared day, for the organiser. The server accepts what it warns about. Pure.
 package struct RehearsalNotice: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         /// The event has no end; two hours are assumed.
         case noEnd = "no-end"
-        /// It lasts longer than iOS keeps an activity.
+        /// The event lasts longer than iOS keeps an activity.
         case tooLong = "too-long"
-        /// Its start has no topic, so no phone gets it.
+        /// The event has a start but no topic, so no phone gets the start.
         case noFollowers = "no-followers"
         /// Followers of the topic get several activities at the same time.
         case overlap

@@ -42,7 +42,7 @@ package struct RehearsalPlaces: Sendable, Hashable {
         var lastHour = 0
         for change in changes.map({ (max($0.at, from), $0.by) }).sorted(by: { $0 < $1 }) where change.0 <= until {
             let hour = Int(change.0.timeIntervalSince(from) / 3_600)
-            // Places held when an hour begins count in it, too.
+            // Places that are held when an hour begins count in that hour, too.
             for quiet in lastHour...max(lastHour, hour) { most[quiet] = max(most[quiet] ?? 0, count) }
             lastHour = hour
             count += change.1

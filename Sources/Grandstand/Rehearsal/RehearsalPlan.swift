@@ -9,7 +9,7 @@ package struct RehearsalPlan: Sendable, Hashable {
     /// The messages of an organiser to one event, in order.
     package struct Script: Sendable, Hashable {
         package var event: RehearsalEvent
-        /// Whether its messages are rehearsed. Otherwise it only holds its places, until its end.
+        /// Whether the event's messages are rehearsed. Otherwise the event only holds its places, until its end.
         package var isPlayed: Bool
         package var messages: [Message]
     }
@@ -30,10 +30,10 @@ package struct RehearsalPlan: Sendable, Hashable {
     package let speed: Double
     package let scripts: [Script]
 
-    /// Every so many updates, one has an alert, because goals are rare.
+    /// One of this many updates has an alert, because goals are rare.
     private static let alertEvery = 8
-    /// Seconds of the day before the first start, at least `real` seconds of the rehearsal, because channels are made
-    /// in real time.
+    /// The time before the first start: `day` seconds of the day, but at least `real` seconds of the rehearsal, because
+    /// channels are made in real time.
     private static let prelude: (day: TimeInterval, real: TimeInterval) = (900, 2)
 
     /// - Parameters:
@@ -108,10 +108,10 @@ package struct RehearsalPlan: Sendable, Hashable {
         return times.isEmpty ? begins : times[times.count / 2]
     }
 
-    /// Seconds for which APNs is away: a tenth of the rehearsal, two to thirty.
+    /// Seconds for which APNs is away: a tenth of the rehearsal, but at least two and at most thirty.
     package var outageSeconds: TimeInterval { min(max(seconds / 10, 2), 30) }
 
-    /// The moment of a rehearsal that began at `base` which stands for a time of the day.
+    /// The moment in the rehearsal that stands for a time of the day. The rehearsal began at `base`.
     package func moment(of time: Date, since base: Date) -> Date {
         base.addingTimeInterval(time.timeIntervalSince(begins) / speed)
     }

@@ -43,7 +43,7 @@ package struct RehearsalRecord: Sendable {
         }
     }
 
-    /// A message on a channel that Apple accepted.
+    /// A message that Apple accepted on a channel.
     package struct Arrival: Sendable, Hashable {
         package var event: Int
         package var channelID: String
@@ -98,7 +98,7 @@ package struct RehearsalRecord: Sendable {
     package var decisions: [Decision] = []
     package var arrivals: [Arrival] = []
     package var placeChanges: [PlaceChange] = []
-    /// When Apple accepted a start.
+    /// The times at which Apple accepted starts.
     package var starts: [Date] = []
     package var startCounts = StartReport.Counts()
     package var refusals: [Refusal] = []

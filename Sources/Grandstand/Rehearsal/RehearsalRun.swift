@@ -57,7 +57,7 @@ package struct RehearsalRun: Sendable {
     package var faults: [Fault]
     package var starts: StartReport.Counts
     package var startsPerSecond: Int
-    /// Seconds from acceptance to Apple, ascending.
+    /// Seconds from the server's acceptance of a message to Apple's acceptance, ascending.
     package var delays: [TimeInterval]
     package var gap: Gap?
     package var lost: [Loss]

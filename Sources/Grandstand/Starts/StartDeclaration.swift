@@ -40,7 +40,7 @@ package struct StartDeclaration: Sendable, Hashable {
         self.restarts = restarts
     }
 
-    /// Seconds for which late followers get a start when neither `until` nor the event's end says so.
+    /// Seconds for which late followers get a start when neither `until` nor the event's end gives a limit.
     package static let standardDuration: TimeInterval = 14_400
 }
 

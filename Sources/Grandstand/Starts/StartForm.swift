@@ -1,25 +1,25 @@
 /// The form in which an installation gets a start, or why it gets none. Pure: it depends only on the installation's
 /// record.
 package enum StartForm: Sendable, Hashable {
-    /// Its activity listens to the event's channel (`input-push-channel`).
+    /// The installation's activity listens to the event's channel (`input-push-channel`).
     case channel
-    /// Its activity gets its own token (`input-push-token`).
+    /// The installation's activity gets its own token (`input-push-token`).
     case token
-    /// Neither key, because this system does not know them and starts nothing from a push with one
-    /// (docs/internals/apns.md 3.2).
+    /// The push has neither key. The installation's iOS version does not know these keys and starts nothing from a push
+    /// with one (docs/internals/apns.md 3.2).
     case plain
     case ineligible(Ineligible)
 
     /// Why a follower gets no start.
     package enum Ineligible: String, Sendable, Hashable, CaseIterable {
-        /// Its system is too old.
+        /// The follower's iOS version is too old.
         case system
         /// The phone's owner switched Live Activities off.
         case disabled
-        /// It has no usable token for activities of this type.
+        /// The follower has no usable token for activities of this type.
         case noToken
-        /// It could have got a start, but the start was over or stopped before its push was sent. Only reports say so,
-        /// because `StartForm.init` does not know the time.
+        /// The follower could have got a start, but the start was over or stopped before the push was sent. Only
+        /// reports have this case, because `StartForm.init` does not know the time.
         case tooLate
     }
 

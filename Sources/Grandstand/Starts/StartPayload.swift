@@ -10,7 +10,7 @@ package struct StartPayload: Sendable, Hashable {
         case channel(String)
         /// `input-push-token`: it gets its own token.
         case token
-        /// Neither key, for systems that start nothing from a push with one.
+        /// Neither key, for iOS versions that start nothing from a push with one of them.
         case none
     }
 

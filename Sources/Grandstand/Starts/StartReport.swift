@@ -30,7 +30,7 @@ package struct StartReport: Sendable, Hashable {
         package var followers = 0
         /// APNs accepted the push with 200. That does not mean that a phone showed it.
         package var accepted = 0
-        /// Their apps reported the activity.
+        /// Installations whose apps reported the activity.
         package var confirmed = 0
         package var rejected = 0
         /// No answer came; such a start is not repeated.
@@ -53,12 +53,12 @@ package struct StartReport: Sendable, Hashable {
         }
     }
 
-    /// The pushes from the first one until nothing was left. Followers that joined later do not count, because they
-    /// join at any time.
+    /// The pushes that were answered from the first push until nothing was left to send. Followers that joined later do
+    /// not count, because they join at any time.
     package struct Rate: Sendable, Hashable {
         package var answered: Int
         package var from: Date
-        /// `nil`: it has not ended.
+        /// When nothing was left to send; `nil`: something is still left.
         package var until: Date?
 
         package init(answered: Int, from: Date, until: Date? = nil) {
@@ -97,7 +97,7 @@ package struct StartReport: Sendable, Hashable {
         self.rate = rate
     }
 
-    /// Combines the reports of an event's audiences. It runs as long as one of them does.
+    /// Combines the reports of an event's audiences. The start is `running` as long as it is running for one audience.
     package init(of reports: [StartReport]) {
         let states = Set(reports.map(\.state))
         let order: [State] = [.running, .waiting, .stopped, .scheduled, .done]
@@ -112,7 +112,7 @@ package struct StartReport: Sendable, Hashable {
         by = reports.lazy.compactMap(\.by).first
     }
 
-    /// Pushes answered in a second while there were pushes to send; `nil` before the first.
+    /// The number of pushes answered per second while there were pushes to send; `nil` before the first push.
     package func perSecond(at now: Date) -> Double? {
         guard let rate else { return nil }
         return Double(rate.answered) / max((rate.until ?? now).timeIntervalSince(rate.from), 0.001)

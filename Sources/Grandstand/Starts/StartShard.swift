@@ -11,7 +11,7 @@ package struct StartShard: PushShard, Hashable {
         /// The form of its push.
         package var form: StartForm
         package var locale: String?
-        /// Pushes that were sent to it before. APNs is known not to have processed any of them.
+        /// The number of pushes that were sent to the member before. APNs is known not to have processed any of them.
         package var attempts: Int
 
         package init(
@@ -43,7 +43,7 @@ package struct StartShard: PushShard, Hashable {
 
     package var run: Int
     package var address: APNsAddress
-    /// One for each of the app's audiences that starts.
+    /// One push for each of the app's audiences that get the start.
     package var pushes: [Push]
     /// The alerts by language.
     package var alerts: LocaleLookup<[UInt8]>

@@ -62,8 +62,8 @@ package struct IPAddress: Sendable, Hashable {
         return bytes
     }
 
-    /// The IPv4 address, or the first four groups of an IPv6 address. Whoever has one address of such a network has all
-    /// of them, so limits for each caller count by this.
+    /// The IPv4 address, or the first four groups of an IPv6 address. Whoever has one IPv6 address has all that begin
+    /// with the same four groups, so limits for each caller count by this value.
     package var callersNetwork: String {
         if bytes.count == 4 { return bytes.map(String.init).joined(separator: ".") }
         return stride(from: 0, to: 8, by: 2)

@@ -31,7 +31,7 @@ package struct NetworkGuard: Sendable, Hashable {
         "\(host) is not a public address; GRANDSTAND_WEBHOOK_NETWORKS can allow its network."
     }
 
-    /// Whether the address is on the public internet (IANA's special-purpose registries of both kinds).
+    /// Whether the address is on the public internet, by IANA's special-purpose registries for IPv4 and for IPv6.
     private static func isPublic(_ address: IPAddress) -> Bool {
         if address.bytes.count == 4 { return !special4.contains { $0.contains(address) } }
         // NAT64 (RFC 6052): the IPv4 address in the last four bytes decides.
@@ -49,6 +49,7 @@ package struct NetworkGuard: Sendable, Hashable {
 
     private static let nat64 = ["64:ff9b::/96"].compactMap(IPNetwork.init)
     private static let global6 = ["2000::/3"].compactMap(IPNetwork.init)
-    /// Teredo, ORCHID and other protocols' assignments, documentation, 6to4 (it carries an IPv4 address).
+    /// Networks that are not public: assignments of Teredo, ORCHID and other protocols, documentation, and 6to4, whose
+    /// addresses contain an IPv4 address.
     private static let special6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"].compactMap(IPNetwork.init)
 }

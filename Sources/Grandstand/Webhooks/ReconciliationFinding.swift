@@ -7,14 +7,14 @@ struct ReconciliationFinding {
     private let report: JSONValue?
     private let standing: String?
 
-    /// - Parameter note: contains `report`, as it is answered, and `standing`, the alarm before this run.
+    /// - Parameter note: contains `report`, as the API answers it, and `standing`, the alarm before this run.
     init(_ note: JSONValue) {
         report = note["report"]
         standing = note["standing"]?.string
     }
 
-    /// Whether the run found something new, acted, or raised another alarm, so that an unmanaged channel is not
-    /// reported every hour.
+    /// Whether the run found something new, acted, or raised another alarm. Other runs send no message, so that an
+    /// unmanaged channel is not reported every hour.
     var isNews: Bool {
         newUnmanaged > 0 || count("missing") > 0 || count("actions") > 0 || alarm != nil && alarm != standing
     }

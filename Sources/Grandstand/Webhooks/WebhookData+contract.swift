@@ -33,7 +33,7 @@ extension Contract.ChannelReplaced {
     }
 }
 
-// The following are made of notes that the database keeps. They are nil where a note lacks something.
+// The following initialisers read notes from the database. They return `nil` if a note lacks something.
 
 extension Contract.QuotaLevelChanged {
     init?(_ note: JSONValue) {

@@ -7,7 +7,7 @@ package struct WebhookDelivery: Sendable, Hashable {
     package var message: UUID
     package var topic: WebhookTopic
     package var state: State
-    /// Tries of all rounds, including the one under way.
+    /// All tries of the delivery, also those before a replay, including the one under way.
     package var attempts: Int
     package var createdAt: Date
     package var nextAttemptAt: Date?

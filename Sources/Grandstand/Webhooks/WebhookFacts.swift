@@ -20,7 +20,7 @@ package struct SettledBroadcast: Sendable {
     /// The server's ID of the channel, if the broadcast was to a channel without an event.
     package var channel: UUID?
     package var settledAt: Date
-    /// Why deliveries were rejected or expired, and how many; ordered by the words.
+    /// Why deliveries were rejected or expired, and how many for each reason, ordered by reason.
     package var reasons: [(reason: String, count: Int)]
 
     package init(

@@ -1,7 +1,7 @@
 internal import APNsWire
 internal import Grandstand
 
-/// Interprets the answer to "list the channels" as checks of token, capability, capitals and list.
+/// Interprets the answer to "list the channels" as the checks `token`, `capability`, `capitals` and `list`.
 enum AppleAnswer {
     static func checks(
         _ answer: APNsAnswer<ChannelListing>, of bundleID: BundleID, _ subject: String

@@ -71,7 +71,7 @@ struct AppleChecks: Sendable {
         }
     }
 
-    /// The connection steps up to the failed one, which has the advice.
+    /// The results of the connection steps: `ok` before the failed step, which has the advice, and `skipped` after it.
     static func failed(_ error: HTTP2ConnectError, _ subject: String) -> [DoctorCheck] {
         let failed =
             switch error.kind {
@@ -129,7 +129,7 @@ struct AppleChecks: Sendable {
             case .accepted(let channels, _):
                 return AppleAnswer.accepted(channels.channelIDs.count, subject, lowercased: true)
             case .refused(let refusal) where refusal.reason != .topicMismatch:
-                // The spelling was accepted this time, so this refusal is the real problem.
+                // APNs accepted the bundle ID in lower case, so this refusal is the real problem.
                 return AppleAnswer.checks(other, of: address.bundleID, subject)
             default: break
             }

@@ -51,7 +51,7 @@ struct ConnectionDeadlines: Equatable {
 
     mutating func receivedEnd(at now: Int64) { if phase == .body { enter(.idle, now) } }
 
-    /// Answers are complete. If the request is not, it is still read, within its time.
+    /// Answers are complete. If a request has not been read to its end, the rest is still read, within its time limit.
     mutating func answered(_ count: Int = 1, at now: Int64) {
         unanswered = max(0, unanswered - count)
         if phase == .idle, unanswered == 0 { enter(.idle, now) }

@@ -1,8 +1,8 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Closes connections that take too long. It is next to the socket, before TLS; `RequestProgress` reports what it
-/// cannot see there.
+/// Closes connections that take too long. This handler is next to the socket, before TLS, and sees only bytes.
+/// `RequestProgress` reports requests and answers to it.
 final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -13,7 +13,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private let shares: ConnectionShares?
     private var context: ChannelHandlerContext?
     private var timer: Scheduled<Void>?
-    /// When the timer fires. Later deadlines do not move it, so a byte costs nothing.
+    /// The time at which the timer fires. A later deadline does not set the timer again, so receiving a byte costs
+    /// nothing.
     private var timerAt: Int64?
 
     /// - Parameter shares: is told how many bytes wait for the client.

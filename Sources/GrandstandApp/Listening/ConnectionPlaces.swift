@@ -5,7 +5,8 @@
 /// that a new client can always send its key. Known connections are never closed.
 struct ConnectionPlaces<Name: Hashable> {
     private let maximum: Int
-    /// The most connections of strangers. It is less if known clients have more than a tenth of all.
+    /// The most connections that strangers may have. The limit is lower while known clients have about a tenth of all
+    /// connections or more.
     let share: Int
     private(set) var known: Set<Name> = []
     private var strangers: [Name: Int] = [:]

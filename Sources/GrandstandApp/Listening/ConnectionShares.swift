@@ -1,9 +1,9 @@
 internal import NIOCore
 internal import Synchronization
 
-/// The connections of the API's listener. When strangers have more than their share, it closes their oldest one, so
-/// that tens of thousands of phones leave room for organisers. When clients do not read answers of more than
-/// `mostUnread` bytes together, it closes the one that has waited longest.
+/// Closes connections of the API's listener when there are too many. If strangers (`ConnectionPlaces`) have more than
+/// their share, their oldest connection is closed, so that tens of thousands of phones leave room for organisers. If
+/// unread answers have more than `mostUnread` bytes together, the connection that has waited longest is closed.
 final class ConnectionShares: Sendable {
     private struct State {
         var places: ConnectionPlaces<ObjectIdentifier>
@@ -38,7 +38,8 @@ final class ConnectionShares: Sendable {
             guard state.channels[name] != nil else { return [] }
             return state.unread.hold(bytes, for: name).compactMap { state.channels[$0] }
         }
-        // Not in the middle of a write of the same channel.
+        // Close later, on the channel's event loop, because this call may come from the middle of a write of the same
+        // channel.
         for channel in leaving { channel.eventLoop.execute { channel.close(promise: nil) } }
     }
 

@@ -1,5 +1,5 @@
-/// A pure rule that bounds the bytes of answers that clients do not read: beyond it, the connections that have waited
-/// longest are closed.
+/// A pure rule that limits the bytes of answers that clients do not read. Above the limit, the connections that have
+/// waited longest are closed.
 struct UnreadAnswers<Name: Hashable> {
     private let most: Int
     private(set) var bytes = 0

@@ -4,7 +4,8 @@ internal import PrometheusMetrics
 enum MetricCatalog {
     private static let app = ["bundle_id", "environment"]
 
-    /// From a push that is sent right after its commit, to one that waited for the end of an outage.
+    /// The histogram's bounds in seconds. The smallest is for a push that is sent right after its commit, the largest
+    /// for a push that waited until an outage ended.
     private static let deliveryBounds: [Double] = [
         0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900,
     ]

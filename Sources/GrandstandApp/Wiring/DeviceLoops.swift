@@ -5,8 +5,9 @@ internal import GrandstandStore
 internal import Logging
 internal import ServiceLifecycle
 
-/// The loops that push to devices: starts of events, and updates to activities by token. Both share one environment's
-/// places, so that a goal does not wait until a million starts are sent.
+/// The loops that push to devices: one for starts of events, and one for updates to activities by token. Both loops of
+/// an environment share its limit of simultaneous pushes, so that an update about a goal does not wait until a million
+/// starts are sent.
 struct DeviceLoops: Sendable {
     let members: [ServerLoops.Member]
 
@@ -42,6 +43,6 @@ struct DeviceLoops: Sendable {
         }
     }
 
-    /// The most runs, or crowd lanes, in progress.
+    /// The most shards that one loop has in progress. A run, or the lane of a crowd, has at most one.
     private static let places = 4
 }

@@ -62,7 +62,7 @@ struct ServerParts: Sendable {
         api = API(dependencies, pages: .console(console))
     }
 
-    /// Returns the readiness, at most a second old and within a fifth of a second.
+    /// Returns the readiness within a fifth of a second. It is at most a second old.
     private static func readiness(
         _ configuration: Configuration, _ resources: ServerResources, _ apple: AppleAccess, _ lookups: LookupReplica
     ) -> @Sendable () async -> Readiness {
@@ -97,7 +97,8 @@ extension LookupReplica.Settings {
         var settings = LookupReplica.Settings(staleLimit: configuration.lookupStaleness)
         guard configuration.onlyReads else { return settings }
         settings.asksDatabase = false
-        // The sum of three delays: a commit every half second, its way to a standby, and a reading every half second.
+        // The sum of three delays: the primary commits at least every half second, the commit is replicated to the
+        // standby, and this process reads the standby every half second.
         settings.grace = 3
         return settings
     }

@@ -32,7 +32,8 @@ struct ServerResources: Sendable {
 
     /// The database's time.
     var now: @Sendable () -> Date { { [clock] in clock.now } }
-    /// Whether this machine's clock allows claims.
+    /// Whether this process may claim work. It may not if this machine's clock is so wrong that Apple would refuse
+    /// provider tokens.
     var mayClaim: @Sendable () -> Bool { { [clock] in clock.mayClaim } }
 
     /// - Throws: `StartError`, `ConfigurationError`; each is one line. Nothing is left open then.

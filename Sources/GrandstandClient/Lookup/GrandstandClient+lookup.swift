@@ -7,12 +7,12 @@ extension GrandstandClient {
     /// returned as `stale`, but never one of an event past its `endsAt`.
     ///
     /// - Parameters:
-    ///   - variant: one of the app's audiences in the event; without it the audience without a variant, or else the
-    ///     first that is not over.
+    ///   - variant: the variant of the audience; `nil`: the app's audience without a variant, or if there is none, its
+    ///     first audience that is not over.
     ///   - contentState: whether the answer includes the newest content.
     ///   - patience: the most seconds to wait for a pending channel (`channel-pending`).
-    /// - Throws: `ServerProblem`: `eventNotFound`, `variantNotFound`, `channelPending` if it takes longer than
-    ///   `patience`, `eventEnded`; the errors of `send`.
+    /// - Throws: `ServerProblem`: `eventNotFound`, `variantNotFound`, `channelPending` if the channel is still pending
+    ///   after `patience`, `eventEnded`; the errors of `send`.
     public func lookup(
         _ eventKey: String, in app: AppEnvironment, variant: String? = nil, contentState: Bool = false,
         patience: TimeInterval = 30

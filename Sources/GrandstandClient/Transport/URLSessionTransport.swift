@@ -5,10 +5,10 @@ public import Foundation
 #endif
 
 #if canImport(FoundationNetworking)
-    /// The type of a delegate's completion handler, which differs between the two Foundations.
+    /// The type of a delegate's completion handler. It is not `@Sendable` in the Foundation for Linux.
     private typealias Completion<Value> = (Value) -> Void
 #else
-    /// The type of a delegate's completion handler, which differs between the two Foundations.
+    /// The type of a delegate's completion handler. It is `@Sendable` in Apple's Foundation.
     private typealias Completion<Value> = @Sendable (Value) -> Void
 #endif
 
@@ -111,7 +111,7 @@ public final class URLSessionTransport: ClientTransport {
         }
 
         #if canImport(FoundationNetworking)
-            /// Seconds of a monotonic clock.
+            /// The system's uptime in seconds when the server last sent something.
             private let lastSign = Locked(ProcessInfo.processInfo.systemUptime)
             private let watchdog = Locked<Task<Void, any Error>?>(nil)
 

@@ -86,7 +86,7 @@ func json(_ option: String, _ argument: String) throws -> [UInt8] {
     }
 }
 
-/// The same as a request body.
+/// Like `json`, but returns the document as a request body.
 func body(_ option: String, _ argument: String) throws -> RawJSON {
     try RawJSON(json: Data(try json(option, argument)))
 }

@@ -5,7 +5,7 @@ internal import GrandstandApp
 internal import GrandstandClient
 internal import JSON
 
-/// `grandstand broadcast`: updates and ends.
+/// `grandstand broadcast`: the broadcasts that update or end the activities of an event.
 struct BroadcastCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
     static let configuration = CommandConfiguration(
         commandName: "broadcast", abstract: "Broadcasts to events.",

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import GrandstandClient
 
-/// `grandstand content`: the content types that an app can decode, and when their alerts ring.
+/// `grandstand content`: the content types that an app can decode, and which changes of a state send an alert.
 struct ContentCommand: AsyncParsableCommand, Listed, Shown, Deletable {
     static let configuration = CommandConfiguration(
         commandName: "content",

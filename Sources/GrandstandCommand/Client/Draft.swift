@@ -94,7 +94,7 @@ struct Draft {
     }
 }
 
-/// Fields of the API without an option. They can also remove a field.
+/// The option `--fields`, for fields of the API that have no own option. `null` removes a field.
 struct FurtherFields: ParsableArguments {
     @Option(help: "Fields as the API has them: a JSON object, @file, or - for standard input. null removes a field.")
     var fields: String?

@@ -46,7 +46,6 @@ struct IDInApp<N: Noun>: ParsableArguments {
     @Argument(help: N.id) var id: String
 }
 
-/// No arguments.
 struct NoArguments: ParsableArguments {}
 
 /// A noun that is listed page by page.

@@ -6,7 +6,6 @@ internal import JSON
 
 /// The address of a running server, and the key for its calls.
 struct ServerAccess: Sendable {
-    /// The client that makes the calls.
     let client: GrandstandClient
     private let address: String
 
@@ -32,7 +31,8 @@ struct ServerAccess: Sendable {
                     + "`grandstand key create` does this from anywhere, with an admin key")
         }
         self.address = address
-        // A person waits. Without a server this fails within two seconds, but a slow server has a minute.
+        // A person waits for the answer. If no server answers, the attempts end within about two seconds. A server that
+        // is slow may take a minute.
         client = GrandstandClient(
             server: url, key: secret, retry: .init(attempts: 4, firstWait: 0.3), timeout: 60)
     }

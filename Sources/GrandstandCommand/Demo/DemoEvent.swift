@@ -8,7 +8,7 @@ struct DemoEvent: Sendable {
         let label: String
         /// From 1, within its event.
         let number: Int
-        /// The request.
+        /// The body of the API request.
         let body: RawJSON
         let isEnd: Bool
         /// The content that APNs must receive, as JSON text with sorted keys.

@@ -51,7 +51,8 @@ struct DemoSpectators {
         }
     }
 
-    /// Changes the commuters' network before the next broadcast. `total` is the number of broadcasts.
+    /// Called before each broadcast. The phones with `hasTunnel` (commuters) go offline after a third of the broadcasts
+    /// and online again after two thirds. `total` is the number of broadcasts.
     ///
     /// - Returns: a line for the report; `nil`: nothing changed.
     mutating func goOn(of total: Int) throws -> String? {

@@ -13,7 +13,7 @@ struct DeclaredEvent: Sendable {
     let state: String
     /// The apps and environments of its audiences.
     let apps: Set<AppEnvironment>
-    /// The Swift type in its start; `nil`: it has no start.
+    /// The Swift type in the event's member `start`; `nil`: there is no `start`.
     let attributesType: String?
     /// The content type that checks its contents; `nil`: none does.
     private(set) var content: RehearsalContent?
@@ -36,8 +36,8 @@ struct DeclaredEvent: Sendable {
         apps = Set((json["audiences"]?.elements ?? []).compactMap(Self.app))
     }
 
-    /// Sets the content type: the one of the first audience that has one. Its name is in the audience or the event;
-    /// without a name it is the app's only content type.
+    /// Sets the content type: that of the first audience that has one. The audience or the event names it. Without a
+    /// name, it is the app's only content type.
     mutating func find(in contents: [BundleID: [RehearsalContent]]) {
         for audience in json["audiences"]?.elements ?? [] where content == nil {
             let types = Self.app(audience).flatMap { contents[$0.bundleID] } ?? []
@@ -76,7 +76,7 @@ struct DeclaredEvent: Sendable {
         return .putEvent(event.key, json: try draft.json)
     }
 
-    /// The first content of its feed: the content in its start, or one that its content type decodes.
+    /// The first content of the event's feed: the `contentState` of its `start`, or one that its content type decodes.
     var firstContent: JSONValue? { json["start"]?["contentState"] ?? content?.example }
 
     /// The call that reports a state.
@@ -95,8 +95,8 @@ struct DeclaredEvent: Sendable {
                 contentState: try marked.json, sequence: message.number, final: message.isEnd))
     }
 
-    /// The call that sends a message of its organiser: the content in its start, with a member that identifies the
-    /// message.
+    /// The call that sends a message of the event's organiser. The content is the `contentState` of `start`, with an
+    /// added member that identifies the message.
     ///
     /// - Parameters:
     ///   - event: the index of its script in the plan.

@@ -14,7 +14,7 @@ struct RehearsalPlayer: Sendable {
     /// The events by key.
     let declared: [String: DeclaredEvent]
     let limits: [AppEnvironment: Int]
-    /// `nil`: the states are made by the content types' rules.
+    /// `nil`: the states are generated from the content types' rules.
     let feed: RehearsalFeed?
     let stage: RehearsalStage
     /// The real time at which the plan begins. Everything is declared before it.
@@ -37,8 +37,8 @@ struct RehearsalPlayer: Sendable {
     private static let channelGrace: TimeInterval = 20
     /// Seconds to wait for messages that are in progress after the last end.
     private static let patience: TimeInterval = 60
-    /// The shortest time before a message expires, in seconds. A fault lasts longer on a compressed day, and messages
-    /// must not expire because of that.
+    /// The shortest time before a message expires, in seconds. A fault takes a larger part of a compressed day, and
+    /// messages must not expire because of that.
     private static let shortestExpiration = 60
 
     /// Registers the apps and their phones, and then begins. The registration may take any time.
@@ -125,8 +125,8 @@ struct RehearsalPlayer: Sendable {
         return script.isPlayed && (feed != nil || script.event.hasContentType)
     }
 
-    /// Reports the states of an event, one after the other: the recorded ones, or states that the content type's rules
-    /// distinguish. Without a recorded feed every state is new, and every eighth rings.
+    /// Reports the states of an event, one after the other: the recorded ones if there is a feed. Otherwise every state
+    /// is new for the server, and every eighth is changed so that a rule of the content type sends an alert.
     private func tell(_ index: Int) async throws {
         let planned = plan.scripts[index]
         guard let declared = declared[planned.event.key] else { return }
@@ -200,7 +200,8 @@ struct RehearsalPlayer: Sendable {
             let isPending = audiences.contains { $0.channel.state == .pending }
             let isStarted = try await event.hasStart ? read(&starts, of: event) : true
             outcomes = try await broadcasts(of: event)
-            // Messages to a channel that gets no place wait longer than a rehearsal, so they are not waited for.
+            // The state `waiting` (no channel yet) is left out: if the channel gets no place, the message waits longer
+            // than a rehearsal.
             let isUnderWay = isPending || ["queued", "sending", "scheduled"].contains { outcomes[$0] != nil }
             if !isUnderWay && isStarted || Date() > deadline { break }
             try await Task.sleep(for: .milliseconds(100))

@@ -23,7 +23,7 @@ struct SeasonRun: Sendable {
 
     /// The most requests at a time.
     private static let concurrency = 8
-    /// How often a plan is made again because others changed events in the meantime.
+    /// The most times that a plan is made and applied. It is made again if others changed events in the meantime.
     private static let rounds = 3
     /// The events on one page of a list.
     private static let pageLength = 200

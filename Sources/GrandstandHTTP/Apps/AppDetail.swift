@@ -102,7 +102,7 @@ struct AppDetail: ConsolePage {
             ])
     }
 
-    /// Whether it can be used, and what to do if not.
+    /// Whether the key file can be used, and what to do if not.
     private static func keyFile(_ state: KeyFileState, _ keyID: String) -> [Piece] {
         let file = "AuthKey_\(keyID).p8"
         let warning: [Piece] = [.level("warning", "warning"), .words(state.word)]

@@ -1,7 +1,6 @@
 internal import APNsWire
 internal import Grandstand
 
-/// The list of apps.
 struct AppList: ConsolePage {
     /// An app, and the state of the key file that signs for it in each environment.
     typealias Record = (app: App, keyFiles: [APNsEnvironment: KeyFileState])

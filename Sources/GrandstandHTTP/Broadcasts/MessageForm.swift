@@ -201,7 +201,8 @@ enum FormTime {
         return String(text.hasSuffix(":00") ? text.dropLast(3) : text)
     }
 
-    /// The same for a time as text. Text that is not a time is returned unchanged.
+    /// The value of a `datetime-local` field in UTC, for a time given as text. Text that is not a time is returned
+    /// unchanged.
     static func local(_ text: String) -> String { RFC3339.date(utc(text)).map { local(Optional($0)) } ?? text }
 }
 

@@ -3,7 +3,7 @@ internal import ContentPreviews
 internal import FoundationEssentials
 internal import Grandstand
 
-/// A rehearsal with what lock screens would show.
+/// The rehearsal of a broadcast, and the templates that show its content as lock screens would.
 struct RenderedRehearsal: Sendable {
     let rehearsal: BroadcastRehearsal
     /// The templates of the apps that have some.

@@ -138,7 +138,7 @@ extension ChannelStore {
         if channel.state == .creating {
             throw Problem(.channelPending, "The channel is still being created. Ask again.", retryAfter: 2)
         }
-        // APNs refused a channel that has no ID.
+        // If the channel has no ID, APNs refused to create it.
         return channel.channelID == nil ? nil : channel
     }
 }

@@ -52,7 +52,6 @@ extension APIContext {
     }
 }
 
-/// The operations on content types.
 struct ContentOperations: Sendable {
     let apps: any AppStore
     let contents: PostgresContentStore
@@ -112,7 +111,7 @@ struct ContentOperations: Sendable {
 }
 
 extension Contract.ContentType {
-    /// - Parameter mismatches: `nil`: the type was read, and not just declared.
+    /// - Parameter mismatches: the mismatches that the declaration found; `nil`: the type was only read, not declared.
     init(_ declared: DeclaredContentType, mismatches: [ContentMismatch]? = nil) {
         let draft = Contract.ContentTypeDraft(declared.type)
         self.init(

@@ -17,8 +17,8 @@ package struct ChangeStream: Sendable {
         self.pause = pause
     }
 
-    /// The stream sends `change` when something has changed and otherwise `tick` as a sign of life. Both carry the
-    /// newest tag.
+    /// The stream sends `change` when something has changed, and otherwise `tick` as a heartbeat. Both carry the newest
+    /// tag.
     ///
     /// - Parameter isAdmitted: called before every message; the stream ends when it returns `false`.
     /// - Throws: `stream-unavailable`, `rate-limited`.
@@ -51,8 +51,8 @@ package struct ChangeStream: Sendable {
             })
     }
 
-    /// Keeps only the newest tag until the writer takes it. The updates never wait, so this reader does not count as
-    /// slow.
+    /// Keeps only the newest tag until the writer takes it. The updates are read at once, however slow the writer is,
+    /// so this reader does not count as slow.
     private static func newest(of updates: AsyncStream<LiveUpdate>, seen: String?) -> AsyncStream<String> {
         let (tags, relay) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(1))
         let relaying = Task {

@@ -46,7 +46,7 @@ struct EventDetail: ConsolePage {
         let page: Page<Broadcast>
         /// The newest messages, whichever page is shown.
         let newest: [Broadcast]
-        /// The messages of the drawing, including the newest.
+        /// The messages in the plot, including the newest.
         var plotted: [Broadcast] = []
         /// The next scheduled messages; empty on older pages.
         var scheduled = Page<Broadcast>(items: [], nextCursor: nil)

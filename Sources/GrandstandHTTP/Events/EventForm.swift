@@ -31,7 +31,7 @@ struct EventForm: Sendable, Equatable {
         more = fields.json("more")
     }
 
-    /// The body of `PUT /v1/events/{key}`, and the faults that keep a field out of it.
+    /// The body of `PUT /v1/events/{key}`, and the faults of the fields that could not be written into it.
     func body() -> (bytes: [UInt8], faults: [APIProblem.Fault]) {
         var faults: [APIProblem.Fault] = []
         var json = JSONWriter()

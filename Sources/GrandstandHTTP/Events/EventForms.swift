@@ -137,8 +137,8 @@ struct EventForms: PageGroup {
             notice: "Pushes that were not sent yet are stopped. “Start now” sends them.")
     }
 
-    /// Changes the times, unless somebody else has changed the event since the page was made. If the form was sent
-    /// twice, the second one finds the times as wanted and succeeds.
+    /// Changes the times, unless somebody else has changed the event since the page was made. If the form is sent
+    /// twice, the second request succeeds, too, because the event already has these times.
     private func move(_ submission: Submission) async throws -> PageRoute.Answer {
         let key = try submission.visit.eventKey()
         let caller = try submission.visit.caller(of: .patchEvent)

@@ -2,7 +2,6 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import JSON
 
-/// The operations on events.
 struct EventOperations: Sendable {
     let apps: any AppStore
     let events: any EventStore
@@ -36,7 +35,7 @@ struct EventOperations: Sendable {
         try await events.declared(key, within: caller.reach, now: now())
     }
 
-    /// Whether the event is declared with everything in `body`. A form that is sent twice ends with success if so.
+    /// Whether the event is declared with everything in `body`. If so, a form that is sent a second time succeeds.
     ///
     /// - Parameter body: the body of a declaration or of a change.
     /// - Throws: the errors of `event`.

@@ -30,10 +30,12 @@ extension EventOperations {
     private func apply(
         _ patch: JSONValue, to key: EventKey, if condition: WriteCondition, _ caller: Caller
     ) async throws -> Event {
-        // This comes before the condition, so that the answer does not reveal which events others have.
+        // The caller's access is checked before the condition, so that the answer does not reveal which events others
+        // have.
         let present = try await event(key, caller)
         try condition.check(present.version)
-        // Members that are `null` stay in the result, so that `put` refuses unknown names with `null`, too.
+        // Members with the value `null` stay in the result, so that `put` also refuses an unknown member whose value is
+        // `null`.
         let merged = MergePatch.apply(patch, to: try Self.declaration(of: present), keepsNulls: true)
         return try await put(
             key, try JSONValue(parsing: merged), if: .versions([present.version]), caller

@@ -12,7 +12,8 @@ struct EventStreamWriter: Sendable {
     /// The reader took no bytes for `stallTimeout`.
     struct SlowReader: Error {}
 
-    /// Writes until the updates end, or `isAdmitted` returns `false`. It is called with every heartbeat.
+    /// Writes until the updates end, or until `isAdmitted` returns `false`. `isAdmitted` is called before every
+    /// heartbeat.
     ///
     /// - Throws: when the reader is gone, or takes nothing for `stallTimeout`. The caller then has to cut the
     ///   connection.

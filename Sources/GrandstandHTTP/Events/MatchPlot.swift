@@ -3,8 +3,8 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import JSON
 
-/// A drawing of one event over time: how long each message took from acceptance here to Apple's answer. The timeline
-/// has the same numbers. It is a pure function of the messages.
+/// A plot of one event over time: how long each message took from acceptance by this server to Apple's answer. The
+/// timeline has the same numbers. The plot is a pure function of the messages.
 struct MatchPlot: Sendable {
     struct Point: Sendable, Equatable {
         let x: Int
@@ -37,8 +37,8 @@ struct MatchPlot: Sendable {
     private static let top = 10
     private static let bottom = MatchPlot.height - 22
 
-    /// The most messages that it shows. More audiences mean fewer messages, because each message has a delivery for
-    /// each audience.
+    /// The maximum number of messages in the plot. It is smaller for more audiences, because each message has a
+    /// delivery for each audience.
     static func length(audiences: Int) -> Int { min(200, max(20, 2_000 / max(1, audiences))) }
 
     /// - Parameters:
@@ -118,7 +118,7 @@ struct MatchPlot: Sendable {
         return exponent
     }
 
-    /// Ten bits of the fraction, which is more precise than the drawing can show.
+    /// Calculates ten binary digits of the fraction, which is more precise than the drawing can show.
     private static func log10(_ value: Double) -> Double {
         let whole = decade(atMost: Int(value))
         var rest = value / Double(power(whole))

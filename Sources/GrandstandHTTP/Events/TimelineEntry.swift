@@ -16,14 +16,14 @@ struct TimelineEntry: Sendable {
     let unusual: String?
     /// For a message that was made from a state: the state's outcome, and the rule that matched.
     let told: String?
-    /// The key that asked for it, by its name.
+    /// Who sent the message: the name of the key, or another actor.
     let by: String
     let goesAt: Moment?
     /// The content as the app's template shows it.
     let entryText: String?
     /// One line: the template's text, or else the beginning of the content's JSON.
     let gist: String
-    /// The content as it was written, with its variants.
+    /// The content and the alert as they were written, with their variants.
     let contents: [TimelineContent]
     /// The alert's title and body.
     let alertText: String?
@@ -40,8 +40,9 @@ struct TimelineEntry: Sendable {
     let resendHref: String
 
     /// - Parameters:
-    ///   - audiences: the event's; the dots are in this order.
-    ///   - previews: the templates of the apps that have some. The first one of the message's apps is used.
+    ///   - audiences: the event's audiences. The dots have the same order.
+    ///   - previews: the templates by app. The first app of the message that has a template decides; if none has one,
+    ///     any template is used.
     init(
         _ broadcast: Broadcast, of key: EventKey, _ audiences: [Audience], _ previews: [BundleID: ContentPreview]
     ) {
@@ -85,7 +86,7 @@ struct TimelineEntry: Sendable {
         return line.count > 120 ? line.prefix(119) + "…" : line
     }
 
-    /// An alert's title and body, as far as they are strings.
+    /// The alert's title and body, each as text or as its `loc-key`; the alert's JSON if it has none of them.
     private static func text(_ alert: [UInt8]) -> String? {
         guard let json = try? JSONValue(parsing: alert) else { return nil }
         let parts = ["title", "body"].compactMap { name in json[name]?.string ?? json[name]?["loc-key"]?.string }
@@ -93,9 +94,9 @@ struct TimelineEntry: Sendable {
     }
 }
 
-/// The content of a message, for all audiences or for one variant.
+/// The content or the alert of a message, for all audiences or for one variant.
 struct TimelineContent: Sendable {
-    /// `Content`, `Content for de`.
+    /// `contentState`, `contentState for de`, `alert`, `alert for de`
     let heading: String
     let json: String
 
@@ -120,13 +121,15 @@ struct TimelineContent: Sendable {
     }
 }
 
-/// The state of a message in a few letters: for one audience, or for all deliveries in one state.
+/// A short text about the deliveries of a message: the delivery to one audience, the number of deliveries in one state,
+/// or the slowest answer.
 struct DeliveryDot: Sendable, Equatable {
-    /// The delivery's state, which selects sign and colour; empty if the message was not for the audience.
+    /// The delivery's state, which selects sign and colour; empty if the message was not for the audience, and for the
+    /// slowest answer.
     let dotState: String
     /// `41 ms`, `queued`, `12`
     let brief: String
-    /// The same in full words.
+    /// The meaning of `brief` in full words.
     let dotWords: String
 
     /// Up to this number of audiences each has its own dot; with more, the dots count deliveries by state.
@@ -182,10 +185,10 @@ struct DeliveryLine: Sendable {
     let answer: String
     /// `41 ms`
     let answeredIn: String?
-    /// A link to the message in the timeline that replaced it.
+    /// A link, within the timeline, to the message that replaced this one.
     let successorHref: String?
     let deliveryAdvice: String?
-    /// The counts of a delivery by token; `nil` for a channel.
+    /// How many activities there are by result, if the delivery is by token; `nil` if it is by channel.
     let crowd: String?
     let apnsRequestID: String
     let apnsUniqueID: String?

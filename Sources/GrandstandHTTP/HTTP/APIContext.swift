@@ -10,7 +10,7 @@ package struct APIContext: RequestContext, Sendable {
     package var requestID: String
     /// The key of the caller; `nil` on routes without authentication.
     package var key: APIKey?
-    /// The query's parameters; the route knows them all.
+    /// The query's parameters. Parameters that the route does not know are refused.
     var query = QueryParameters()
     /// The connection the request came on.
     package let channel: any NIOCore.Channel

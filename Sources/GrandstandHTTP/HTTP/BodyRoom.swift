@@ -11,7 +11,7 @@ package final class BodyRoom: Sendable {
     struct Bytes: Sendable, Equatable {
         /// The first `Route.standardBodyLimit` bytes of each body.
         var small = 0
-        /// The bytes beyond that.
+        /// The bytes of each body after its first `Route.standardBodyLimit` bytes.
         var large = 0
 
         static func + (left: Bytes, right: Bytes) -> Bytes {

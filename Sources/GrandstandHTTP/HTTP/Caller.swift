@@ -1,7 +1,7 @@
 internal import Grandstand
 internal import GrandstandContract
 
-/// The caller of an operation, by the API or by the console.
+/// The caller of an operation, from the API or from the console.
 struct Caller: Sendable {
     let key: APIKey
 
@@ -23,7 +23,7 @@ struct Caller: Sendable {
 }
 
 extension APIContext {
-    /// The caller of a route that needs a key. The gate rejects requests without one.
+    /// The caller of a route that needs a key. `RequestAuthenticator` rejects requests without a key.
     var caller: Caller {
         get throws(Problem) {
             guard let key else { throw Problem(.unauthenticated, "This operation needs a key.") }

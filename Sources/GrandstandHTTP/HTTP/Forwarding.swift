@@ -3,11 +3,11 @@ internal import HTTPTypes
 internal import Hummingbird
 
 extension Request {
-    /// The request as the client sent it, if it came through trusted proxies: sets the caller's address in `context`,
+    /// The request as the client sent it. If the peer is a trusted proxy, this sets the caller's address in `context`
     /// and takes the authority from `X-Forwarded-Host`.
     ///
-    /// `X-Forwarded-Proto` is trusted from every peer, because it only makes the caller's own cookie and the check of
-    /// its forms as strict as with HTTPS.
+    /// `X-Forwarded-Proto` is trusted from every peer. A false value only affects the caller: its cookie and the check
+    /// of its forms become as strict as with HTTPS.
     func forwarded(by proxies: TrustedProxies, _ context: inout APIContext) -> Request {
         guard let peer = context.peer, proxies.contains(peer) else { return self }
         context.callerAddress = proxies.caller(of: peer, forwardedFor: headers[values: .xForwardedFor])

@@ -25,8 +25,8 @@ package struct PageAccess: Sendable {
         authenticator.uses.used(try authenticator.resume(key, context, for: .anyKey).id, at: authenticator.now())
     }
 
-    /// Counts a wrong secret as a failure of the caller's address. Returns `detail` as the problem, or `rate-limited`
-    /// after too many failures.
+    /// Counts a wrong secret against the caller's address. Returns a problem with `detail`, or `rate-limited` after too
+    /// many failures.
     package func refusal(_ detail: String) -> Problem { authenticator.refusal(detail, context, authenticator.now()) }
 
     /// Performs a form's work once, and stores its answer.
@@ -34,8 +34,9 @@ package struct PageAccess: Sendable {
     /// - Parameters:
     ///   - name: distinguishes the work from all other work of this key.
     ///   - secret: the session's secret, which encrypts the stored answer.
-    ///   - recover: for work in several steps: returns the answer for an object that an earlier call began to make;
-    ///     `nil`: the work is done again.
+    ///   - recover: given for work in several steps. It returns the answer for an object that an earlier call began to
+    ///     make. If it returns `nil`, the work is done again.
+    ///
     /// - Throws: the errors of `work`, which are not stored.
     package func once(
         _ name: String, of key: UUID, secret: String, recover: FormRecovery? = nil,

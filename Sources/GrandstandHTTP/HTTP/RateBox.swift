@@ -1,7 +1,8 @@
 internal import Grandstand
 internal import Synchronization
 
-/// The rate limit of one request's key. The gate sets it, and the outer middleware writes it to the headers.
+/// The rate limit of one request's key. `RequestAuthenticator` sets it, and `ProblemMiddleware` writes it to the
+/// headers.
 final class RateBox: Sendable {
     private let value = Mutex<RateLimit.Standing?>(nil)
 

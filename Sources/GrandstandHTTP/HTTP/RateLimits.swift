@@ -2,14 +2,15 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Synchronization
 
-/// The rate limits of this process. It counts all requests and, separately, lookups and installation requests by key;
-/// failed authentications and new installations by address; wrong secrets by installation and address.
+/// The rate limits of this process. By key, it counts lookups, requests about installations and all other requests,
+/// each separately. By address, it counts failed authentications and new installations. By installation and address, it
+/// counts wrong secrets.
 package final class RateLimits: Sendable {
     package struct Settings: Sendable, Hashable {
         /// Requests of one key per second; `nil`: no limit. Bursts may have twice as many.
         package var requests: Double?
-        /// The same for requests of phones, which share one key by the million. Lookups and requests about
-        /// installations are counted separately.
+        /// Lookups of one key per second, and, counted separately, its requests about installations; `nil`: no limit.
+        /// Bursts may have twice as many. Millions of phones share one key.
         package var lookups: Double?
         /// Failed authentications of one address per minute; `nil`: no limit.
         package var failures: Double?
@@ -25,8 +26,8 @@ package final class RateLimits: Sendable {
         }
     }
 
-    /// The most buckets of one kind. Beyond it, full buckets are removed, and if that is not enough, all. A sender with
-    /// more addresses gets new buckets, but the memory stays bounded.
+    /// The maximum number of buckets of one kind. If there are more, full buckets are removed; if that is not enough,
+    /// all buckets are removed. A sender with more addresses gets new buckets, but the memory stays bounded.
     static let capacity = 20_000
 
     private let requests: RateLimit.Policy?

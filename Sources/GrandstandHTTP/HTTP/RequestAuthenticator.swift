@@ -88,8 +88,8 @@ struct RequestAuthenticator: Sendable {
         }
     }
 
-    /// Counts a failure of the caller's address. Returns `detail` as the problem, or `rate-limited` after too many
-    /// failures.
+    /// Counts a failed authentication against the caller's address. Returns a problem with `detail`, or `rate-limited`
+    /// after too many failures.
     func refusal(_ detail: String, _ context: APIContext, _ now: Date) -> Problem {
         guard let standing = limits.fail(context.address, at: now), standing.isExhausted else {
             return Problem(.unauthenticated, detail)

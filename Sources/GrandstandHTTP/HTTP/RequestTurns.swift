@@ -1,8 +1,9 @@
 package import NIOCore
 package import NIOHTTP1
 
-/// Passes a connection's requests on one at a time: the next one when the last is answered and the client has read
-/// most of that answer. Otherwise a client that sends many requests and reads nothing makes the server hold many answers.
+/// Passes on a connection's requests one at a time. The next request follows when the previous one is answered and the
+/// client has read most of that answer. Otherwise a client that sends many requests and reads nothing makes the server
+/// hold many answers.
 ///
 /// While requests wait here, nothing more is read from the connection.
 package final class RequestTurns: ChannelDuplexHandler, RemovableChannelHandler {
@@ -13,7 +14,7 @@ package final class RequestTurns: ChannelDuplexHandler, RemovableChannelHandler 
 
     private enum Waiting {
         case part(HTTPServerRequestPart)
-        /// The parser failed after the parts before it.
+        /// An error of the parser, to be passed on after the parts that were read before it.
         case fault(HTTPParserError)
         case inputClosed
     }

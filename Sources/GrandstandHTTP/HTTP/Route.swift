@@ -51,7 +51,7 @@ struct Route: Sendable {
     let operation: Contract.Operation
     let method: HTTPRequest.Method
     var access: Access
-    /// The most bytes of a body.
+    /// The maximum size of a body in bytes.
     let bodyLimit: Int
     /// Whether the answer is stored for an `Idempotency-Key`.
     var keepsAnswers: Bool

@@ -1,8 +1,9 @@
 internal import Grandstand
 internal import HTTPTypes
 
-/// The header fields of every answer. Browsers load no page or script from an answer, unless a page sets its own
-/// policy, and after HTTPS they use only HTTPS (RFC 6797).
+/// The header fields of every answer. Because of them, browsers load no script or other resource for an answer and show
+/// it in no frame, unless a page sets its own policy. If this server uses HTTPS, browsers then use only HTTPS for it
+/// (RFC 6797).
 package struct StandingHeaders: Sendable {
     let fields: HTTPFields
 

@@ -2,7 +2,7 @@ internal import Grandstand
 internal import HTTPTypes
 internal import Hummingbird
 
-/// The version of an object that a PUT sets, in `ETag` and `If-Match`.
+/// The version of an object that clients write with PUT, as text for `ETag` and `If-Match`.
 ///
 /// The tag is strong, because `If-Match` uses strong comparison (RFC 9110, 13.1.1). It is the version of the
 /// declaration and does not change with fields that the server adds, such as the state of a channel. Caches do not rely

@@ -34,8 +34,9 @@ struct InstallationProof: Sendable {
         address = context.address
     }
 
-    /// Performs what the installation asks for, and counts wrong secrets. After too many, a further wrong one is
-    /// `rate-limited`. The right one is not, because a stranger may have the same address.
+    /// Performs what the installation asks for, and counts wrong secrets. After too many wrong secrets, another wrong
+    /// secret is `rate-limited`. The right secret is still accepted, because the wrong ones may come from a stranger
+    /// with the same address.
     ///
     /// - Throws: `rate-limited`; the errors of `body`.
     func proved<Value>(
@@ -51,8 +52,8 @@ struct InstallationProof: Sendable {
         }
     }
 
-    /// Registers the installation. If too many new installations came from its address, only a known one may register;
-    /// `known` checks that.
+    /// Registers the installation. If too many new installations came from its address, only an installation that is
+    /// already registered may register again; `known` throws if it is not.
     ///
     /// - Throws: `rate-limited`; the errors of `known` and `register`.
     func registering(

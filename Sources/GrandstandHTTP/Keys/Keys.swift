@@ -31,7 +31,7 @@ struct KeyList: ConsolePage {
 }
 
 extension APIKey.Scope {
-    /// What such a key is for.
+    /// What a key with this scope is for.
     fileprivate var hint: String {
         switch self {
         case .lookup: "apps: look channels up"

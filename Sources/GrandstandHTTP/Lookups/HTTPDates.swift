@@ -3,10 +3,12 @@ internal import Grandstand
 internal import HTTPTypes
 internal import Synchronization
 
-/// The `Date` field (RFC 9110, 5.6.7), formatted once a second. It never goes back by a few seconds, although event
-/// loops read the clock before they call this and the clock may be corrected. Phones correct their clocks by it.
+/// The `Date` field (RFC 9110, 5.6.7), formatted once a second. Phones correct their clocks by it, so it never goes
+/// back by a few seconds. The times passed to it may go back: event loops read the clock before the call, and the clock
+/// may be corrected.
 final class HTTPDates: Sendable {
-    /// The most seconds of a correction that is ignored. A clock that is set back further is followed.
+    /// If the clock goes back by at most this many seconds, the field does not change. If it goes back further, the
+    /// field follows.
     private static let correction = 5
 
     private let last = Mutex((second: 0, field: HTTPField(name: .date, value: HTTPDate.text(0))))

@@ -42,7 +42,8 @@ package final class LookupHandler: ChannelDuplexHandler, RemovableChannelHandler
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
-            // If the client does not read its answers, the router takes over, because it waits only for a limited time.
+            // If the client does not read its answers, the request goes to the router, which waits for the client only
+            // for a limited time.
             if underWay == 0, encoder != nil, context.channel.isWritable {
                 answer = lookups.answer(head)
                 if answer != nil { return }

@@ -34,7 +34,7 @@ package struct LookupResponder: Sendable {
         ofList = Meters(metrics, .lookupList, .listed)
     }
 
-    /// The timers of a route's answers.
+    /// The functions that count a route's answers with their times.
     private struct Meters: Sendable {
         let found: @Sendable (Duration) -> Void
         let notModified: @Sendable (Duration) -> Void

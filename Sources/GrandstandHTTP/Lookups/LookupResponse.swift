@@ -72,7 +72,7 @@ struct LookupResponse {
 }
 
 extension LookupReplica.Freshness {
-    /// Says how old an answer is that cannot be confirmed now (RFC 9111, 5.1 and 5.5).
+    /// The fields of a stale answer, which cannot be confirmed now: its age and a warning (RFC 9111, 5.1 and 5.5).
     var headers: HTTPFields {
         guard case .stale(let seconds) = self else { return [:] }
         return [.age: String(seconds), .warning: "110 - \"Response is Stale\""]

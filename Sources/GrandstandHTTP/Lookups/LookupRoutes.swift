@@ -132,7 +132,7 @@ struct LookupRoutes: Sendable {
         }
         if let away, away.count == texts.count { throw away.problem }
         for miss in missing { meter.count(LookupResult(miss.reason)) }
-        // A Contract.LookupBatchAnswer whose items are texts already: those of single lookups.
+        // The JSON of a `Contract.LookupBatchAnswer`. Its items are already JSON text: the bodies of single lookups.
         let body = JSONWriter.text { object in
             object.array("items", items) { $0.raw($1) }
             object.member(

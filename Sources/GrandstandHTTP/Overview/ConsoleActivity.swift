@@ -20,7 +20,8 @@ package struct ConsoleActivity: Sendable {
     }
 
     package var messages: Int
-    /// When the oldest message was accepted that is due and still has unsettled deliveries; `nil`: there is none.
+    /// When the oldest waiting message was accepted; `nil`: none waits. A message waits if it is due and still has
+    /// unsettled deliveries.
     package var oldestWaiting: Date?
     package var apple: [Apple]
 

@@ -23,7 +23,7 @@ struct Overview: ConsolePage {
         }
     }
 
-    /// The most plots. The apps with the most serious problems come first.
+    /// The maximum number of plots. The apps with the most serious problems come first.
     static let plotted = 20
 
     var template: TemplateName { .overview }
@@ -150,7 +150,7 @@ struct Figure: Sendable {
 }
 
 extension Quota.Level {
-    /// Sorts the most serious level first.
+    /// The rank for sorting. The most serious level has the lowest rank.
     fileprivate var gravity: Int {
         switch self {
         case .critical: 0

@@ -1,6 +1,6 @@
 internal import Grandstand
 
-/// A problem in the API's words, or one of the console in the same form.
+/// A problem of the API in its words, or a problem of the console in the same form.
 package struct APIProblem: Error, Sendable, Hashable {
     /// A field of the request, and what is wrong with it.
     package struct Fault: Sendable, Hashable {

@@ -16,7 +16,7 @@ struct ActionRoute: Sendable {
     let scope: APIKey.Scope?
     /// Whether the action cannot be undone, so that the form must contain the key in the field `currentKey`.
     let irreversible: Bool
-    /// The most bytes of the form.
+    /// The maximum size of the form in bytes.
     let bodyLimit: Int
     let handler: Handler
 
@@ -42,8 +42,9 @@ struct Submission: Sendable {
 
     /// Performs an operation once, however often the form is sent. A repetition gets the first answer.
     ///
-    /// - Parameter recover: for work in several steps: returns the answer of what an earlier form began to make; `nil`:
-    ///   the work is done again.
+    /// - Parameter recover: given for work in several steps. It returns the answer for an object that an earlier form
+    ///   began to make. If it returns `nil`, the work is done again.
+    ///
     /// - Throws: `forbidden` if the key does not have the operation's scope; the errors of `work`, which are not
     ///   stored.
     func once<Answer: ContractValue & Sendable>(

@@ -22,7 +22,7 @@ struct Choice: Sendable {
         Choice("86400", label: "a day", isChosen: true), Choice("604800", label: "a week", isChosen: false),
     ]
 
-    /// The priorities of a message at Apple.
+    /// The APNs priorities that a message can have.
     static func priorities(chosen: String) -> [Choice] {
         [
             ("", "as the message needs it"), ("10", "10: at once"), ("5", "5: as power allows"),

@@ -31,8 +31,8 @@ package struct ConsoleDoor: Sendable {
     let identify: @Sendable (_ secret: String) async throws -> APIKey
     /// Counts a request of a key; throws `rate-limited`.
     let resume: @Sendable (APIKey) throws -> Void
-    /// Counts a wrong secret as a failure of the caller's address. Returns a problem with the detail, or `rate-limited`
-    /// after too many failures.
+    /// Counts a wrong secret against the caller's address. Returns a problem with the detail, or `rate-limited` after
+    /// too many failures.
     let refusal: @Sendable (_ detail: String) -> Problem
     /// Performs a form's work once, and stores its answer under a name, encrypted for the session.
     let once: Once

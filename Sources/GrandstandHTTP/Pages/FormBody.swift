@@ -5,7 +5,8 @@ internal import NIOCore
 
 /// Reads the body of a form.
 enum FormBody {
-    /// The most fields of a form. No page has nearly as many, and a refused form shows all of its fields again.
+    /// The maximum number of fields in a form. No page has nearly as many, and a refused form shows all of its fields
+    /// again.
     static let maximumFields = 500
 
     /// - Throws: `unsupported-media-type`, `body-too-large`, `invalid-request`.

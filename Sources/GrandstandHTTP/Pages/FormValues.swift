@@ -31,7 +31,8 @@ extension JSONWriter {
 }
 
 extension JSONValue {
-    /// A body for the reader of an API operation, so that forms are refused in the same words as API requests.
+    /// A body as JSON. The code that reads an API operation's body also reads this one, so forms are refused in the
+    /// same words as API requests.
     static func body(_ members: (inout JSONWriter) -> Void) throws(Problem) -> JSONValue {
         var json = JSONWriter()
         json.object(members)

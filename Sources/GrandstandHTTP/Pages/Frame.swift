@@ -13,7 +13,6 @@ struct Frame: Sendable {
     let notice: String?
     /// The token of every form; a placeholder until the page is sent.
     let token = RenderedPage.tokenPlace
-    /// When the page was made.
     let madeAt: Moment
 
     init(page: any ConsolePage, visitor: Visitor?, refresh: Refresh?, notice: String? = nil, now: Date) {
@@ -37,7 +36,7 @@ struct Visitor: Sendable {
     let keyName: String
     /// The apps that the key is bound to; `nil`: all.
     let boundTo: String?
-    /// Pages the key's scopes open.
+    /// Links to the pages that the key's scopes allow.
     let links: [Link]
 
     /// - Parameter path: the path of the page that is shown.

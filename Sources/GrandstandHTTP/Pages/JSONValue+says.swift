@@ -3,9 +3,9 @@ internal import Grandstand
 internal import JSON
 
 extension JSONValue {
-    /// Whether this value contains everything in `wanted`, although the API may write it differently: times to the
-    /// millisecond, numbers in their shortest form, absent or `null` members left out or filled in, lists in another
-    /// order.
+    /// Whether this value contains everything in `wanted`. The API may write the same content differently: times to the
+    /// millisecond, numbers in their shortest form, lists in another order. A member that is `null` or empty counts as
+    /// absent.
     func says(_ wanted: JSONValue) -> Bool {
         switch (wanted.kind, kind) {
         case (.object(let members), .object):

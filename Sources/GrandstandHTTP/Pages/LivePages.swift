@@ -18,7 +18,7 @@ final class LivePages: Sendable {
         let until: Date
     }
 
-    /// The most pages that are kept, and for how many seconds.
+    /// The maximum number of pages that are kept, and for how many seconds each is kept.
     private static let capacity = 256
     private static let lifetime: TimeInterval = 1
 

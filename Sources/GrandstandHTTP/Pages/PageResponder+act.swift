@@ -45,9 +45,10 @@ extension PageResponder {
         }
     }
 
-    /// Shows the answer of this form again, although the session's key has ended since. This happens if somebody
+    /// Shows the answer to this form again, although the session's key has ended since. This happens if somebody
     /// rotates the key they are signed in with and the form is sent twice, by a double click or by reloading the
-    /// answer. Nothing is performed. Only the same session with the same form and key in it gets the answer.
+    /// answer. Nothing is performed. To get the answer, the same session must send the same form with the same fields,
+    /// including the key.
     private func again(
         _ route: ActionRoute, _ text: String, _ read: FormFields?, _ request: Request, _ context: ConsoleContext
     ) async -> Response? {
@@ -117,7 +118,7 @@ extension PageResponder {
         return ConsolePath.returning(to: String(referrer[slash...]))
     }
 
-    /// The refusal of a form of another site. No key counts as wrong.
+    /// The refusal of a form that another site sent. It is not counted as an attempt with a wrong key.
     static func foreign(_ advice: String) -> APIProblem {
         APIProblem(
             status: 403, title: "This form is not of this server",

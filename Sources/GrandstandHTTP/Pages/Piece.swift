@@ -78,8 +78,8 @@ enum Piece: Sendable, Equatable {
     }
 }
 
-/// Gives templates a piece by its kind. For another kind it answers `false` itself, so that Mustache does not look in
-/// the enclosing values.
+/// Lets templates find a piece under the name of its kind. For the name of another kind it returns `false`, so that
+/// Mustache does not look in the enclosing values.
 extension Piece: MustacheParent {
     static let kinds: Set = [
         "words", "line", "quoted", "code", "link", "dated", "time", "state", "level", "bar", "form",

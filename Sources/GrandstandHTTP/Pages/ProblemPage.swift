@@ -1,6 +1,5 @@
 internal import Grandstand
 
-/// The page of a problem.
 struct ProblemPage: ConsolePage {
     var template: TemplateName { .problem }
     let title: String

@@ -4,7 +4,7 @@ internal import Grandstand
 struct Question: ConsolePage {
     var template: TemplateName { .question }
     let title: String
-    /// The explanation, one sentence each.
+    /// The explanation, one sentence per element.
     let words: [String]
     /// Facts for the decision.
     let facts: [Fact]

@@ -3,7 +3,7 @@ internal import JSON
 
 /// JSON formatted for people, one member a line. Names, strings and numbers stay as they were written.
 enum ReadableJSON {
-    /// - Returns: text that is not JSON unchanged. Text longer than `maximumBytes` is cut.
+    /// - Returns: the formatted JSON. Text that is not JSON is not formatted. Text longer than `maximumBytes` is cut.
     static func text(_ bytes: [UInt8], maximumBytes: Int = 20_000) -> String {
         guard let value = try? JSONValue(parsing: bytes, maximumValues: .max) else {
             return escaped(String(decoding: bytes.prefix(maximumBytes), as: UTF8.self))

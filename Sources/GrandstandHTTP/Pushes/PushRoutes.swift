@@ -5,7 +5,7 @@ internal import GrandstandService
 internal import HTTPTypes
 internal import Hummingbird
 
-/// Single pushes, for teams that store device tokens themselves: accept durably, read.
+/// Single pushes, for teams that store device tokens themselves: accept a push durably, read it, cancel it.
 struct PushRoutes: Sendable {
     let apps: any AppStore
     let outbox: any Outbox
@@ -23,7 +23,7 @@ struct PushRoutes: Sendable {
     private func accept(_ request: Request, _ context: APIContext) async throws -> Response {
         let path = try context.app()
         let draft = try PushDraft(body: try await request.json())
-        // The path may use another case than the registered bundle ID.
+        // The path may write the bundle ID in another letter case than the registered one.
         let app = AppEnvironment(
             bundleID: try await apps.registered(path.bundleID).bundleID, environment: path.environment)
         let wanted = BroadcastIntake(

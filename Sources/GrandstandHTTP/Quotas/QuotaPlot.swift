@@ -129,8 +129,8 @@ struct QuotaPlot: Sendable {
         return points.enumerated().filter { $0.offset.isMultiple(of: stride) }.map(\.element)
     }
 
-    /// The smallest of 1, 2, 4, 6, 8 or 10 times a power of ten that is not below `value`. It is always even, because
-    /// the axis also has a label at half of it.
+    /// Rounds up to 1, 2, 4, 6, 8 or 10 times a power of ten, and to 2 at least. The result is always even, because the
+    /// axis also has a label at half of it.
     private static func roundUp(_ value: Int) -> Int {
         var unit = 1
         while unit * 10 < value { unit *= 10 }

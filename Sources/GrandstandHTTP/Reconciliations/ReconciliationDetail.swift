@@ -64,8 +64,8 @@ struct ReconciliationDetail: ConsolePage {
         ]
     }
 
-    /// The reconciliations that make sense after this one. After the alarm that the capability is off, only an explicit
-    /// `recreate` replaces the channels.
+    /// The reconciliations that make sense after this one. After the alarm `capabilityOff`, only an explicit `recreate`
+    /// replaces the channels.
     private static func runs(_ report: ReconciliationReading) -> [Reconciling] {
         var runs: [Reconciling] = [.look]
         switch report.alarm {

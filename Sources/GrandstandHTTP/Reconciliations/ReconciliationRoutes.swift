@@ -51,7 +51,7 @@ struct ReconciliationRoutes: Sendable {
 package struct ReconciliationLimits: Sendable {
     /// Seconds that an unmanaged channel must have been known before it may be deleted.
     package let grace: TimeInterval
-    /// The most deletions of one run.
+    /// The maximum number of deletions in one run.
     package let deleteBudget: Int
 
     package init(grace: TimeInterval, deleteBudget: Int) {

@@ -31,7 +31,7 @@ struct Season: ConsolePage {
         var isCut = false
         var overdue: [Event] = []
         var quotas: [Quota] = []
-        /// Whether the key may see more of the quotas than the number of places.
+        /// Whether the key may see the forecasts of the quotas. Other keys see only the number of places.
         var showsForecasts = false
     }
 

@@ -17,7 +17,7 @@ struct SeasonDays: Sendable {
         /// The collapsed events, and the text that opens them.
         var moreEvents: [SeasonEvent] = []
         var moreText = ""
-        /// The most places that the shown events take on this day, for each app and environment.
+        /// The number of places that the shown events take at most on this day, for each app and environment.
         var places: [DayPlaces]
 
         /// The same day with the events after `limit` collapsed.

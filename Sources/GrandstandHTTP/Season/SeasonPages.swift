@@ -13,7 +13,8 @@ struct SeasonPages: PageGroup {
 
     /// The most events that are read for one page.
     private static let maximumEvents = 2_000
-    /// Events that began at most these seconds before the first day are read, too, because they may still hold places.
+    /// Events that began up to this many seconds before the first day are also read, because they may still hold
+    /// places.
     private static let before: TimeInterval = 2 * 86_400
 
     var routes: [PageRoute] {
@@ -77,7 +78,7 @@ struct SeasonPages: PageGroup {
             do {
                 _ = try await operations.put(key, body, if: .absent, caller)
             } catch let problem as Problem where problem.kind == .versionMismatch {
-                // If the form was sent twice, the event is already as wanted.
+                // If the form was sent twice, the event is already declared with these values.
                 guard try await operations.isDeclared(key, as: body, caller) else { throw problem }
             }
         } catch {

@@ -2,7 +2,6 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
 
-/// The operations on the start of an event.
 struct StartOperations: Sendable {
     let events: any EventStore
     let starts: any StartStore

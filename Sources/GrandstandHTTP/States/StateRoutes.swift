@@ -28,7 +28,6 @@ struct StateRoutes: Sendable {
     }
 }
 
-/// The operations on the states of events.
 struct StateOperations: Sendable {
     let broadcasts: BroadcastOperations
 

@@ -48,7 +48,7 @@ struct WebhookOperations: Sendable {
         return Versioned(replaced)
     }
 
-    /// Whether a webhook is declared with these values. A form that is sent twice ends with success if so.
+    /// Whether a webhook is declared with these values. If so, a form that is sent a second time succeeds.
     ///
     /// - Throws: the errors of `webhook`.
     func isDeclared(_ id: UUID, as draft: WebhookDraft, _ caller: Caller) async throws -> Bool {
@@ -104,7 +104,8 @@ struct WebhookOperations: Sendable {
             try await webhooks.deliveries(of: webhook.id, where: filter, page), Contract.WebhookDelivery.init)
     }
 
-    /// One delivery with all attempts. It is the domain's type, because its message has the bytes that were signed.
+    /// One delivery with all attempts. The result has the domain's type, because its message keeps the bytes that were
+    /// signed.
     ///
     /// - Throws: the errors of `webhook`; `webhook-delivery-not-found`.
     func delivery(_ delivery: UUID, of id: UUID, _ caller: Caller) async throws -> WebhookDeliveryLog {

@@ -53,8 +53,8 @@ struct WebhookPages: PageGroup {
         return .page(Self.secret(made, "The webhook to \(made.url)"))
     }
 
-    /// Changes the webhook, but does not turn it on or off. If the form was sent twice, the second one finds the
-    /// webhook as wanted and succeeds.
+    /// Changes the webhook, but does not turn it on or off. If the form is sent twice, the second request succeeds,
+    /// too, because the webhook already has these values.
     private func change(_ submission: Submission) async throws -> PageRoute.Answer {
         let (fields, visit) = (submission.fields, submission.visit)
         let caller = try visit.caller(of: .putWebhook)

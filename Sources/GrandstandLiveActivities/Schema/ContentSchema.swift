@@ -13,9 +13,9 @@ public struct ContentSchema: Sendable, Hashable, CustomStringConvertible {
 
     /// Derives the schema of a type.
     ///
-    /// Supported are numbers, `Bool`, `String`, `Date`, `UUID`, `URL`, `Decimal`, optionals, arrays, sets, dictionaries
-    /// with `String` keys, enums with raw values, and types made of these, with their coding keys. A `Date` is the
-    /// number of seconds since 2001, as in `JSONDecoder`.
+    /// It supports numbers, `Bool`, `String`, `Date`, `UUID`, `URL`, `Decimal`, optionals, arrays, sets, dictionaries
+    /// with `String` keys, and enums with raw values. It also supports types made of these, and uses their coding keys.
+    /// A `Date` is the number of seconds since 2001, as in `JSONDecoder`.
     ///
     /// - Throws: `Unrecordable` if the type's `init(from:)` depends on the values it finds.
     public static func of<Content: Decodable>(_ type: Content.Type) throws -> ContentSchema {
@@ -52,7 +52,6 @@ indirect enum SchemaShape: Hashable {
     case integer(minimum: String, maximum: String)
     /// One of these JSON texts.
     case choice([String], type: String)
-    /// Any value.
     case any
     case array(SchemaShape)
     case map(SchemaShape)

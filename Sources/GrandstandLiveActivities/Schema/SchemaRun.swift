@@ -15,7 +15,7 @@ final class SchemaRun: Decoder {
     private(set) var asks: [SchemaAsk] = []
     /// Whether the type asked for an object.
     private(set) var isObject = false
-    /// Why the type cannot be recorded, even if the type catches the error.
+    /// Why the type cannot be recorded. It is kept here, because the type's `init(from:)` may catch the error.
     private(set) var failure: ContentSchema.Unrecordable?
 
     /// The deepest nesting of sample values.

@@ -5,7 +5,7 @@ package import Foundation
 package struct Backoff: Sendable, Hashable {
     private var failures = 0
     private var next: TimeInterval = .zero
-    /// The time until which the server asked for no requests.
+    /// The time before which nothing may be sent, because the server asked for it.
     private var held: TimeInterval = .zero
 
     package init() {}
@@ -19,8 +19,8 @@ package struct Backoff: Sendable, Hashable {
         let pause = failures > 8 ? Self.longest : Double(1 << failures)
         failures += 1
         next = now + pause * (1 - jitter / 2)
-        // The server may tell all phones the same moment, such as the opening of an event, so they return within half a
-        // minute after it.
+        // The server may tell all phones to return at the same time, such as the opening of an event. So each phone
+        // returns at a random time within half a minute after it.
         if let retryAfter { held = now + Double(retryAfter) + jitter * Double(min(retryAfter, 30)) }
     }
 

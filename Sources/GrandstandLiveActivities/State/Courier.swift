@@ -15,7 +15,7 @@ package struct Courier: Sendable {
         case idle
     }
 
-    /// The further consequence of an answer.
+    /// What the caller must do after an answer.
     package enum Consequence: Sendable, Hashable {
         case none
         /// The secret does not belong to the installation, which needs a new ID and a new secret.
@@ -25,7 +25,7 @@ package struct Courier: Sendable {
     }
 
     package private(set) var backoff = Backoff()
-    /// When to register again without a change; `nil`: not during this launch, as far as is known.
+    /// When to register again without a change; `nil`: no time is set.
     private var repeatAt: TimeInterval?
     /// Why the key was refused. Then nothing is sent until the next launch, which may bring another key.
     package private(set) var keyRefusal: ServerProblem?

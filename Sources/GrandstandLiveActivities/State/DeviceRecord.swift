@@ -31,7 +31,7 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
 
     package init() {}
 
-    /// The most receipts. The server stores no more of one event.
+    /// The most receipts that are kept. The server stores at most as many for one event.
     package static let mostShown = 2_000
 
     /// Changes the facts. If the result is the same as before, nothing changes.
@@ -47,11 +47,11 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
     /// Whether the newest facts must be uploaded.
     package var isBehind: Bool { confirmed != sequence }
 
-    /// Takes over the present state of an activity. The request for it is removed when it is on the device.
+    /// Takes over the present state of an activity. If the activity is live, the request to show it is removed.
     package mutating func see(_ snapshot: ActivitySnapshot) {
         if activities[snapshot.id] == nil {
-            // Neither the server nor this record knows this activity, or the server knows it from an earlier record. It
-            // was removed, so it needs no report.
+            // This record does not know the activity, and the activity was already removed, so it needs no report. The
+            // server knows it at most from an earlier record.
             guard snapshot.state != .dismissed else { return }
             activities[snapshot.id] = ActivityEntry(snapshot)
         } else {
@@ -61,8 +61,9 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
         drop(snapshot.id)
     }
 
-    /// The activities of the same event that `snapshot` replaces. A push started it in addition, because they get no
-    /// more updates or because the app was faster. It must be new to this record.
+    /// The activities of the same event that `snapshot` replaces. A push started `snapshot` in addition to them,
+    /// because they get no more updates, or because the app had started one before the push arrived. `snapshot` must be
+    /// new to this record.
     package func cards(replacedBy snapshot: ActivitySnapshot) -> [String] {
         guard activities[snapshot.id] == nil, snapshot.state == .active || snapshot.state == .stale else { return [] }
         return activities.filter { _, entry in
@@ -99,7 +100,8 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
         }
     }
 
-    /// Repeats each report that an older one without an answer may have overtaken.
+    /// Repeats the newest report of each activity that had a report without an answer. That report may have reached the
+    /// server after the newest one.
     package mutating func clearDoubts() {
         for (id, entry) in activities where entry.isInDoubt {
             activities[id]?.isInDoubt = false
@@ -130,13 +132,14 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
         return true
     }
 
-    /// The same phone with a new ID. Its activities stay.
+    /// Gives the installation on the same phone a new ID. Its activities stay.
     package mutating func rename(to new: UUID) {
         installation = new
         startAnew()
     }
 
-    /// Ends a forgetting, because people follow or show something again.
+    /// Cancels the request to forget the installation, or the forgotten state, because people follow or show something
+    /// again.
     ///
     /// - Returns: whether the installation had already been forgotten.
     package mutating func comeBack() -> Bool {

@@ -24,8 +24,8 @@ package enum DeviceOutcome: Sendable, Hashable {
 }
 
 extension ServerProblem {
-    /// Whether the same request may succeed later. An answer without a slug is not Grandstand's, but of a proxy or a
-    /// captive portal.
+    /// Whether the same request may succeed later. An answer without a slug comes from a proxy or a captive portal, and
+    /// not from Grandstand.
     var isPassing: Bool { slug.isEmpty || status == 408 || status == 429 || status >= 500 }
     /// Whether the app's key is not valid, so that no request with it can succeed.
     var isOfKey: Bool { !slug.isEmpty && (status == 401 || (status == 403 && kind != .wrongInstallationSecret)) }

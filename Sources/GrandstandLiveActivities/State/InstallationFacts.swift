@@ -49,10 +49,10 @@ package struct InstallationFacts: Codable, Sendable, Hashable {
         }
     }
 
-    /// Whether it is 1 to 32 of `A-Z a-z 0-9 . _ : -`.
+    /// Whether it has 1 to 32 characters of `A-Z a-z 0-9 . _ : -`.
     package static func isVariant(_ text: String) -> Bool { text.utf8.count <= 32 && isTopic(text) }
 
-    /// Whether it is 1 to 128 of `A-Z a-z 0-9 . _ : -`, like an event key.
+    /// Whether it has 1 to 128 characters of `A-Z a-z 0-9 . _ : -`, like an event key.
     package static func isTopic(_ text: String) -> Bool {
         (1...128).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in

@@ -2,10 +2,10 @@ package import Foundation
 
 /// When an installation registers again without a change, so that the server does not forget it.
 ///
-/// Many apps are opened in the same minutes, at a kick-off, so each phone uses random times. A registration is due
-/// about a week after the last one, and is then sent at a random time within an hour after the app was opened. If the
-/// app is never open that long, it registers within a minute after it was opened, once four to twelve weeks have
-/// passed. The server forgets an installation after 180 days by default.
+/// At a kick-off many people open the app in the same minute, so each phone uses random times. About a week after the
+/// last registration, the next one is due. It is sent at a random time within an hour after the app was opened. The app
+/// may never be open that long. So once four to twelve weeks have passed, it registers within a minute after it was
+/// opened. The server forgets an installation after 180 days by default.
 package struct Repetition: Codable, Sendable, Hashable {
     /// When the last registration was answered.
     package var registered: Date
@@ -19,7 +19,7 @@ package struct Repetition: Codable, Sendable, Hashable {
 
     private static let day: TimeInterval = 86_400
 
-    /// Seconds after which an app that was opened now registers.
+    /// The seconds from the opening of the app, at `now`, to its next registration.
     ///
     /// - Parameter jitter: a random number from 0 to 1, drawn at each opening.
     /// - Returns: `nil`: not before the app is opened again.

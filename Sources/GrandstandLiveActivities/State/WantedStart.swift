@@ -9,7 +9,7 @@ public struct WantedStart: Codable, Sendable, Hashable {
     public var attributesType: String
     /// The attributes as JSON.
     public var attributes: Data
-    /// The content as JSON, for the case that the server has none that is newer.
+    /// The content as JSON. It is used if the server has no newer content.
     public var contentState: Data
     /// Apple's relevance score. The activity with the highest is shown in the Dynamic Island.
     public var relevanceScore: Double?
@@ -17,12 +17,12 @@ public struct WantedStart: Codable, Sendable, Hashable {
     public var startsAt: Date?
     /// The alert when a scheduled activity appears.
     public var alert: StartAlert?
-    /// One of the app's audiences in the event, e.g. a language; `nil`: the one that a push would start for this
-    /// person, by the variant given to `follow`, otherwise by language.
+    /// The variant of one of the app's audiences in the event, e.g. a language. `nil`: the audience that a push would
+    /// choose for this person, by the variant given to `follow`, otherwise by language.
     public var variant: String?
     /// The time of the first request. If the event is still unknown a day later, the request is given up.
     package internal(set) var since: Date?
-    /// The ID of an activity on a replaced channel. It ends as soon as this one can be started.
+    /// The ID of an activity on a replaced channel. That activity is ended as soon as the new one can be started.
     package internal(set) var replaces: String?
 
     /// A request with these values.

@@ -8,7 +8,7 @@ final class Patience: Sendable {
     /// - Parameter seconds: `nil`: forever.
     init(_ seconds: TimeInterval?) { end = Mutex(seconds.map { .now + .seconds($0) }) }
 
-    /// Ends the patience at this time, if it would end later.
+    /// Ends the retries at this time, if they would end later.
     func shorten(to sooner: ContinuousClock.Instant) {
         end.withLock { $0 = $0.map { min($0, sooner) } ?? sooner }
     }

@@ -4,8 +4,8 @@ package import Grandstand
 package import Logging
 internal import ServiceLifecycle
 
-/// Sends pushes to devices of one environment in shards: starts of events to followers, and updates to crowds. A run or
-/// lane has one shard in progress at a time; it is settled after its last answer.
+/// Sends pushes to devices of one environment in shards: starts of events to followers, and updates to crowds. A run of
+/// starts, or the lane of a crowd, has one shard in progress at a time. A shard is settled after its last answer.
 package struct ShardDispatcher<Store: ShardStore>: Service {
     private let replica = UUID()
     private let environment: APNsEnvironment
@@ -55,7 +55,7 @@ package struct ShardDispatcher<Store: ShardStore>: Service {
     }
 
     private func claim(_ free: Int) async throws -> Round<Store.Shard> {
-        // The loop is rung when the shard with unrecorded answers has recorded them.
+        // While answers wait to be recorded, nothing is claimed. When they are recorded, the loop is woken.
         guard !books.hasUnrecorded else { return .idle() }
         let now = now()
         let (size, again) = pushes.room(for: settings.shardSize, at: now)
@@ -100,10 +100,10 @@ package struct ShardDispatcher<Store: ShardStore>: Service {
         }
     }
 
-    /// Records a shard's answers. Without them the shard counts as unknown, or is repeated. So this waits for a
-    /// database that is away, however long: no other replica can take the lease meanwhile, and enough time is left when
-    /// it is back (`LeaseClock`). If the database refuses the answers, they are tried again for a while, because its
-    /// disk may be full.
+    /// Records a shard's answers. If they are lost, the results count as unknown, or the pushes are repeated. So this
+    /// waits for a database that is away, without a limit. No other replica can take the lease meanwhile, and the lease
+    /// has enough time left when the database is back (`LeaseClock`). If the database refuses the answers, they are
+    /// tried again for a while, because its disk may be full.
     private func settle(
         _ shard: Store.Shard, _ outcomes: [PushOutcome<Store.Shard.Member>], _ absence: Patience
     ) async {

@@ -2,7 +2,7 @@ package import FoundationEssentials
 
 /// The settings of a loop that sends shards.
 package struct ShardSettings: Sendable {
-    /// Pushes in a shard. After a crash, at most so many have an unknown result or are repeated.
+    /// Pushes in a shard. After a crash, at most this many pushes have an unknown result or are repeated.
     package var shardSize = 2_000
     /// Shards in progress at a time.
     package var places = 4

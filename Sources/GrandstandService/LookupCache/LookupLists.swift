@@ -45,7 +45,8 @@ final class LookupLists: Sendable {
     /// The most bytes of cached bodies. When they are exceeded, the cache is emptied. Without a limit, a client with an
     /// app's key could fill the memory with different questions.
     private static let capacity = 32 * 1_024 * 1_024
-    /// A body that others change all the time is reused for this many times the time it took to make.
+    /// A body that other processes change all the time is reused after it was made. The time of reuse is this many
+    /// times as long as making it took.
     private static let rest = 10
 
     private let state = Mutex(State())

@@ -5,8 +5,9 @@ internal import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Keeps the copy up to date. One task reads what the feed says: the announcements, the journal, and this process's own
-/// changes. While everything must be read, another does that beside it, so that nothing is late meanwhile.
+/// Keeps the copy up to date. One task reads the changes that it learns from announcements, the journal, and this
+/// process itself. When everything must be read again, a second task does that at the same time, so that changes are
+/// not delayed.
 extension LookupReplica: Service {
     /// Runs until a graceful stop or until cancelled.
     package func run() async {

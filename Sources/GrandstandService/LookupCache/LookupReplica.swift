@@ -212,13 +212,13 @@ package final class LookupReplica: Sendable {
         }
     }
 
-    /// How reliable memory is that lacks a change of this process.
+    /// The freshness of memory when it lacks a change of this process.
     private func aged(_ freshness: Freshness) -> Freshness {
         freshness == .confirmed ? .stale(seconds: Int(settings.patience.components.seconds)) : freshness
     }
 
     /// Keeps an answer of the database for a moment, unless this process has changed something since the query began.
-    /// The number of answers is bounded by that of queries.
+    /// There are never more answers than queries, and the queries are limited.
     private func remember(_ answer: LookupAnswer, of name: LookupName, since lastOwnChange: Int, now: Date) {
         state.withLock { state in
             guard state.backlog.lastOwnChange == lastOwnChange else { return }
@@ -227,7 +227,7 @@ package final class LookupReplica: Sendable {
         }
     }
 
-    /// Seconds. Memory reads a change within this time.
+    /// Seconds for which an answer of the database is kept. Memory reads a change within this time.
     private static let toldFor: TimeInterval = 1
 
     // MARK: Lists of the events that an app may offer to follow

@@ -112,8 +112,8 @@ extension PostgresAppStore {
             let ids: [Int] = try await connection.query(
                 "select id from app_environments where bundle_id = \(name)"
             ).map { try $0.decode("id") }
-            // Rows that are found in the order of an index are read by the index. Old statistics would make the planner
-            // read the whole table.
+            // Make the planner find rows by an index and in the order of that index. With old statistics it would read
+            // the whole table.
             try await connection.query(
                 """
                 select set_config('grandstand.forgets_history', 'on', true), set_config('enable_seqscan', 'off', true),
@@ -209,7 +209,7 @@ extension PostgresAppStore {
         ])
     }
 
-    /// Starts and crowds.
+    /// Removes the runs of starts and of crowds, with their rows in `starts` and `fan_out_queue`.
     private static func runs(
         of ids: [Int32], _ limit: Int, on connection: PostgresConnection
     ) async throws -> Int {

@@ -60,7 +60,7 @@ package struct PostgresAppStore: AppStore {
                     """)
             }
             let created = try rows.first?.decode(Bool.self, "created") ?? false
-            // Another writer created it after the check.
+            // Another writer created the app after the check.
             if condition == .absent, !created { try condition.check(0) }
             try await connection.query(
                 AuditRows(by: actor, at: app.updatedAt).insert(

@@ -46,10 +46,10 @@ extension PostgresChannelStore {
     private static let placePause = 20
 
     /// Lets as many failed channels try again as the quota has room for, by need. If Apple refused the last creation
-    /// because it has no place left, only the first that is due tries, because the answer is the same for all. A
-    /// channel that tries loses the reason `quota-exhausted`, because that is no longer why it waits. If channels find
-    /// no place, as many idle channels are deleted at once. Their places are free when Apple has confirmed that. The
-    /// confirmation wakes the next alignment, which assigns the places.
+    /// because it has no place left, only the first channel that is due tries, because the answer is the same for all.
+    /// A channel that tries loses the reason `quota-exhausted`, because that is no longer why it waits. If places are
+    /// missing, that many idle channels are deleted immediately. Their places become free when Apple has confirmed the
+    /// deletions. The confirmation wakes the next alignment, which assigns the places.
     static func admit(now: Date) -> PostgresQuery {
         """
         with due as materialized (

@@ -42,7 +42,8 @@ extension PostgresChannelStore {
             and \(AudienceColumns.wantsChannel("u")))
         """
 
-    /// As `audienceLane`, but null if the audience got its end: nothing follows it, so it needs no channel.
+    /// As `audienceLane`, but null if the lane is fenced because its `end` was accepted: no message follows, so the
+    /// audience needs no channel.
     static let openLane: PostgresQuery = "(select id from lanes where id = \(audienceLane) and fenced_at is null)"
 
     /// Whether a message of a lane is not settled yet; null: every message is settled.
@@ -58,8 +59,8 @@ extension PostgresChannelStore {
     /// Retires channels that no audience needs, once the last message to them is settled. They are kept while a device
     /// may still need them, at least for `retireAfter` (docs/internals/apns.md section 8).
     ///
-    /// For each of them that no device needs, a creation that APNs had no place for is due at once: it takes that place
-    /// (`reclaim`).
+    /// For each of them that no device needs, one creation that APNs refused for lack of a place becomes due
+    /// immediately. That creation takes the channel's place (`reclaim`).
     private static func retire(now: Date, tenure: ChannelTenure) -> PostgresQuery {
         let audit = AuditRows(by: .server, at: now)
         return """
@@ -105,8 +106,8 @@ extension PostgresChannelStore {
         """
     }
 
-    /// Deletes intents that are not needed, or not yet, because the opening was moved. An intent that Apple was asked
-    /// to create stays.
+    /// Deletes intents that are no longer needed, or not needed yet because the opening was moved. An intent stays if
+    /// Apple was asked to create its channel.
     private static func dropIntents(now: Date) -> PostgresQuery {
         """
         update channels set state = 'deleted', changed_at = \(now), next_attempt_at = null,
@@ -121,8 +122,8 @@ extension PostgresChannelStore {
     }
 
     /// Inserts a row for each audience that wants a channel, has none, and whose opening has come. `admit` decides
-    /// whether the quota has room. An audience that got its end needs none while its event continues for others. An
-    /// event that is over still gets one for messages that wait for it.
+    /// whether the quota has room. An audience whose `end` was accepted needs no channel while its event continues for
+    /// other audiences. An event that is over still gets a channel if messages wait for it.
     ///
     /// An event has few channels, so they are found by its key.
     private static func declare(now: Date) -> PostgresQuery {

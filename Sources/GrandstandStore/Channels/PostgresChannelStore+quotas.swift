@@ -12,8 +12,8 @@ extension PostgresChannelStore {
             ])
         }
         var tallies: [AppEnvironment: Tally] = [:]
-        // One statement gives both the count and the time until which channels are held, so the forecast is never below
-        // the use.
+        // The same statement counts the channels and reads until when each is held, so the forecast is never below the
+        // current use.
         for row in results[1] {
             try tallies[try Self.app(row), default: Tally()].add(live: row, tenure, now: now)
         }
@@ -76,8 +76,8 @@ extension PostgresChannelStore {
         """
     }
 
-    /// Audiences of open events that have no channel: one will be made, at once or when they open. An audience that got
-    /// its end gets none.
+    /// The audiences without a channel, in open events. Each will get a channel, immediately or when its event's
+    /// channels open. An audience whose `end` was accepted gets none.
     private static func toCome(now: Date) -> PostgresQuery {
         """
         select u.bundle_id, u.environment, u.storage_policy, e.created_at as event_created_at, \(course(now: now))
@@ -139,7 +139,7 @@ private struct Tally {
         case .deleted: return
         default:
             if let course = try Self.course(row) {
-                // Alignment drops an intent that is no longer needed, or not yet.
+                // The next alignment deletes an intent that is no longer needed, or not needed yet.
                 let hasAudience: Bool = try row.decode("has_audience")
                 guard state.countsAgainstQuota || hasAudience && course.overAt == nil else { return }
                 opensAt = course.channelsOpenAt ?? now
@@ -150,7 +150,7 @@ private struct Tally {
             } else if state.countsAgainstQuota {
                 closesAt = nil
             } else {
-                // A channel without an event that failed or is missing is not created again.
+                // A channel that has no event is not created again if it failed or is missing.
                 return
             }
         }

@@ -115,7 +115,7 @@ extension PostgresChannelStore {
         """
     }
 
-    /// The ledger's row that has Apple's channel already.
+    /// The row of the ledger that already has this channel ID.
     private static func holder(of channelID: String, _ task: ChannelTask) -> PostgresQuery {
         """
         select from channels x where \(AppColumns.isOf(task.address.app, row: "x")) and x.channel_id = \(channelID)

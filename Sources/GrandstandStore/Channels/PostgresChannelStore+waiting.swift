@@ -19,7 +19,8 @@ extension PostgresChannelStore {
         ]
     }
 
-    /// A creation `c` that Apple refused because it has no place left, or that waits because Apple refused another so.
+    /// A creation `c` that Apple refused because it has no place left, or that waits because Apple refused another
+    /// creation for this reason.
     private static func waitsForPlace(_ app: AppEnvironment) -> PostgresQuery {
         """
         \(AppColumns.isOf(app, row: "c")) and c.state = 'failed'
@@ -30,7 +31,8 @@ extension PostgresChannelStore {
     /// Records that Apple has no place left. Other creations that wait are tried no earlier than the one that was
     /// refused.
     ///
-    /// - Parameter askAgainAt: when it is tried again; `nil`: never, because a caller asked for it.
+    /// - Parameter askAgainAt: when the refused creation is tried again; `nil`: never, because an API call requested
+    ///   that channel.
     static func isFull(_ app: AppEnvironment, askAgainAt: Date?, now: Date) -> [PostgresQuery] {
         [
             """

@@ -3,8 +3,8 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// Samples of all quotas over time, in the table `quota_samples`: of five minutes and of an hour, so that years cost as
-/// little as days.
+/// Samples of all quotas over time, in the table `quota_samples`. There is one sample for five minutes and one for an
+/// hour, so that years cost as little as days.
 package struct PostgresQuotaHistory: Sendable {
     private let database: Database
 
@@ -41,8 +41,8 @@ package struct PostgresQuotaHistory: Sendable {
 
     /// If several replicas record the same time, the first one's sample stays; the others wait for it.
     ///
-    /// Created and deleted channels are counted by the audit log, so a step is complete even if a sample within it is
-    /// missing. They are counted once for all apps, because the audit log of one step is small.
+    /// The numbers of created and deleted channels come from the audit log, so a step is complete even if a sample
+    /// within it is missing. They are counted once for all apps, because the audit log of one step is small.
     private static func insert(_ quotas: [Quota], _ at: Date, _ step: Int) -> PostgresQuery {
         let start = at.addingTimeInterval(-Double(step))
         return """

@@ -23,8 +23,8 @@ package struct PostgresOverview: Sendable {
         return try rows.first?.decode("n") ?? 0
     }
 
-    /// When the oldest unsettled message was accepted whose lane is due or has a message under way; `nil`: there is
-    /// none. It reads only the lanes that have something to send.
+    /// When the oldest unsettled message was accepted, among the lanes that are due or have a message under way; `nil`:
+    /// there is none. It reads only the lanes that have something to send.
     package func oldestWaiting(within reach: AppReach, now: Date) async throws -> Date? {
         let rows = try await database.query(
             """

@@ -38,7 +38,7 @@ struct ActivityReportTransaction: Sendable {
         let row: Int
         let app: Int
         var activity: DeviceActivity
-        /// The variant of the event's audience that is chosen for it, as the column has it.
+        /// The variant of the event's audience that is chosen for the activity, as the column stores it.
         var variant: String
         let isSampled: Bool
         var now: Date
@@ -150,8 +150,8 @@ struct ActivityReportTransaction: Sendable {
         var tokens: [Int: DeviceToken] = [:]
     }
 
-    /// The number of tokens that each installation of a batch brings, by its row, and its `tokensPacedUntil` after
-    /// them.
+    /// By the row of each installation in a batch: the number of tokens that it brings, and its `tokensPacedUntil`
+    /// after these tokens.
     private struct Pace {
         private(set) var counts: [Int: Int] = [:]
         private var until: [Int: Date] = [:]
@@ -200,7 +200,8 @@ struct ActivityReportTransaction: Sendable {
         "select from installations where id = any(\(Set(lines.map(\.row)).sorted())) order by id for no key update"
     }
 
-    /// In order of their numbers, as a settlement's `TokenCare` locks them. No other transaction locks new ones.
+    /// Locks activities in order of their IDs, as a settlement's `TokenCare` does. No other transaction can lock
+    /// activities that are inserted here.
     private static func lockActivities(_ lines: [Line]) -> PostgresQuery {
         """
         select from activities where id = any(array(
@@ -262,7 +263,8 @@ struct ActivityReportTransaction: Sendable {
         ]
     }
 
-    /// Runs that start activities of the reported type, each with the reporting row and the activity: `r`, `n` and `a`.
+    /// The runs (`r`) that start activities of the reported type, each with the reporting row (`n`) and the activity
+    /// (`a`).
     private static func runs(_ lines: [Line]) -> PostgresQuery {
         """
         unnest(\(lines.map(\.row)), \(lines.map { Int32($0.app) }), \(lines.map(\.activity.eventKey.rawValue)),
@@ -278,8 +280,9 @@ struct ActivityReportTransaction: Sendable {
         """
     }
 
-    /// Confirms starts. An activity that did not exist before the push shows that its start arrived, whatever is known
-    /// of the push's answer. A start that APNs refused did not arrive. Replicas' clocks may differ a little.
+    /// Confirms starts. If an activity did not exist before the push, its start arrived, even if the answer to the push
+    /// is not known. A start that APNs refused did not arrive. The comparison allows 0.25 s, because replicas' clocks
+    /// may differ a little.
     private static func confirm(_ lines: [Line]) -> PostgresQuery {
         """
         update starts s set confirmed_at = n.at from \(runs(lines))

@@ -11,7 +11,7 @@ enum CrowdJoins {
     static let endIsOfUse = TimeInterval(APNsLimits.activityLifetime)
     /// The shortest time between two separate pushes of the newest content to an activity whose token changes.
     static let rest: PostgresQuery = "interval '30 s'"
-    /// Seconds before a member that did not get it is tried again.
+    /// Seconds until the newest content is sent again to a member that did not get it.
     static let pause: TimeInterval = 5
 
     // MARK: Coming
@@ -38,8 +38,8 @@ enum CrowdJoins {
         ]
     }
 
-    /// Takes reported tokens away from the activities that had them before. An update token belongs to one activity;
-    /// both are on one phone.
+    /// Takes reported tokens away from the activities that had them before. An update token belongs to one activity
+    /// only; the former and the new activity are on the same phone.
     ///
     /// - Parameter activities: an expression of `bigint[]`: the activities whose tokens were reported.
     static func takeOver(_ activities: PostgresQuery) -> PostgresQuery {
@@ -56,7 +56,8 @@ enum CrowdJoins {
 
     // MARK: Claims
 
-    /// Runs that have members in the queue without a delivery. This needs as many index probes as there are such runs.
+    /// The runs that have members in the queue without a delivery. The query needs as many index probes as there are
+    /// such runs.
     static let waiting: PostgresQuery = """
         waiting as (
             (select run from fan_out_queue where delivery is null order by run limit 1)
@@ -137,9 +138,10 @@ enum CrowdJoins {
         """
     }
 
-    /// Removes members from the queue that a shard of the lane's message reaches, unless they joined with another token
-    /// since the shard was read. Call it under the lane's lock. A member that is reported at this moment joins again:
-    /// its row is skipped, not waited for. If nobody waits on the lane, no row is searched.
+    /// Removes from the queue the members that a shard of the lane's message reaches, unless they joined with another
+    /// token after the shard was read. Call it under the lane's lock. The row of a member that is reported at this
+    /// moment is locked. It is skipped, not waited for, because the member joins again. If nobody waits on the lane, no
+    /// row is searched.
     static func reach(
         _ members: [CrowdShard.Member], of lane: Int, on connection: PostgresConnection
     ) async throws {
@@ -154,7 +156,7 @@ enum CrowdJoins {
                 """
             ).map { try $0.decode("member") })
         guard !waiting.isEmpty else { return }
-        // A separate statement sees the tokens that came with the rows that are locked now.
+        // This is a separate statement, so that it sees the tokens that were stored before the rows were locked.
         try await connection.query(joined(members.filter { waiting.contains($0.activity) }, of: lane))
     }
 
@@ -182,7 +184,7 @@ enum CrowdJoins {
         """
     }
 
-    /// Tries members that did not get the content again after `pause`.
+    /// Postpones members that did not get the content: they are tried again after `pause`.
     static func postponed(_ members: [CrowdShard.Member], of lane: Int, now: Date) -> PostgresQuery {
         """
         update fan_out_queue set due_at = \(now.addingTimeInterval(pause))
@@ -190,7 +192,7 @@ enum CrowdJoins {
         """
     }
 
-    /// Records until when members that want few pushes rest after one.
+    /// Records until when members that want few pushes get no further push.
     static func rest(_ members: [(activity: Int, until: Date)]) -> PostgresQuery {
         """
         update activities a set rests_until = r.until
@@ -230,7 +232,7 @@ enum CrowdWaits {
             members: members, step: .queue(taken: ids.count, rested: attempts.values.count { $0 == 0 }))
     }
 
-    /// When the first member that waits for a message is due, without some members; `nil`: no other waits.
+    /// When the first member that waits for a message is due, not counting `members`; `nil`: no other member waits.
     static func nextDue(
         of delivery: Int, on lane: Int, besides members: [Int], on connection: PostgresConnection
     ) async throws -> Date? {

@@ -57,8 +57,8 @@ struct CrowdNews {
             expiresAt: min(end ?? longest, longest))
     }
 
-    /// The `end` that an audience got; no row: the event was closed automatically. An end that was undone does not
-    /// count, unless the audience was not opened again with its event.
+    /// The `end` that was accepted for an audience; no row: the event was closed automatically. An end from before the
+    /// event was reopened counts only if the audience stayed closed then.
     ///
     /// - Parameter fencedAt: when the audience's lanes were fenced.
     private static func end(of lane: Int, since fencedAt: Date) -> PostgresQuery {

@@ -79,11 +79,12 @@ enum CrowdRows {
 
     // MARK: Coming and going
 
-    /// Makes the lanes of crowds that do not exist yet, beside their audiences' lanes. They get the last timestamp, so
-    /// that timestamps keep rising on every device, the newest content and the end.
+    /// Makes the lanes of crowds that do not exist yet, beside their audiences' lanes. A new lane copies three things
+    /// from its audience's lane: the newest content, the end, and the last timestamp, so that timestamps keep rising on
+    /// every device.
     ///
-    /// Events are locked as an acceptance locks them. So a broadcast that is accepted meanwhile is the newest content
-    /// here, or its acceptance finds the crowd.
+    /// Events are locked as an acceptance locks them. So a broadcast that is accepted meanwhile is already the newest
+    /// content here, or its acceptance finds the crowd.
     ///
     /// - Parameter audiences: rows with an audience's lane (`beside`), `event_key` and `app`, and the crowd's
     ///   `variant`.
@@ -142,8 +143,8 @@ enum CrowdRows {
             """)
     }
 
-    /// Activities by their numbers only. In a plan that was made for an empty table, the index of all activities in a
-    /// crowd would look as good.
+    /// Activities by their IDs only. Otherwise a plan that was made for an empty table could use the index of all
+    /// activities in a crowd, because both seem equally cheap.
     ///
     /// - Parameter ids: an expression of `bigint[]`.
     static func activities(_ ids: PostgresQuery) -> PostgresQuery {
@@ -171,8 +172,9 @@ enum CrowdRows {
         """
     }
 
-    /// Whether a lane of a crowd has members. The order is that of the index of crowds: in a plan that was made for an
-    /// empty table, the index of all activities of an event would look as good.
+    /// Whether a lane of a crowd has members. `order by` has the order of the index of crowds, so that the planner uses
+    /// this index. In a plan that was made for an empty table, the index of all activities of an event would seem
+    /// equally cheap.
     static func hasMembers(_ lane: PostgresQuery) -> PostgresQuery {
         """
         exists (select from fan_outs c cross join lateral (

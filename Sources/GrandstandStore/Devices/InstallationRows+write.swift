@@ -6,7 +6,7 @@ extension InstallationRows {
     /// The statements that write changes back, in one round trip. Old tokens are deleted before new ones are inserted,
     /// so that a token never belongs to two installations.
     ///
-    /// - Returns: the statements. If there are followers, the last one queues those of open runs.
+    /// - Returns: the statements. If there are late followers, the last statement queues them in the open runs.
     static func write(_ changes: Changes, at now: Date) -> [PostgresQuery] {
         var statements: [PostgresQuery] = []
         if !changes.created.isEmpty { statements.append(insert(changes.created)) }
@@ -131,9 +131,10 @@ extension InstallationRows {
 
     // MARK: Starts under way
 
-    /// An installation that takes over a token counts as started wherever its former holder does. If a run is open and
-    /// the former holder has no result, a push to it may be under way at this moment. The claim that takes the new
-    /// holder from the queue checks that. No run is locked here, so that nobody can stop a start by changing tokens.
+    /// An installation that takes over a token counts as started in each run in which the token's former holder counts
+    /// as started. If a run is open and the former holder has no result, a push to it may be under way at this moment.
+    /// The claim that takes the new holder from the queue checks that. No run is locked here, because otherwise anybody
+    /// could stop a start by changing tokens.
     private static func carryOver(_ takeovers: [Changes.Takeover], at now: Date) -> [PostgresQuery] {
         let pairs: PostgresQuery = """
             unnest(\(takeovers.map { Int32($0.app) }), \(takeovers.map(\.from)), \(takeovers.map(\.to)))

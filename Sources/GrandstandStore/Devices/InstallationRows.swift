@@ -73,7 +73,7 @@ enum InstallationRows {
             createdBefore: try row.decode("created_before"), bytes: try row.decode("bytes"))
     }
 
-    /// The rows of installations by app and UUID: `n` has these, `i.id` is the row.
+    /// Looks up installations by app and UUID: `n` has the app and the UUID, `i.id` is the ID of the row.
     static func rows(_ apps: [Int], _ ids: [UUID]) -> PostgresQuery {
         """
         unnest(\(apps.map(Int32.init)), \(ids)) as n(app, installation) cross join lateral (

@@ -231,8 +231,8 @@ package struct PostgresCrowdStore: ShardStore {
         }
     }
 
-    /// Without the lane: a report of an activity locks the activity before its event, and events are locked before
-    /// lanes.
+    /// Settles in a transaction that does not lock the lane: a report of an activity locks the activity before its
+    /// event, and events are locked before lanes.
     private func settle(
         _ care: TokenCare, _ joins: [PostgresQuery], _ rests: [(activity: Int, until: Date)], now: Date
     ) async throws {

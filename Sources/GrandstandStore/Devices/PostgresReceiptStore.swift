@@ -122,9 +122,10 @@ extension PostgresInstallationStore: ReceiptStore {
     }
 
     /// Receipts counted by the tenth of a second, so that millions become some thousand rows. If a phone's clock is not
-    /// known, the time is left out, because it is not measured. A phone that sent no `sentAt` has corrected its clock
-    /// by the `Date` of answers. If it says that it showed something after the receipt arrived, its clock is not known
-    /// either. Timestamps that no broadcast has, such as those of starts, are limited to those that most phones showed.
+    /// known, its time is left out, because no delay is calculated from it. A phone that sent no `sentAt` has corrected
+    /// its clock by the `Date` header of answers. If such a phone says that it showed something after the receipt
+    /// arrived, its clock is not known either. Some timestamps belong to no broadcast, for example those of starts. Of
+    /// these, only those that the most phones showed are included.
     private static func tallies(_ key: EventKey, beside sent: [Int], within reach: AppReach) -> PostgresQuery {
         """
         with told as (

@@ -16,13 +16,13 @@ enum AudienceColumns {
     static let id = list(idNames)
     /// The attributes that lanes have.
     static let laneAttributes = list(laneNames)
-    /// Of a row of `lanes`: the audience and its attributes.
+    /// The columns of a row of `lanes` for the audience and its attributes.
     static let ofLane = list(idNames + laneNames)
-    /// Of the row of a crowd's lane.
+    /// The same for the lane of a crowd.
     static let ofCrowd = list(idNames + crowdNames)
     /// The columns that a crowd's lane takes over when its variant gets another audience.
     static let followed = list(["variant"] + crowdNames)
-    /// Of a row of `audiences`.
+    /// The columns of a row of `audiences` for the audience and its attributes.
     static let all = list(idNames + laneNames + ownNames)
 
     static func laneAttributes(of row: String) -> PostgresQuery { list(laneNames, of: row) }
@@ -139,7 +139,7 @@ enum AudienceColumns {
     /// A variant as its column has it: none is `''`, so that it can be part of a key.
     static func text(_ variant: Variant?) -> String { variant?.rawValue ?? "" }
 
-    /// Whether a row of `audiences` is of one that is reached by a channel.
+    /// Whether the audience in a row of `audiences` is reached by a channel.
     static func wantsChannel(_ row: PostgresQuery) -> PostgresQuery { "\(row).delivery = 'channel'" }
 
     /// Reads the audience of a row with the columns `all`, under names that begin with `prefix`.

@@ -26,7 +26,8 @@ enum EventReach {
         return "exists (select from apps ra where ra.bundle_id = \(lane).bundle_id and ra.topic = any(\(topics)))"
     }
 
-    /// Whether an event is within reach, by what this transaction sees. An event that does not exist is.
+    /// Whether an event is within reach, by what this transaction sees. An event that does not exist counts as within
+    /// reach.
     static func reaches(
         _ reach: AppReach, event key: EventKey, on connection: some PostgresQuerying
     ) async throws -> Bool {

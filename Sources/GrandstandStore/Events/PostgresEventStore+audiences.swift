@@ -200,8 +200,8 @@ extension PostgresEventStore {
         }
     }
 
-    /// Gives an audience its former channel again, if that is not retired yet. `ChannelStore.align` creates any other
-    /// channel, which also retires channels that were given up.
+    /// Gives an audience its former channel again, if that channel is not retired yet. Otherwise `ChannelStore.align`
+    /// creates a channel. It also retires channels that are no longer used.
     private static func connect(
         _ audience: Audience, of key: String, now: Date, on connection: PostgresConnection
     ) async throws {
@@ -218,6 +218,5 @@ extension PostgresEventStore {
 }
 
 extension AppEnvironment {
-    /// The app and environment of an audience.
     fileprivate init(_ id: Audience.ID) { self.init(bundleID: id.bundleID, environment: id.environment) }
 }

@@ -75,8 +75,8 @@ extension PostgresEventStore {
     }
 
     /// Sends an `end` to all activities that can be reached, in place of the messages that wait for them. A channel
-    /// that was not made yet has no followers, and none is made for this. But its lane leads the lanes of the
-    /// audience's tokens, so it is closed only after the end was accepted for them.
+    /// that does not exist yet has no followers, and it is not created for this. But its lane leads the lanes of the
+    /// audience's tokens, so that lane is closed only after the end was accepted for the tokens.
     private static func sendEnd(
         to lanes: [Int], of key: EventKey, by actor: AuditActor, now: Date, on connection: PostgresConnection
     ) async throws {

@@ -30,8 +30,8 @@ extension PostgresEventStore {
             left join channels c on c.id = l.channel and c.state in \(Channel.State.sql(.takesMessages))
             \(Self.refusal) \(broadcasts)
             """
-        // The query is for many callers and runs in the task of one of them (`LookupContents`), so it gets its own
-        // time.
+        // The query is for many callers and runs in the task of one of them (`LookupContents`), so it gets its own time
+        // limit.
         let rows = try await PostgresPatience.renewing { try await database.query(query) }
         var entries: [LookupName: LookupEntry] = [:]
         for row in rows {
@@ -60,8 +60,8 @@ extension PostgresEventStore {
         where v.event_key = u.event_key and v.beside = u.lane and v.is_lead and b.id is not null)
         """
 
-    /// When the event ended for the audience of lane `l`, as `ended_at`. Its own end may come before the others'. An
-    /// activity that is started on a fenced lane could never be updated.
+    /// When the event ended for the audience of lane `l`, as `ended_at`. One audience may get its end before the
+    /// others. An activity that is started on a fenced lane could never be updated.
     static let audienceEnd: PostgresQuery = "coalesce(e.ended_at, l.fenced_at) as ended_at"
 
     /// The columns that show why there is no channel, of the event `e` and of `refusal`, as `channelWait` reads them.

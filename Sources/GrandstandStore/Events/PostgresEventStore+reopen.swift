@@ -3,8 +3,8 @@ internal import Grandstand
 internal import Postgres
 
 extension PostgresEventStore {
-    /// Reopens an event that was closed automatically, and declares it. Its row must be locked. Channels that are only
-    /// kept serve it again; others are made. An audience that got its own `end` stays closed.
+    /// Reopens an event that was closed automatically, and declares it. Its row must be locked. Retiring channels serve
+    /// the event again; missing channels are created. An audience that got its own `end` stays closed.
     ///
     /// - Throws: `event-ended` if the organiser ended or cancelled the event, or if the declared times are in the past.
     static func reopen(

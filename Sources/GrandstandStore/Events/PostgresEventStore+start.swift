@@ -4,8 +4,8 @@ internal import Postgres
 
 /// An event's topics and the start it declares: the column `topics` and the table `event_starts`.
 extension PostgresEventStore {
-    /// Writes topics and start as the specification has them. The next claim looks at open runs again, because its
-    /// changes need a lock that no declaration should wait for.
+    /// Writes topics and start as the specification has them. Open runs are changed by the next claim, not here,
+    /// because that needs a lock for which no declaration should wait.
     static func writeStart(
         _ specification: EventSpecification, by actor: AuditActor, now: Date, on connection: PostgresConnection
     ) async throws {
@@ -20,7 +20,8 @@ extension PostgresEventStore {
         ])
     }
 
-    /// A start that a person requested or stopped does not change. A declaration without a change keeps `declared_by`.
+    /// A declaration does not undo that a person requested or stopped the start. If it changes nothing, `declared_by`
+    /// stays.
     private static func declare(
         _ start: StartDeclaration, _ specification: EventSpecification, by actor: AuditActor
     ) -> PostgresQuery {
@@ -93,7 +94,6 @@ extension PostgresRow {
         try decode(PostgresJSON?.self, "defaults").map { try EventDefaults(parsing: $0.bytes) } ?? EventDefaults()
     }
 
-    /// An event's topics.
     func topics() throws -> [Topic] {
         try decode([String].self, "topics").map { text in
             guard let topic = Topic(rawValue: text) else { throw UnknownWord(column: "topics", text: text) }

@@ -108,7 +108,8 @@ extension PostgresEventStore {
         var (lanes, ends) = (loaded, Ends())
         var unserved: [Int] = []
         let followers = Set(audiences.lazy.filter { !$0.isLead }.map(\.id))
-        // The channel's lane of an audience that is reached by tokens only follows. It gets nothing itself.
+        // If an audience is reached by tokens, its channel's lane only follows the crowd's lane and gets nothing
+        // itself.
         for index in lanes.indices where lanes[index].kind.isCrowd || !followers.contains(lanes[index].id) {
             let (mayHaveLeft, needsNews) = lanes[index].takeBackEnd(at: now)
             if mayHaveLeft { ends.left.insert(lanes[index].audience.id) }
@@ -182,11 +183,11 @@ extension PostgresEventStore {
         ])
     }
 
-    /// Sends the newest content before the end once more, so that APNs stores it for devices that are offline, not the
-    /// end.
+    /// Sends the newest content from before the end once more. So APNs stores that content, not the end, for devices
+    /// that are offline.
     ///
-    /// - Returns: the broadcasts. A content that is refused now is not sent, for example because the event has
-    ///   activities with tokens by now, which take less.
+    /// - Returns: the broadcasts. Content that is refused now is not sent. For example, the event may have activities
+    ///   with tokens by now, for which the limit of the size is lower.
     private static func sendNews(
         _ news: [UUID: Set<Audience.ID>], of key: EventKey, by actor: AuditActor, now: Date,
         on connection: PostgresConnection

@@ -22,7 +22,8 @@ package struct PostgresHistory: Sendable {
         case .events: try await pruneEvents(before: cutoff, limit: limit)
         case .channels: try await pruneChannels(before: cutoff, limit: limit)
         case .lanes: try await pruneLanes(before: cutoff, limit: limit)
-        // The function adds an entry about it. The trigger that keeps the log append-only allows no other way.
+        // `prune_audit_log` also adds an entry about the deletion. The trigger that keeps the log append-only allows no
+        // other way to delete.
         case .auditEntries:
             try await database.query(
                 "select prune_audit_log(date_trunc('day', \(cutoff)::timestamptz, 'UTC'), \(limit)::int, now()) as entries"
@@ -114,7 +115,7 @@ package struct PostgresHistory: Sendable {
 
     // MARK: Events
 
-    /// - Returns: how many events were deleted; `limit`, too, if more rows of these events must be deleted first.
+    /// - Returns: how many events were deleted; or `limit`, if more rows of these events must be deleted first.
     private func pruneEvents(before cutoff: Date, limit: Int) async throws -> Int {
         try await database.transaction { connection in
             let rows = try await connection.pipeline([Self.inOrder, Self.events(before: cutoff, limit: limit)])[1]

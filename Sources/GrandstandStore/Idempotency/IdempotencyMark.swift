@@ -6,7 +6,7 @@ internal import Postgres
 struct IdempotencyMark: Sendable {
     @TaskLocal static var current: IdempotencyMark?
 
-    /// The name in `idempotency_keys`.
+    /// The ID of the request's row in `idempotency_keys`.
     let id: [UInt8]
 
     /// Notes the resource that is being made, for the request of this task if there is one.

@@ -122,7 +122,7 @@ package struct PostgresIdempotencyStore: IdempotencyStore {
             do {
                 entry = try await take(seal, at: moment, leasedUntil: leasedUntil)
             } catch let problem as Problem where problem.kind == .storeUnavailable {
-                // The name may have been taken nevertheless.
+                // The database may have stored the lease nevertheless.
                 await release(seal, leasedUntil: leasedUntil)
                 throw problem
             }
@@ -160,9 +160,9 @@ package struct PostgresIdempotencyStore: IdempotencyStore {
         return IdempotentOutcome(answer: answer, isReplay: isReplay)
     }
 
-    /// Gives the name back after a failure, so that the next request may try at once. A resource whose creation has
-    /// begun stays recorded; without one, any request may use the name. If the database is away, this is repeated in
-    /// the background until the lease is over.
+    /// Gives the lease back after a failure, so that the next request may try at once. If the creation of a resource
+    /// has begun, the row stays and keeps the resource. Otherwise the row is deleted, and any request may use the
+    /// idempotency key. If the database does not answer, this is repeated in the background until the lease is over.
     private func release(_ seal: Seal, leasedUntil: Date?) async {
         let release: PostgresQuery = """
             with freed as (

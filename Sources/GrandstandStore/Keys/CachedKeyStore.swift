@@ -9,8 +9,8 @@ internal import Synchronization
 /// only look things up.
 ///
 /// A secret that is not in memory may belong to a key that was just created. The database is asked for such secrets
-/// together, in one query at a time. Many wrong keys make the queries larger, not more; a valid one among them only
-/// waits for its turn.
+/// together, in one query at a time. Many wrong keys make the queries larger, but not more frequent; a valid key among
+/// them only waits for its turn.
 package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory {
     private struct State {
         var keys: [SecretHash: APIKey] = [:] { didSet { byID = nil } }
@@ -193,8 +193,8 @@ package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory
         return issued
     }
 
-    /// Makes a change take effect here as soon as it is committed; elsewhere it does when it is announced. Results of
-    /// queries from before the change are ignored.
+    /// Makes a change take effect in this process as soon as it is committed. In other processes it takes effect when
+    /// it is announced. Results of queries from before the change are ignored.
     private func forget(_ id: UUID) {
         store.database.afterCommit { [self] in
             state.withLock { state in state.keys = state.keys.filter { $0.value.id != id } }

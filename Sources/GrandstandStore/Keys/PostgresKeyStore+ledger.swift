@@ -16,7 +16,8 @@ extension PostgresKeyStore: KeyLedger {
         return issued
     }
 
-    /// Refuses a prefix that overlaps the prefix of keys of other apps, because names within both would belong to both.
+    /// Refuses a prefix that overlaps the prefix of keys of other apps, because an event key with both prefixes would
+    /// belong to both.
     private static func requireFree(_ reach: AppReach, now: Date, on connection: PostgresConnection) async throws {
         guard let prefix = reach.eventKeyPrefix?.rawValue else { return }
         // Two creations at the same time check one after the other.

@@ -3,7 +3,7 @@ internal import Crypto
 /// The SHA-256 of a key's secret. Two hashes are compared in constant time. The time of a lookup in a hash table can
 /// reveal at most eight bytes of a hash of 256 random bits.
 struct SecretHash: Hashable, Sendable {
-    /// 32 bytes, the first byte highest.
+    /// The 32 bytes, in big-endian order.
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
     init(of secret: some StringProtocol) {

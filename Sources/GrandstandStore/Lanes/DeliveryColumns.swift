@@ -7,7 +7,8 @@ internal import Postgres
 struct DeliveryRow {
     let lane: Int
     let message: LaneMessage
-    /// The end of its lane's lease while the message is under way. A dispatcher finds the lane by it then.
+    /// The end of its lane's lease while the message is under way. During this time, a dispatcher finds the lane by
+    /// this column.
     let leasedUntil: Date?
 
     init(_ message: LaneMessage, of lane: Lane) {

@@ -6,9 +6,9 @@ internal import Postgres
 /// one. `AudienceColumns` has the columns of its audience.
 ///
 /// A message that is sent as soon as it is accepted writes its lane once: its settlement changes nothing here. So a
-/// lane of a channel or a token is leased only while a message of it is under way, whatever `leased_until` says. It has
-/// no due time then, because each change would also change an index. When the lease ends, the lane is found by that
-/// message (`PostgresOutbox.adopt`).
+/// lane of a channel or a token is leased only while one of its messages is under way, whatever `leased_until` says.
+/// During the lease the lane has no due time, because each change of the due time would also change an index. When the
+/// lease ends, the lane is found by that message (`PostgresOutbox.adopt`).
 struct LaneRow {
     let lane: Lane
     /// When a dispatcher must claim it.
@@ -23,7 +23,6 @@ struct LaneRow {
         rank = lane.head == nil ? nil : lane.rank(at: now).rawValue
     }
 
-    /// As it was loaded.
     init(loaded lane: Lane) {
         self.lane = lane
         due = lane.waitsSince
@@ -65,7 +64,7 @@ struct LaneRow {
         """
     }
 
-    /// - Parameter messages: of the lane, all that are not settled among them.
+    /// - Parameter messages: messages of the lane, with at least all that are not settled.
     static func lane(_ row: PostgresRow, _ messages: [LaneMessage]) throws -> Lane {
         let kind: Lane.Kind = try row.word("kind")
         let isLeased = kind.isCrowd || messages.contains { $0.state == .sending }

@@ -7,7 +7,8 @@ internal import Postgres
 /// new messages are appended (`LaneRows+write`). In between, `Lane` decides.
 enum LaneRows {
     /// Locks lanes in order of their IDs, then loads them with their unsettled messages. Separate statements load them,
-    /// so that they see what was committed while the locks were waited for, also of channels and messages.
+    /// so that they see what other transactions committed, also to channels and messages, while this one waited for the
+    /// locks.
     ///
     /// - Parameter ids: an expression of `bigint[]`.
     /// - Returns: statements of which the last two have the rows for `lanes(_:)`.
@@ -51,7 +52,7 @@ enum LaneRows {
                     d.lane = any(\(ids)) and (d.settled_at is null or d.broadcast_id = \(broadcast)
                         or exists (select from chain c where c.lane = d.lane and c.broadcast = d.broadcast_id))
                     """,
-                // Deleted history is not shown again.
+                // The content of a deleted broadcast cannot become the newest again.
                 contentBefore: "(select id from broadcasts where id = d.content_before)"))
             """,
         ]

@@ -60,8 +60,8 @@ enum TokenLanes {
         return states
     }
 
-    /// Deletes those of these lanes, with their tokens, that have no push left. The lock prevents that another
-    /// transaction adds a push meanwhile.
+    /// Deletes, of these lanes, those that have no push left, and their tokens. The lock prevents other transactions
+    /// from adding a push meanwhile.
     static func forget(_ lanes: [Int], on connection: PostgresConnection) async throws {
         guard !lanes.isEmpty else { return }
         try await connection.pipeline([

@@ -10,8 +10,8 @@ package struct LookupContents: Sendable {
     private static let names = 100
     /// The most callers that may wait; further ones are refused.
     private static let capacity = 10_000
-    /// After a query, its place rests this many times as long as the query took, so queries take a fifth of one
-    /// session's time at most.
+    /// The pause after a query, as a multiple of the query's time. So queries take at most a fifth of one session's
+    /// time.
     private static let rest = 4
 
     private let batch: Batch<LookupName, LookupAnswer?>

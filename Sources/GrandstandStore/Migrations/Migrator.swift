@@ -1,7 +1,8 @@
 internal import FoundationEssentials
 package import Postgres
 
-/// Brings a database to the schema of this binary: forward only, one transaction each, checksummed.
+/// Brings a database to the schema of this binary. Migrations only go forward and have checksums. Each runs in one
+/// transaction, unless its file says otherwise.
 package struct Migrator: Sendable {
     private let pool: PostgresPool
     private let migrations: [Migration]

@@ -3,7 +3,8 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// The outcome of a batch of broadcasts, decided in memory between the locks and the one write.
+/// The outcome of a batch of broadcasts. It is decided in memory, after the rows are locked and before all results are
+/// written together.
 ///
 /// Items are decided in order, and each sees the effects of those before it: after an `end`, the next item finds that
 /// the event is over.
@@ -60,7 +61,7 @@ struct Acceptance {
     private let types: ContentRows.Types
     /// The newest contents of lanes, by their broadcasts; only read if a state must be compared.
     private let newest: [UUID: BroadcastContent]
-    /// Lanes of audiences whose channels cannot be made, because there is no place for them.
+    /// Lanes of audiences whose channels cannot be made, because Apple or the quota has no room for another channel.
     private let withoutPlace: Set<Int>
     /// Places of lanes that were made to follow their lead.
     private var levelled: Set<Int> = []
@@ -85,7 +86,8 @@ struct Acceptance {
     ///   - made: those of them that the transaction made.
     ///   - types: the content types of their audiences.
     ///   - newest: their newest contents, if a state must be compared.
-    ///   - withoutPlace: those of them whose channels are not made because there is no place for them.
+    ///   - withoutPlace: those of them whose channels cannot be made, because Apple or the quota has no room for
+    ///     another channel.
     init(
         targets: [BroadcastTarget: TargetState], lanes: [Lane], made: Set<Int> = [], types: ContentRows.Types = .init(),
         newest: [UUID: BroadcastContent] = [:], withoutPlace: Set<Int> = [], now: Date
@@ -125,8 +127,8 @@ struct Acceptance {
         // channel.
         let refused = decided.items.filter { $0.refusal != nil }
         if refused.count == decided.items.count, let refusal = refused.first?.refusal { throw refusal }
-        // Only here: a variant that is removed before a scheduled broadcast's time is left out then, and the rest is
-        // sent.
+        // This is checked only here, when the broadcast is accepted. If a variant is removed before the time of a
+        // scheduled broadcast, the variant is left out then, and the rest is sent.
         if !intake.request.byVariant.isEmpty {
             let all = (targets[intake.target]?.lanes ?? []).compactMap { places[$0] }
             try intake.request.content.requireVariants(among: all.map { lanes[$0].audience.id })
@@ -311,7 +313,7 @@ struct Acceptance {
 
     // MARK: Parts of a decision
 
-    /// Whether a selector of the request names only audiences that got their end.
+    /// Whether a selector of the request matches only audiences that already got an `end`.
     private func namesFenced(_ request: BroadcastRequest, _ all: [Int], _ open: [Int]) -> Bool {
         guard let selectors = request.audiences else { return false }
         let openIDs = Set(open.lazy.map { lanes[$0].audience.id })
@@ -321,7 +323,8 @@ struct Acceptance {
         }
     }
 
-    /// The audiences of lanes, in the order of the lanes: each audience has one lane that leads.
+    /// The audiences of the leads among these lanes, in the order of the lanes. Each audience has one lead, so none is
+    /// listed twice.
     private func audiences(of places: [Int]) -> [Audience] {
         places.filter { leads[$0] == nil }.map { lanes[$0].audience }
     }
@@ -332,13 +335,15 @@ struct Acceptance {
         leads[place] == nil || heard.contains(place) || lanes[place].kind.isCrowd && lanes[place].head != nil
     }
 
-    /// Makes an audience's lanes follow their lead, so that each of them knows what the others sent.
+    /// Makes an audience's lanes follow their lead (`Lane.follow`). First the lead takes over the highest timestamp
+    /// that a follower has sent.
     private mutating func level(_ lead: Int) {
         for place in followers[lead] ?? [] { lanes[lead].lift(to: lanes[place].lastTimestamp) }
         for place in followers[lead] ?? [] { lanes[place].follow(lanes[lead]) }
     }
 
-    /// - Parameter time: when it was accepted, or was to be sent; an event that is not live yet becomes live then.
+    /// - Parameter time: when the broadcast was accepted or, if it was scheduled, its `sendAt`. An event that is not
+    ///   live yet becomes live at this time.
     private mutating func enqueue(
         _ id: UUID, _ decided: Decision, _ target: BroadcastTarget, begins time: Date, notBefore: Date? = nil
     ) -> [Delivery] {
@@ -369,7 +374,7 @@ struct Acceptance {
         return deliveries
     }
 
-    /// A target is over when every audience of it got its end.
+    /// Marks the target as over if each of its audiences has got an `end`.
     private mutating func endIfOver(_ target: BroadcastTarget) {
         let isOver = targets[target]?.lanes.allSatisfy { id in places[id].map { lanes[$0].fencedAt != nil } ?? false }
         guard isOver == true else { return }
@@ -379,8 +384,9 @@ struct Acceptance {
 
     // MARK: Departures
 
-    /// Takes the messages that are sent directly after the commit, by the rules of every claim (`Lane.take`): from
-    /// lanes with nothing else pending, as many as there are free places, in order of rank. The others stay queued.
+    /// Takes the messages that are sent directly after the commit, by the same rules as a claim (`Lane.take`). It
+    /// considers only lanes without other pending messages, in order of rank, and takes as many messages as there are
+    /// free places. The others stay queued.
     mutating func depart(by departures: any Departures) {
         let alone = reached.filter { isAlone(lanes[$0]) }
         for (environment, places) in Dictionary(grouping: alone, by: { lanes[$0].audience.environment }) {
@@ -420,7 +426,7 @@ struct Acceptance {
         }
     }
 
-    /// The lanes that took a message or followed one that did, and the same as they were.
+    /// The lanes that took a message or follow a lane that took one, and the same lanes as they were loaded.
     var changes: (lanes: [Lane], loaded: [Lane]) {
         let followed = levelled.filter { lanes[$0] != loaded[$0] }
         let places = Set(reached).union(followed).sorted()

@@ -2,8 +2,8 @@ internal import APNsWire
 internal import Grandstand
 internal import Postgres
 
-/// Rows of the table `broadcasts`. Only this file names its columns, except SQL with a condition on one. Other
-/// statements change rows later.
+/// Rows of the table `broadcasts`. Only this file lists the columns that are inserted. Other statements name single
+/// columns, to filter, read or update.
 enum BroadcastRows {
     private typealias Column = Columns<Acceptance.BroadcastRow>.Column
 

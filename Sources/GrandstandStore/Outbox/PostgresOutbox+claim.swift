@@ -50,8 +50,8 @@ extension PostgresOutbox {
         ).first?.decode(Date?.self, "at")
     }
 
-    /// Makes lanes due again if a dead replica left their message in progress; they have waited since the end of the
-    /// lease. While a message is under way its lane has no due time, so that a message that is sent directly changes no
+    /// Makes lanes due again whose message a dead replica left in progress. Their waiting time counts from the end of
+    /// the lease. While a message is under way, its lane has no due time. So a message that is sent directly changes no
     /// index of its lane (`LaneRow`).
     private static func adopt(_ claim: LaneClaim) -> PostgresQuery {
         """
@@ -145,9 +145,9 @@ extension PostgresOutbox {
             """
     }
 
-    /// Locks due lanes of apps that APNs throttles, as many as may send now. They take turns by the time since which
-    /// they wait. Lower ranks count as if they waited since later, so lanes without alerts wait longer, by at most
-    /// `patience` seconds.
+    /// Locks due lanes of apps that APNs throttles, as many as may send now. The lane that has waited longest comes
+    /// first. For this order, up to `patience` seconds are added to the due times of lower ranks, so lanes without
+    /// alerts wait longer.
     private static func lockLimited(_ claim: LaneClaim, _ environment: PostgresQuery) -> PostgresQuery {
         let limits = claim.limits.filter { $0.allowance > 0 }
         func lanes(_ rank: Lane.Rank, later: Double) -> PostgresQuery {

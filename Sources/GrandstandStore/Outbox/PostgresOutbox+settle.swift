@@ -29,9 +29,9 @@ struct Settling: Sendable {
         return calls.map { !(locked[$0.replica]?.contains($0.delivery.lane) ?? false) }
     }
 
-    /// The commit does not wait for the disk. A crash of PostgreSQL may lose the newest settlements, but never a claim
-    /// after them. Such a delivery is `sending` again and repeated with the same timestamp and request ID, which
-    /// changes nothing.
+    /// Records verdicts. The commit does not wait for the disk. A crash of PostgreSQL may lose the newest settlements,
+    /// but no claim and no settlement before a claim. A delivery whose settlement is lost is `sending` again. It is
+    /// sent again with the same timestamp and request ID, which changes nothing.
     ///
     /// - Returns: the lanes that another transaction has locked.
     func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws -> Set<Int> {
@@ -61,11 +61,12 @@ struct Settling: Sendable {
         }
     }
 
-    /// Changes those of these lanes that the replica has leased and nobody else has locked, so that no app's verdicts
-    /// wait for the lock of another app's lane.
+    /// Changes those of the lanes that the replica has leased and no other transaction has locked. So no app's verdicts
+    /// wait for a lock on another app's lane.
     ///
-    /// - Parameter verb: returns the reason with which APNs said that it does not know the lane's channel, if it did.
-    /// - Returns: the lanes that somebody else has locked.
+    /// - Parameter verb: changes a lane. If APNs said that it does not know the lane's channel, it returns APNs'
+    ///   reason.
+    /// - Returns: the lanes that another transaction has locked.
     private func change(
         _ ids: [Int], replica: UUID, now: Date, isFlushed: Bool, waking topics: [WakeTopic] = [],
         _ verb: @Sendable (inout Lane) -> String?
@@ -108,7 +109,7 @@ struct Settling: Sendable {
         var doubts: [UUID: String] = [:]
     }
 
-    /// Seconds after an unfounded doubt in which a channel is not checked again.
+    /// After an unfounded doubt, a channel is not checked again for this many seconds.
     private static let doubtRest: TimeInterval = 30
 
     /// Records that APNs refused messages because of these channels. A reconciliation checks them, because one refusal

@@ -3,8 +3,8 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// The rows from which `Acceptance` decides, locked until the commit: events before lanes before channels, each kind in
-/// one order.
+/// Locks the rows on which `Acceptance` decides, until the commit: first events, then lanes, then channels. The rows of
+/// each table are always locked in the same order.
 extension PostgresOutbox {
     /// - Parameters:
     ///   - types: reads content types; `nil`: contents are not checked.
@@ -66,7 +66,8 @@ extension PostgresOutbox {
             targets: states, lanes: loaded, made: Set(made),
             types: known,
             newest: try round.rows(.newest, results).map(Outgoing.contents) ?? [:],
-            // An audience that is reached by tokens needs no channel: its lane follows.
+            // An audience that is reached by tokens needs no channel. Its own lane follows another lane, so it is left
+            // out.
             withoutPlace: try await withoutPlace(loaded.filter { !following.contains($0.id) }, on: connection), now: now
         )
     }
@@ -161,7 +162,7 @@ extension PostgresOutbox {
             leads[try row.decode("beside")] = try row.decode("lane")
         }
         for row in audiences {
-            // Without a lead nothing can be sent to it.
+            // An audience without a lead can get no messages.
             guard let lead = leads[try row.decode("beside")] else { continue }
             let (target, lane): (BroadcastTarget, Int) = (
                 .event(try row.word("event_key")), try row.decode("lane")

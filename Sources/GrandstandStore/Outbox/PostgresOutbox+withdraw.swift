@@ -36,14 +36,15 @@ extension PostgresOutbox {
             guard messages.allSatisfy(\.isUnsent) else { return (false, []) }
             var lanes = loaded
             let withdrawn = lanes.indices.filter { lanes[$0].withdraw(id, at: now) }
-            // It was already cancelled, and its lanes may have got other messages since.
+            // The broadcast was already cancelled, and its lanes may have got other messages since.
             guard !withdrawn.isEmpty else { return (true, []) }
             try await Self.level(&lanes, after: withdrawn, of: id, on: connection)
-            // It was the last end of a cancelled event: nothing is sent in its place.
+            // The broadcast was the last `end` of a cancelled event, so nothing is sent in its place.
             if try await Self.isOfCancelledEvent(id, on: connection) {
                 for index in lanes.indices { lanes[index].close(at: now) }
             }
-            // A message that is sent after all may have been superseded under another storage policy.
+            // A superseded message may be sent now after all. The storage policy may have changed since it was
+            // accepted, so its `apns-expiration` is computed again.
             try await LaneRows.judgeExpirations(&lanes, on: connection)
             try await connection.pipeline(
                 LaneRows.write(lanes, loaded: loaded, at: now) + LaneRows.writeAttributes(lanes, loaded: loaded) + [
@@ -68,8 +69,8 @@ extension PostgresOutbox {
         """
     }
 
-    /// Makes the other lanes of each audience follow again: the lead or, if the lead has changed, a lane that had a
-    /// message.
+    /// In each audience, makes the other lanes follow one lane that had a message of the broadcast. This is the lead,
+    /// unless another lane was the lead when the broadcast was accepted.
     private static func level(
         _ lanes: inout [Lane], after withdrawn: [Int], of id: UUID, on connection: PostgresConnection
     ) async throws {
@@ -90,10 +91,10 @@ extension PostgresOutbox {
         }
     }
 
-    /// Locks the event or the lane and the channel of a broadcast, then the broadcast itself.
+    /// Locks the broadcast's event, lanes and channel, as far as it has them, then the broadcast itself.
     ///
-    /// - Returns: whether it waits for its time, and whether its content was shown on a device; `nil`: there is no such
-    ///   broadcast, or push.
+    /// - Returns: whether the broadcast still waits for its `sendAt`, and whether a device showed its content; `nil`:
+    ///   there is no such broadcast or push.
     private static func lockBroadcast(
         _ id: UUID, isPush: Bool, on connection: PostgresConnection
     ) async throws -> (isScheduled: Bool, isShown: Bool)? {

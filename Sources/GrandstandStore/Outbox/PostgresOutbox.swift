@@ -5,8 +5,8 @@ internal import Postgres
 
 /// The outbox in the tables `broadcasts`, `deliveries` and `lanes`.
 ///
-/// One rule keeps it exact without counters: every change of a lane's deliveries happens in a transaction that has
-/// locked the lane's row first, in order of lane IDs, so that each later statement sees what other transactions have
+/// One rule keeps it exact without counters. A transaction that changes a lane's deliveries locks the lane's row first;
+/// it locks several rows in order of lane IDs. So each of its later statements sees what other transactions have
 /// committed.
 package struct PostgresOutbox: Outbox {
     /// For accepting single broadcasts and moving scheduled ones to their lanes: never more transactions at a time than
@@ -22,9 +22,9 @@ package struct PostgresOutbox: Outbox {
     let acceptances: Batch<AcceptCall, [Result<Broadcast?, Problem>]>
     private let settlements: [APNsEnvironment: Batch<SettleCall, Bool>]
 
-    /// The most transactions with single broadcasts at a time. Another one begins only if the last takes long, as when
-    /// it waits for an event that is being changed. With always two, the median from POST to Apple's 200 was 30 to 32
-    /// ms at 2,000 a second, with one 23 to 27.
+    /// The most transactions with single broadcasts at a time. A further one begins only if the last one takes long,
+    /// such as when it waits for an event that is being changed. At 2,000 broadcasts a second, the median time from
+    /// POST to Apple's 200 was 23 to 27 ms with one transaction at a time, and 30 to 32 ms with always two.
     private static let acceptPlaces = 4
     /// One connection for each place, and one for scheduled broadcasts.
     package static let acceptConnections = acceptPlaces + 1
@@ -35,8 +35,8 @@ package struct PostgresOutbox: Outbox {
 
     /// - Parameters:
     ///   - database: for single broadcasts, with `acceptConnections`.
-    ///   - bulk: other connections for calls with many, for reading and withdrawing; `nil`: the same.
-    ///   - dispatch: others for claiming and settling; `nil`: the same.
+    ///   - bulk: other connections for calls with many broadcasts, for reading and for withdrawing; `nil`: `database`.
+    ///   - dispatch: other connections for claims and settlements; `nil`: `database`.
     ///   - departures: the dispatchers that may claim an accepted message at once; `nil`: none.
     ///   - outages: is told when the loops cannot be woken.
     package init(
@@ -80,14 +80,16 @@ package struct PostgresOutbox: Outbox {
     /// From this number of rows on, a statement is planned again for each use.
     private static let bulkRows = 10
 
-    /// Sets how the rest of the transaction plans its statements. Statements with many rows are planned for the tables
-    /// as they are now. A cached plan may be from a time when there was little in the tables, when reading a whole
-    /// table was as good as looking a row up: claims took 2 s each in the first burst after some quiet updates.
+    /// Sets how the rest of the transaction plans its statements.
     ///
-    /// With few rows planning takes longer than the statement, so these statements keep one plan. They are written so
-    /// that any plan, even one for empty tables, reads only the rows it needs, by key: every join with a large table
-    /// names the rows once more (`and l.id = any(…)`). Otherwise PostgreSQL may read the whole table, and with hundreds
-    /// of rows compare all with all (a settlement of 9,000 took a minute).
+    /// Statements with many rows are planned for the tables as they are now. A cached plan may be from a time when the
+    /// tables were nearly empty, and a sequential scan was as fast as an index lookup. With such plans, claims took 2 s
+    /// each in the first burst after some quiet updates.
+    ///
+    /// With few rows, planning takes longer than the statement, so these statements keep one plan. They are written so
+    /// that any plan, even one for empty tables, reads only the rows it needs, by key. To do so, every join with a
+    /// large table repeats the condition on the key (`and l.id = any(…)`). Otherwise PostgreSQL may scan the whole
+    /// table, and with hundreds of rows compare each row with every other (a settlement of 9,000 took a minute).
     static func planning(rows: Int) -> PostgresQuery {
         """
         select set_config('plan_cache_mode', \(rows >= bulkRows ? "force_custom_plan" : "force_generic_plan"), true),
@@ -139,9 +141,9 @@ package struct PostgresOutbox: Outbox {
         b.accepted_by, b.withdrawn_by, b.state_outcome, b.state_rule, \(BroadcastRows.request)
         """
 
-    /// The broadcast that superseded a delivery `d` of an event's broadcast `b`: the first later one with a message for
-    /// the lane, if it existed when the delivery was superseded. One that was scheduled before is not found, and then
-    /// the result is null.
+    /// The broadcast that superseded a delivery `d` of an event's broadcast `b`: the first broadcast after `b` that has
+    /// a message for the lane, if it was accepted before `d` was superseded. A scheduled broadcast that was accepted
+    /// before `b` is not found; then the result is null.
     private static let successor: PostgresQuery = """
         (select n.id from broadcasts n
         where n.event_key = b.event_key and (n.accepted_at, n.id) > (b.accepted_at, b.id)
@@ -230,7 +232,7 @@ package struct PostgresOutbox: Outbox {
 }
 
 extension PostgresRow {
-    /// Reads a column that a CHECK keeps to Apple's three priorities.
+    /// Reads a column whose CHECK constraint allows only Apple's three priorities.
     func priority(_ column: String) throws -> APNsPriority {
         let value: Int = try decode(column)
         guard let priority = APNsPriority(rawValue: value) else {

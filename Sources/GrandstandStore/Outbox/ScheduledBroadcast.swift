@@ -5,7 +5,7 @@ internal import GrandstandContract
 internal import JSON
 internal import Postgres
 
-/// A broadcast that waited for its `sendAt`, as its row has it.
+/// A scheduled broadcast whose `sendAt` has come, read from its row.
 struct ScheduledBroadcast {
     let id: UUID
     let intake: BroadcastIntake
@@ -37,7 +37,7 @@ struct ScheduledBroadcast {
         if let reached = try row.decode(PostgresJSON?.self, "reached") {
             request.audiences = try AudienceSelectors.read(reached.bytes)
         }
-        // Its actor was logged when it was accepted.
+        // The actor was written to the audit log when the broadcast was accepted, so this value is not used.
         intake = BroadcastIntake(target, request: request, by: .server)
     }
 }

@@ -46,7 +46,7 @@ private struct Step {
 
     /// Performs actions of one kind.
     ///
-    /// - Returns: the places of the actions that were done, and the deletions that Apple must be asked for.
+    /// - Returns: the `place` values of the actions that were done, and the deletions that Apple must be asked for.
     func perform(
         _ actions: [(place: Int, action: ReconciliationAction)], on connection: PostgresConnection
     ) async throws -> (places: [Int], deletions: [ChannelTask]) {
@@ -113,7 +113,8 @@ private struct Step {
         return refusals
     }
 
-    /// Deletes intents for the channel of an event whose former channel is back, if Apple was not asked for them.
+    /// These event channels are in Apple's list again. Deletes the intents that were to replace them, unless Apple was
+    /// already asked to make the new channel.
     private func makeWay(_ ids: [UUID]) -> PostgresQuery {
         """
         update channels x set state = 'deleted', reason = 'the channel it was to replace is back', next_attempt_at = null,
@@ -141,8 +142,9 @@ private struct Step {
         """
     }
 
-    /// Removes the ID from the ledger, so the channel is unmanaged from now on, with a new grace. Devices may follow
-    /// it, so no creation must be settled with it: `lacked_at` stays empty.
+    /// Removes the ID from the ledger, so the channel is unmanaged from now on, with a new grace. Devices may be
+    /// subscribed to it, so it must not be taken for the result of an unanswered creation. For this, `lacked_at` stays
+    /// empty.
     private func release(_ ids: [UUID]) -> PostgresQuery {
         """
         with changed as (
@@ -159,7 +161,7 @@ private struct Step {
         """
     }
 
-    /// - Returns: the places of the actions that were done.
+    /// - Returns: the `place` values of the actions that were done.
     private func contest(
         _ actions: [(place: Int, action: ReconciliationAction)], on connection: PostgresConnection
     ) async throws -> [Int] {

@@ -12,8 +12,8 @@ extension PostgresReconciliationStore {
             let app = run.address.app
             let results = try await connection.pipeline([
                 Self.noteList(listing, askedAt: listedAt, seenAt: seenAt, app),
-                // Read before the channels, so that a channel that is recorded between the two is in both, not in
-                // neither.
+                // Unmanaged channels are read before the channels of the ledger. A channel that moves into the ledger
+                // in between is then in both results, not in neither.
                 """
                 select \(PostgresChannelStore.unmanagedColumns) from unmanaged_channels u
                 where \(AppColumns.isOf(app, row: "u"))
@@ -37,7 +37,7 @@ extension PostgresReconciliationStore {
                 unknown.subtract(deleted.compactMap(\.channelID))
             }
             let fresh = unknown.subtracting(seen.map(\.channelID)).sorted()
-            // A channel that a newer list was the first to have is kept.
+            // An unmanaged channel that was first seen in a newer list is kept.
             let gone = seen.filter { !unknown.contains($0.channelID) && $0.firstSeenAt < listedAt }.map(\.channelID)
             try await Self.note(
                 fresh: fresh, gone: gone, of: app, seenAt: seenAt,
@@ -66,8 +66,8 @@ extension PostgresReconciliationStore {
 
     /// Records that a list was read whole, unless a newer one was recorded.
     ///
-    /// - Returns: a row with `lacked_at`: when the list before was asked for. A channel that it lacked was made after
-    ///   that.
+    /// - Returns: a row with `lacked_at`: the time when the previous list was requested. A channel that is not in the
+    ///   previous list was made after that time.
     private static func noteList(
         _ listing: ChannelListing, askedAt: Date, seenAt: Date, _ app: AppEnvironment
     ) -> PostgresQuery {
@@ -110,8 +110,8 @@ extension PostgresReconciliationStore {
         """
     }
 
-    /// Records channels that were seen first, and deletes those that Apple no longer lists or that the ledger knows by
-    /// now.
+    /// Records unmanaged channels that were seen for the first time. Deletes the records of those that Apple no longer
+    /// lists or that the ledger has by now.
     private static func note(
         fresh: [String], gone: [String], of app: AppEnvironment, seenAt: Date, lackedAt: Date?,
         on connection: PostgresConnection

@@ -16,7 +16,7 @@ package struct PostgresReconciliationStore: ReconciliationStore {
     /// The most characters of a report in a list; longer reports are abridged.
     private static let longestInList = 20_000
 
-    /// Whether the app of `ae` has creations whose outcome its list shows now.
+    /// Whether the app of `ae` has unanswered creations whose outcome Apple's list shows by now.
     private static func hasSettleable(at now: Date) -> PostgresQuery {
         """
         exists (select from channels c where c.bundle_id = ae.bundle_id and c.environment = ae.environment
@@ -103,7 +103,8 @@ package struct PostgresReconciliationStore: ReconciliationStore {
     }
 
     package func nextDue(interval: TimeInterval, now: Date) async throws -> Date? {
-        // Few creations are unsettled, so their index is used, not the index of apps.
+        // Few creations are unsettled, so PostgreSQL should use their index, not the index of apps. `bundle_id || ''`
+        // makes it do so.
         try await database.query(
             """
             select min(greatest(ae.reconciling_until, least(
@@ -137,7 +138,8 @@ package struct PostgresReconciliationStore: ReconciliationStore {
     package func finish(
         _ run: ReconciliationRun, _ report: ReconciliationReport, again: Date?, now: Date
     ) async throws {
-        // A dry run checked nothing. Doubts that a run could not resolve are left to a later one.
+        // Another run later checks the doubts that this run could not resolve. A dry run checked none, so it postpones
+        // none.
         let rest: [PostgresQuery] =
             report.applied || report.alarm != nil
             ? [

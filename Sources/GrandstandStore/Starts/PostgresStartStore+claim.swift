@@ -175,8 +175,8 @@ extension PostgresStartStore {
     /// the row's lock, because there may be a million. If a replica dies meanwhile, the next one counts them.
     private static func close(_ run: StartRun, _ claim: StartClaim) -> [PostgresQuery] {
         [
-            // The run may be opened again. An installation that took over the token of one that got a start must not
-            // get a second start then, so its result is copied before the queue is deleted.
+            // The run may be opened again. An installation that took over another's token must not get a second start
+            // then. So if the former holder got one, its result is copied before the queue is deleted.
             inherit(
                 run.id,
                 from: "select member, unnest(former) from fan_out_queue where run = \(run.id) and delivery is null"),

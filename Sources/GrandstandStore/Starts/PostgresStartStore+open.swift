@@ -37,9 +37,9 @@ extension PostgresStartStore {
     /// The most events that one transaction opens, because registrations wait for it.
     private static let openings = 100
 
-    /// Opens a run for each app and environment with a chosen audience. A run that exists begins again if it was
-    /// closed, or if its topics or its type changed, and its time is not over. An installation with a row in `starts`
-    /// gets no other start.
+    /// Opens a run for each app and environment with a chosen audience. As long as the start's time is not over, an
+    /// existing run begins again if it was closed, or if its topics or its attributes type changed. An installation
+    /// with a row in `starts` gets no other start.
     private static func openRuns(
         of key: String, _ start: StartDeclaration, mayBeginAnew: Bool, now: Date
     ) -> PostgresQuery {

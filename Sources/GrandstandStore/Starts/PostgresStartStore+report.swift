@@ -81,7 +81,8 @@ extension PostgresStartStore {
         var ineligible: [StartForm.Ineligible: Int] { [.system: tooOld, .disabled: disabled, .noToken: withoutToken] }
     }
 
-    /// Counts them by the rules of `StartForm`, in one pass over the followers; a test compares the two.
+    /// Counts the followers without a row in `starts`, in one pass, by the rules of `StartForm`. A test compares this
+    /// SQL with `StartForm`.
     ///
     /// - Parameters:
     ///   - run: 0: no run was opened.
@@ -113,9 +114,9 @@ extension PostgresStartStore {
 }
 
 extension StartReport {
-    /// Counts a row of states and reasons.
+    /// Adds the number of starts that have the row's state and reason.
     ///
-    /// - Returns: how many it counts.
+    /// - Returns: this number.
     fileprivate mutating func add(_ row: PostgresRow) throws -> Int {
         let count: Int = try row.decode("n")
         let state: StartState = try row.word("state")

@@ -3,10 +3,10 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// Cards that listen to a channel that was replaced. Nothing reaches them, so the activity is started again.
+/// Restarts: an activity that listens to a replaced channel gets no messages any more, so it is started again.
 extension PostgresStartStore {
-    /// Makes the run of an app look for such cards, if the event's start asks for it and the audience of this channel
-    /// had another channel before.
+    /// Makes the run of an app look for activities that listen to a replaced channel, if the event's start declares
+    /// `restart` and the audience of this channel had another channel before.
     static func restart(_ channel: Channel, of key: EventKey) -> PostgresQuery {
         """
         update fan_outs set restart_after = 0
@@ -23,9 +23,10 @@ extension PostgresStartStore {
     /// The most activities that one turn looks at.
     private static let page = 2_000
 
-    /// Queues the installations of the next such cards, as if their start had not been sent. The app may not have
-    /// reported the channel of a card that a push started; such a card counts if it is older than the channel. A card
-    /// with a token is reached by the token.
+    /// Queues the installations of the next activities that listen to a replaced channel, as if their start had not
+    /// been sent. The app may not have reported the channel of an activity that a push started. Such an activity counts
+    /// if it was first reported before the channel was made. An activity with an update token does not count, because
+    /// the token reaches it.
     static func restart(
         _ run: inout StartRun, _ pushes: StartAudiences.Pushes, _ claim: StartClaim, on connection: PostgresConnection
     ) async throws {

@@ -73,7 +73,7 @@ extension PostgresStartStore {
             """
         }
 
-        /// In order of installations, because a registration queues for several runs one installation at a time.
+        /// Rows are inserted in order of installations, against deadlocks: a registration inserts in this order, too.
         private var repetitions: PostgresQuery {
             """
             insert into fan_out_queue as q (run, member, attempts, due_at)

@@ -90,8 +90,8 @@ extension PostgresStartStore {
     /// Takes due members from the queue. Their rows are deleted first, and another statement reads the installations. A
     /// registration in between waits for this transaction, and then queues again.
     ///
-    /// Rows are found by `ctid`: by run and installation, a plan made for an empty table would read the run's whole
-    /// queue.
+    /// Rows are deleted by `ctid`. If they were found by run and installation, a plan made for an empty table would
+    /// read the run's whole queue.
     private static func takeQueue(
         of run: StartRun, _ shard: StartShard, _ claim: StartClaim, limit: Int, into chosen: inout Chosen,
         on connection: PostgresConnection
@@ -119,13 +119,15 @@ extension PostgresStartStore {
                 """, of: run, shard))
         for row in known {
             if let state = try row.optionalWord("start_state", as: StartState.self) {
-                // APNs refused the push for its token, so it did not process it, and there is another token now.
+                // APNs refused the push because of its token, so no start came of it. The installation may have another
+                // token now, so it is tried again.
                 guard state == .rejected, Self.isOfToken(try row.decode("start_reason")) else { continue }
                 again.append(try row.decode("installation"))
             }
             try chosen.add(row)
         }
-        // Also followers that wait for their audience, so that the sweep finds them when it begins again.
+        // Deletes the refusals of these followers, also of those that wait for their audience, so that the sweep finds
+        // them when it begins again.
         let chosenAgain = chosen.present.intersection(again).sorted()
         guard !chosenAgain.isEmpty else { return }
         try await connection.query(

@@ -20,7 +20,7 @@ struct StartAudiences {
     struct Pushes {
         /// An audience that a follower may be started on.
         struct Place {
-            /// As its column has it.
+            /// As the column has it: empty for an audience without a variant.
             let variant: String
             let delivery: Audience.Delivery
             /// The index of its push; `nil`: it cannot start yet.

@@ -1,7 +1,7 @@
 internal import Postgres
 
-/// The lock between registrations and openings: a follower is in the tables before a run's sweep begins, or it sees the
-/// run as open and queues for it.
+/// The lock between registrations and openings. Either a follower's rows are committed before a run's sweep begins, or
+/// its registration finds the run open and queues the follower for it.
 enum StartOpening {
     /// An arbitrary constant for the lock.
     private static let key = 7_230_518_204_417_735

@@ -3,8 +3,8 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// The state of an event's start for one audience, by what its event, lane and channel are now: when it may be sent,
-/// and what it waits for. Senders and reports decide by this.
+/// The state of an event's start for one audience, computed from the present state of its event, lane and channel: when
+/// the start may be sent, and what it waits for. Both senders and reports use it.
 struct StartStanding {
     let audience: Audience.ID
     let topics: [String]
@@ -68,13 +68,13 @@ struct StartStanding {
             return .wait(until: later, .content)
         }
         payload.stamp = stamp
-        // The timestamp is lower than that of every later update. If the push shows the newest content, it is not lower
-        // than that content's. A declared content gets a lower one, so that the newest content that is sent to a token
-        // when it joins (`CrowdNews`) replaces it, even in the same second.
+        // The timestamp is lower than that of every later update. If the push shows the newest content, its timestamp
+        // is not lower than that content's. If it shows the declared content, its timestamp is a second lower. So the
+        // newest content, which `CrowdNews` sends to a token that joins, replaces it even in the same second.
         let justNow = Int(now.timeIntervalSince1970.rounded(.down)) - 1
         let timestamp = newest == nil ? justNow - 1 : max(lastTimestamp, justNow)
         let channelID = delivery == .channel ? channelID : nil
-        // A newer content may be shorter.
+        // If the push is too long, the start waits, because a newer content may be shorter.
         guard
             payload.fits(
                 declaration.alertsByLocale.values, timestamp: timestamp,

@@ -17,7 +17,7 @@ package struct PostgresSendRates: Sendable {
     private static let lifetime: TimeInterval = 5
 
     /// Writes what this replica has learned in an environment, in place of what it wrote before, and reads what the
-    /// others have. The first row of an app is reported to webhooks, and the end of its last.
+    /// others have. Webhooks are told when an app gets its first row and when its last row is deleted.
     ///
     /// - Returns: all that is known now, this replica's included.
     package func exchange(
@@ -99,8 +99,8 @@ package struct PostgresSendRates: Sendable {
             """
     }
 
-    /// The approximate time of the turn of a due lane `l`, by its place and the app's rate. Null: nothing throttles the
-    /// app, or the lane waits for something else.
+    /// The approximate time at which a due lane `l` may send, from the number of lanes before it and the app's rate.
+    /// Null: nothing throttles the app, or the lane waits for something else.
     static let turn: PostgresQuery = """
         select clock_timestamp() + make_interval(secs => (1 + (
             select count(*) from lanes o where o.environment = l.environment and o.bundle_id = l.bundle_id and o.kind = l.kind

@@ -11,7 +11,7 @@ package struct PostgresQuotaLevels: Sendable {
 
     package init(_ database: Database) { self.database = database }
 
-    /// Whether anybody wants to hear of levels.
+    /// Whether an enabled webhook has the topic of quota levels.
     package func areWatched() async throws -> Bool {
         let rows = try await database.query(
             """

@@ -40,7 +40,7 @@ extension PostgresWebhookOutbox {
         let topic: WebhookTopic
         let at: Date
         let body: [UInt8]
-        /// Only one message is written about a broadcast.
+        /// The broadcast that the message is about. The table has at most one message about a broadcast.
         var broadcast: UUID?
         let webhooks: [UUID]
 

@@ -27,7 +27,7 @@ extension PostgresWebhookOutbox {
         }
     }
 
-    /// The verdict's consequence for the webhook as a whole. A webhook whose state stays is not written.
+    /// Applies the verdict to the webhook itself. Its row is written only if it changes.
     private static func judge(
         _ webhook: UUID, _ row: Row, now: Date, on connection: PostgresConnection
     ) async throws {

@@ -174,8 +174,8 @@ package struct PostgresWebhookStore: WebhookStore {
             })
     }
 
-    /// Holds a lock until the commit, so that two creations at the same time are counted one after the other. The app
-    /// is locked before it, as the removal of an app and its webhooks does.
+    /// Locks the table until the commit, so that two creations at the same time are counted one after the other. The
+    /// app was locked before, because the removal of an app locks in this order, too.
     ///
     /// - Parameter id: the webhook that is not counted.
     private static func refuseTooMany(

@@ -26,8 +26,8 @@ struct ClientConnector {
             )
             .flatMap { Self.throughProxy($0, configuration, deadline: deadline) }
             .flatMapThrowing { channel in
-                // Not in the channel initializer, which runs for each address that is tried, while only one is
-                // connected.
+                // The handler is not made in the channel initializer, because that runs for each address that is tried,
+                // and only one of them is connected.
                 let handler = ClientHandler(configuration, connectDeadline: deadline, ready: ready, logger: logger)
                 try channel.pipeline.syncOperations.addHandlers([tls.handler(), handler])
                 return HTTP2ClientConnection(channel: channel, handler: handler)
@@ -44,7 +44,8 @@ struct ClientConnector {
             throw ConnectProgress.connectError(configuration, cause: error)
         }
     }
-    /// Returns the channel when its bytes come from the server.
+    /// Asks the proxy, if there is one, to connect to the server. Returns the channel once its bytes come from the
+    /// server.
     private static func throughProxy(
         _ channel: any Channel, _ configuration: HTTP2ClientConfiguration, deadline: NIODeadline
     ) -> EventLoopFuture<any Channel> {

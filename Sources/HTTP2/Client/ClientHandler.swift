@@ -4,7 +4,6 @@ internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOTLS
 
-/// Commands for a client connection.
 enum ClientCommand: Sendable {
     case start(ClientCall)
     case cancel(ClientCall)
@@ -113,9 +112,9 @@ final class ClientHandler: ChannelInboundHandler {
 
     // MARK: Answers
 
-    /// Publishes the load and passes answers to their callers. Callers on other threads are resumed by one job there,
-    /// because resuming them here costs a thread switch for every five to ten requests: the first one wakes a thread,
-    /// which runs one caller and sleeps again.
+    /// Publishes the load and passes answers to their callers. If there are several answers for callers on other
+    /// threads, one task resumes all of these callers. Resuming them here would cost a thread switch for every five to
+    /// ten requests: the first one wakes a thread, which runs one caller and sleeps again.
     private func publish() {
         let answers = streams.publish()
         guard answers.count > 1, let context else {
@@ -126,7 +125,7 @@ final class ClientHandler: ChannelInboundHandler {
         let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
         Task { [inbox] in
             for answer in answers { answer.continuation.resume(returning: answer.outcome) }
-            // Run after the callers that were just resumed.
+            // Let the callers that were just resumed run first.
             await Task.yield()
             if inbox.endHandout() { bound.eventLoop.execute { bound.value.wake() } }
         }

@@ -44,7 +44,7 @@ package struct HTTP2ClientConfiguration: Sendable {
     /// How long `close()` waits for the requests in flight.
     package var drainTimeout: Duration = .seconds(10)
 
-    /// The ID of the first stream, for tests of the end of the IDs.
+    /// The ID of the first stream, for tests in which the stream IDs run out.
     var firstStream: Int32 = 1
 
     /// All other settings have their defaults.

@@ -13,7 +13,7 @@ package final class HTTP2ClientConnection: Sendable {
     private let signal: ClosedSignal
     private let executor: LoopTaskExecutor
 
-    /// On the channel's loop.
+    /// Must be called on the channel's loop.
     init(channel: any Channel, handler: ClientHandler) {
         self.channel = channel
         self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
@@ -65,7 +65,7 @@ package final class HTTP2ClientConnection: Sendable {
 
     // MARK: State
 
-    /// The load for a pool's decisions, read at once.
+    /// The load for a pool's decisions, with all values read together.
     package var load: HTTP2ConnectionLoad {
         let seen = snapshot.withLockedValue { ($0.isUsable, $0.streamsInUse, $0.streamLimit, $0.waiting) }
         return HTTP2ConnectionLoad(

@@ -1,4 +1,4 @@
-/// The load of a connection, read at once, for a pool's decisions.
+/// The load of a connection for a pool's decisions, with all values read together.
 package struct HTTP2ConnectionLoad: Sendable, Hashable {
     /// Whether it accepts requests: connected, not draining, not closed.
     package var isUsable: Bool

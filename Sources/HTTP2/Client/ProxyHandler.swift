@@ -12,7 +12,8 @@ final class ProxyHandler: ChannelInboundHandler, RemovableChannelHandler {
     private var timer: Scheduled<Void>?
     private var reply = ProxyReply()
 
-    /// - Parameter opened: succeeds when bytes come from the server; fails with `HTTP2ConnectError`.
+    /// - Parameter opened: succeeds when the proxy has connected to the server, so that all later bytes come from the
+    ///   server; fails with `HTTP2ConnectError`.
     init(
         _ configuration: HTTP2ClientConfiguration, proxy: HTTP2Proxy, deadline: NIODeadline,
         opened: EventLoopPromise<Void>

@@ -33,7 +33,7 @@ extension HTTP2Header: CustomStringConvertible, CustomDebugStringConvertible {
 }
 
 extension [HTTP2Header] {
-    /// The value of the first field with this name in lower case.
+    /// The value of the first field with this name, which must be in lower case.
     package func first(named name: String) -> String? {
         first { $0.name == name }?.value
     }

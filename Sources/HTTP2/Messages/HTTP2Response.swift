@@ -21,6 +21,6 @@ package struct HTTP2Response: Sendable, Hashable {
     /// The fields in the order received, with names in lower case and with duplicates. The array is made at each call.
     package var headers: [HTTP2Header] { fields.headers }
 
-    /// The value of the first field with this name in lower case.
+    /// The value of the first field with this name, which must be in lower case.
     package subscript(header name: String) -> String? { fields.first(named: name) }
 }

@@ -26,6 +26,6 @@ package struct HTTP2ServerRequest: Sendable, Hashable {
         self.bodyTooLarge = bodyTooLarge
     }
 
-    /// The value of the first field with this name in lower case.
+    /// The value of the first field with this name, which must be in lower case.
     package subscript(header name: String) -> String? { headers.first(named: name) }
 }

@@ -24,7 +24,8 @@ package struct HTTP2ServerConfiguration: Sendable {
     /// the stream.
     package var maximumHeaderList: Int = 32 << 10
     /// The flow-control window of the whole connection: the body bytes that a client may send without a WINDOW_UPDATE.
-    /// The default is HTTP/2's initial window, which APNs uses, too. Each stream always has this initial window.
+    /// The default is HTTP/2's initial window, which APNs uses, too. The window of each stream always begins with
+    /// HTTP/2's initial window.
     package var connectionWindow: Int = 65_535
     /// The time from the accepted socket to the peer's first SETTINGS.
     package var handshakeTimeout: Duration = .seconds(10)

@@ -18,7 +18,7 @@ package final class HTTP2ServerConnection: Sendable {
     private let name = NIOLockedValueBox<String?>(nil)
     private let userInfo = NIOLockedValueBox<(any Sendable)?>(nil)
 
-    /// On the channel's loop.
+    /// Must be called on the channel's loop.
     init(channel: any Channel, handler: ServerChannelHandler) {
         id = Self.counter.withLockedValue { counter in
             counter += 1
@@ -51,8 +51,8 @@ package final class HTTP2ServerConnection: Sendable {
     /// Sends GOAWAY. Streams up to `lastStream` are still answered, those above are refused, and new ones are ignored.
     /// The connection closes after the last answer.
     ///
-    /// - Parameter lastStream: `nil`, or a number above all streams: all streams so far. It may only decrease from one
-    ///   GOAWAY to the next.
+    /// - Parameter lastStream: `nil` and a number above all streams mean all streams so far. It may only decrease from
+    ///   one GOAWAY to the next.
     package func goAway(code: UInt32, debugData: [UInt8], lastStream: Int? = nil) {
         order(.goAway(code: code, debugData: debugData, lastStream: lastStream))
     }

@@ -1,5 +1,5 @@
-/// The stream on which a request is answered. Only the first call has an effect, and none after the stream is closed.
-/// Every method may be called from any thread, at once or later.
+/// The stream on which a request is answered. Only the first call of `respond` or `reset` has an effect; after the
+/// stream is closed, no call has one. Both may be called from any thread, at once or later.
 package final class HTTP2ServerStream: Sendable {
     /// The connection the request came on.
     package let connection: HTTP2ServerConnection

@@ -4,7 +4,6 @@ internal import NIOCore
 internal import NIOSSL
 internal import NIOTLS
 
-/// Commands for a server connection.
 enum ServerCommand: Sendable {
     case respond(slot: Int, stream: Int32, status: Int, headers: [HTTP2Header], body: [UInt8])
     case reset(slot: Int, stream: Int32, code: UInt32)

@@ -8,7 +8,6 @@ final class ServerExchange {
     var bodySize = 0
     /// The number of header blocks so far; the second one is the trailers.
     var blocks = 0
-    /// Whether the request is complete.
     var isComplete = false
     /// Whether it was answered or reset, so that this side does nothing more.
     var isSettled = false

@@ -1,11 +1,11 @@
 internal import CNghttp2
 
 extension Session {
-    /// Sends our settings, and before them the connection preface.
+    /// Sends the connection preface and our settings.
     ///
     /// - Parameters:
-    ///   - streamWindow: the body bytes that the peer may send on a stream without a WINDOW_UPDATE.
-    ///   - connectionWindow: the same for the whole connection.
+    ///   - settings: the entries of the first SETTINGS frame.
+    ///   - connectionWindow: the body bytes that the peer may send on the whole connection without a WINDOW_UPDATE.
     func open(_ settings: [nghttp2_settings_entry], connectionWindow: Int32) throws(SessionError) {
         try check(nghttp2_submit_settings(pointer, 0, settings, settings.count))
         try check(nghttp2_session_set_local_window_size(pointer, 0, 0, connectionWindow))
@@ -63,8 +63,8 @@ extension Session {
 
     /// Sends GOAWAY. The session ends after the streams up to `lastStream`.
     ///
-    /// - Parameter lastStream: `nil`: the last one handed over. It may only decrease from one GOAWAY to the next, and
-    ///   must not be an ID of our own side.
+    /// - Parameter lastStream: `nil`: `lastProcessedStream`. It may only decrease from one GOAWAY to the next, and must
+    ///   not be the ID of a stream that this side opened.
     func leave(code: UInt32, debugData: [UInt8], lastStream: Int? = nil) {
         isLeaving = true
         let last = min(lastStream.map { Int32(clamping: $0) } ?? .max, lastProcessedStream)

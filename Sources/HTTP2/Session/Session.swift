@@ -25,8 +25,8 @@ final class Session {
     var complaint = ""
     /// Whether we have sent GOAWAY.
     var isLeaving = false
-    /// The last stream that our GOAWAYs promise to serve. It counts from the moment they are queued, while nghttp2
-    /// considers it only after they are sent.
+    /// The last stream that our GOAWAYs promise to serve. It is valid as soon as a GOAWAY is queued; nghttp2 itself
+    /// refuses later streams only after it has sent the GOAWAY.
     var lastServed = Int32.max
     var fields = HeaderFields()
     /// The stream whose header block is being read. Blocks are never interleaved (RFC 9113 4.3), so it need not be
@@ -93,10 +93,10 @@ final class Session {
     /// Client only: the ID of the next request; 2^31 if there is none left.
     var nextStream: UInt32 { nghttp2_session_get_next_stream_id(pointer) }
 
-    /// Client only: sets the next ID, for tests of the end of the IDs.
+    /// Client only: sets the next ID, for tests in which the stream IDs run out.
     func setNextStream(_ stream: Int32) { nghttp2_session_set_next_stream_id(pointer, stream) }
 
-    /// The highest stream of the peer that was handed over.
+    /// The highest stream ID of the peer that nghttp2 has passed to the callbacks.
     var lastProcessedStream: Int32 { nghttp2_session_get_last_proc_stream_id(pointer) }
 
     // MARK: Slots as pointers

@@ -4,7 +4,7 @@
 ///          └──────────────────────────┴──────────── close ───────────┴───────────────┴──▶ closed
 struct ConnectionLife {
     enum State: Equatable {
-        /// TCP and TLS.
+        /// TCP and TLS are being set up.
         case connecting
         /// TLS and `h2` are negotiated; the peer's SETTINGS are awaited (RFC 9113 3.4).
         case awaitingSettings
@@ -23,7 +23,7 @@ struct ConnectionLife {
         if case .closed = state { true } else { false }
     }
 
-    /// Why no request may start; `nil`: they may.
+    /// Why no request may start; `nil`: requests may start.
     var refusal: String? {
         switch state {
         case .open: nil

@@ -15,7 +15,7 @@ struct GoAway: Sendable, Hashable {
         self.debugData = Array(debugData.prefix(Self.debugLimit))
     }
 
-    /// At most the first kilobyte, without line breaks, for one log line.
+    /// The error code and at most the first kilobyte of the debug data, without line breaks, for one log line.
     var text: String {
         let said = String(decoding: debugData.prefix(1_024), as: UTF8.self).map { $0.isNewline ? " " : $0 }
         return "GOAWAY \(HTTP2ErrorCode.name(code))" + (said.isEmpty ? "" : " \(String(said))")

@@ -1,9 +1,9 @@
 internal import NIOCore
 
-/// When to ask with a PING whether the peer still answers, and when to give it up.
+/// When to send a PING, which asks whether the peer still answers, and when to end the connection.
 ///
-/// Everything the peer sends is a sign of life. Only silence causes a PING, and only silence after the PING ends the
-/// connection.
+/// Everything the peer sends shows that it is alive. Only silence causes a PING, and only silence after the PING ends
+/// the connection.
 struct Heartbeat {
     enum Action: Equatable {
         /// Nothing to do before this time.
@@ -21,7 +21,7 @@ struct Heartbeat {
     let timeout: TimeAmount
 
     private var lastRead: NIODeadline
-    /// The time since which answers have always been awaited.
+    /// Since when at least one answer has been awaited without a break; `nil`: no answer is awaited.
     private var busySince: NIODeadline?
     private var pingSent: NIODeadline?
 

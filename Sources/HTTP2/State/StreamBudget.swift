@@ -17,9 +17,9 @@ struct StreamBudget {
 
     /// Whether a request with this many body bytes may start now.
     ///
-    /// A request waits for a stream, and until the connection's send window (`window`) has room for its body and for
-    /// those already started. A request that has started but cannot send would block others and could not be repeated
-    /// safely. A body larger than any window is sent when nothing else is being sent.
+    /// A request waits until a stream is free and the connection's send window (`window`) has room for its body and for
+    /// the unsent bodies of the requests that have started. A request that has started but cannot send would block
+    /// others and could not be repeated safely. A body larger than any window is sent when no other body is being sent.
     func admits(body: Int, window: Int) -> Bool {
         guard inUse < limit else { return false }
         guard body > 0 else { return true }

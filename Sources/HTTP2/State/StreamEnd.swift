@@ -1,5 +1,5 @@
 extension Duration {
-    /// A text rounded to a tenth of a second; below one second to a millisecond.
+    /// The duration as text, rounded to a tenth of a second, or to a millisecond if it is below one second.
     var words: String {
         let milliseconds = Int((self / .milliseconds(1)).rounded())
         guard milliseconds >= 1_000 else { return "\(milliseconds) ms" }

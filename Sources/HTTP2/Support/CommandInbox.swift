@@ -5,13 +5,14 @@ internal import NIOConcurrencyHelpers
 /// Waking the loop costs a system call and a pass through its task queue. With a wake-up per request the loop would do
 /// little else under load.
 ///
-/// While answers are passed to callers on other threads, most callers send their next command at once. During this time
-/// the receiver is woken after every `burst` commands and at the end, and not for the first one. If both sides share a
-/// processor, an early wake-up would take it from callers that are about to send a command.
+/// A handout is the time in which answers are passed to callers on other threads. Most callers send their next command
+/// at once. So during a handout the first command does not wake the loop. It is woken when `burst` commands are
+/// waiting, for an urgent command, and at the end. If both sides share a processor, an early wake-up would take the
+/// processor from callers that are about to send a command.
 struct CommandInbox<Command: Sendable>: Sendable {
     private struct State {
         var commands: [Command] = []
-        /// Emptied memory, kept for its capacity.
+        /// An empty array, kept for its capacity.
         var spare: [Command] = []
         /// The number of handouts in progress.
         var handouts = 0
@@ -22,8 +23,8 @@ struct CommandInbox<Command: Sendable>: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    /// Returns whether the receiver must be woken: the inbox was empty; or, during a handout, it is full or the command
-    /// is urgent.
+    /// Returns whether the receiver must be woken. Outside a handout: the inbox was empty. During a handout: it now has
+    /// `burst` commands, or the command is urgent.
     func append(_ command: Command, isUrgent: Bool = false) -> Bool {
         state.withLockedValue { state in
             state.commands.append(command)

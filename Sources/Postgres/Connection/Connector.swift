@@ -10,8 +10,8 @@ internal import Logging
     private import Musl
 #endif
 
-/// Opens connections. Each attempt has its own thread, because resolving names blocks, and only libpq's blocking call
-/// tries the next host when one does not answer. Queries never wait for it.
+/// Opens connections. Each attempt has its own thread, because resolving names blocks, and because only libpq's
+/// blocking call tries the next host when one does not answer. Queries never wait for an attempt to connect.
 struct Connector: Sendable {
     let configuration: PostgresConfiguration
     let logger: Logger
@@ -38,18 +38,18 @@ struct Connector: Sendable {
         }
     }
 
-    /// The error for a failed connection. If a server was reached but accepts no writes, libpq has no code for this,
-    /// only a message in the language of the process. With several hosts, one such message is enough, because the
-    /// others did not answer either.
+    /// The error for a failed connection. libpq has no code for a server that was reached but accepts no writes, only a
+    /// message in the language of the process. With several hosts, one such message decides the code, because no other
+    /// host gave a connection either.
     private static func failure(_ message: String) -> PostgresError {
         var error = PostgresError(.connectionFailed, message)
         if message.contains("session is read-only") { error.sqlState = .readOnlySQLTransaction }
         return error
     }
 
-    /// The parameters for libpq, whose own defaults wait for hours for a host that disappeared. A machine without power
-    /// or network is noticed within `silence` on every connection to it, whether a query waits for its answer
-    /// (keepalives) or cannot be sent (`tcp_user_timeout`, Linux).
+    /// The parameters for libpq. With libpq's own defaults a query waits for hours for a host that disappeared. With
+    /// these, every connection notices within `silence` that its machine has lost power or network. Keepalives notice
+    /// it while a query waits for its answer, and `tcp_user_timeout` (Linux) while a query cannot be sent.
     var parameters: [(keyword: String, value: String)] {
         let attributes = configuration.mustWrite ? "read-write" : configuration.onlyReads ? "prefer-standby" : "any"
         return [
@@ -109,8 +109,8 @@ struct Connector: Sendable {
             ? nil : PostgresError(.connectionFailed, connection.errorMessage)
     }
 
-    /// Makes the server notice within seconds that this client is gone, so that a statement that runs or waits for a
-    /// lock ends and blocks nobody.
+    /// Makes the server notice within seconds that this client is gone. The server then ends the client's statement,
+    /// even one that waits for a lock, so that it blocks nobody.
     private static let clientSettings = [
         "client_connection_check_interval": "2s", "tcp_keepalives_idle": "5", "tcp_keepalives_interval": "2",
         "tcp_keepalives_count": "3", "tcp_user_timeout": "10s",

@@ -15,13 +15,14 @@ package final class PostgresConnection: PostgresQuerying {
         var isSpoiled = false
         /// Whether the server refused a write.
         var refusedToWrite = false
-        /// When its task began to wait for the connection; `nil` after the connection's first answer.
+        /// When the present task began to wait for the connection; `nil` after the connection's first use by this task.
         var askedAt: ContinuousClock.Instant?
     }
 
     private let state: Mutex<State>
 
-    /// Identifies the pool's server at the time. The number grows when the pool changes to another server.
+    /// Identifies the server that the pool used when this connection was opened. The number grows when the pool changes
+    /// to another server.
     let generation: Int
 
     init(_ raw: LibPQConnection, configuration: PostgresConfiguration, generation: Int = 0) {
@@ -44,7 +45,8 @@ package final class PostgresConnection: PostgresQuerying {
     /// waking another thread. Its work between two queries must be short, because it delays the answers of others.
     package var taskExecutor: any TaskExecutor { SocketLoop.of(raw.socket) }
 
-    /// Runs one query within the rest of the task's `PostgresPatience`. A task without one has `queryTimeout`.
+    /// Runs one query within the time that is left of the task's `PostgresPatience`, or within `queryTimeout` if the
+    /// task has none.
     @discardableResult
     package func query(_ query: PostgresQuery) async throws -> PostgresRows {
         try await run([query])[0]
@@ -138,7 +140,7 @@ package final class PostgresConnection: PostgresQuerying {
         }
         let patience = configuration.health.patience(PostgresPatience.current)
         guard let patience else { return QueryExecution.Limits(end: now + (timeout ?? configuration.queryTimeout)) }
-        // If the turn came late, one short attempt is still made.
+        // If the task waited long for the connection, it still gets one short attempt.
         return QueryExecution.Limits(
             end: now + min(patience.rest, timeout ?? patience.rest), silence: patience.silence,
             firstSilence: max(
@@ -174,8 +176,9 @@ package final class PostgresConnection: PostgresQuerying {
         return try await body(self)
     }
 
-    /// Runs the queries. If the server no longer knows a prepared statement, or its result has changed with the schema,
-    /// the statement is prepared again once, if that repeats no query.
+    /// Runs the queries. If the server no longer knows a prepared statement, or if a schema change altered a
+    /// statement's result, the queries are prepared again and run once more. This is done only outside a transaction,
+    /// where the failed attempt had no effect.
     private func attempt(
         _ queries: [PostgresQuery], _ limits: QueryExecution.Limits, _ isCancellable: Bool
     ) async throws(PostgresError) -> [PostgresRows] {
@@ -251,7 +254,7 @@ package final class PostgresConnection: PostgresQuerying {
         var failure: PostgresError?
         for step in steps {
             if case .sync = step {
-                // The result of a synchronisation point is not followed by an end of results.
+                // libpq returns no NULL after the result of a synchronisation point.
                 if let sync = try await execution.nextResult() { PQclear(sync) }
                 continue
             }

@@ -4,8 +4,8 @@ private import Dispatch
 /// The execution of one query or pipeline. Nothing else uses the connection meanwhile.
 ///
 /// The caller's thread calls libpq; the loop only reports when the socket is ready. When the deadline passes or the
-/// task is cancelled, the server is asked to cancel, and the rest of the answer is read before the error is thrown, so
-/// that the connection can be used again. If the server does not answer that either, the connection is given up.
+/// task is cancelled, the server is asked to cancel the query. The rest of the answer is read before the error is
+/// thrown, so that the connection can be used again. If the query does not end in time, the connection is given up.
 struct QueryExecution {
     let connection: LibPQConnection
     private let health: PostgresHealth
@@ -25,11 +25,12 @@ struct QueryExecution {
         var end: ContinuousClock.Instant
         /// The longest time without any answer of the server to any query; `nil`: no limit.
         var silence: Duration?
-        /// The first end of such a time; `nil`: computed from `silence`.
+        /// When the first such time ends; `nil`: only `end` limits the wait for the first answer.
         var firstSilence: ContinuousClock.Instant?
     }
 
-    /// How long a cancelled query may take to end before its connection is given up. Requests have only a short time.
+    /// How long a cancelled query may take to end before its connection is given up. A query with a limit of `silence`,
+    /// which a request has, gets only a short time.
     private var drainBound: Duration { limits.silence == nil ? .seconds(5) : .milliseconds(500) }
     private static let cancelInterval = Duration.milliseconds(200)
 

@@ -27,7 +27,7 @@
             if interest.contains(.read) { event.events |= EPOLLIN.rawValue }
             if interest.contains(.write) { event.events |= EPOLLOUT.rawValue }
             event.data.fd = socket
-            // A closed socket has left the queue, and a new one may have its number.
+            // A new socket is not in the queue, even if it has the number of a closed one: closing a socket removes it.
             if epoll_ctl(queue, EPOLL_CTL_MOD, socket, &event) != 0, errno == ENOENT {
                 epoll_ctl(queue, EPOLL_CTL_ADD, socket, &event)
             }

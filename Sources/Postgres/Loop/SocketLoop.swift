@@ -2,7 +2,7 @@ private import Dispatch
 internal import Synchronization
 
 /// A thread that waits for the sockets of connections with epoll or kqueue. A socket is armed for one event at a time.
-/// There are two such threads: while one resumes callers, the other serves the rest.
+/// There are two such threads, each with its own sockets: while one resumes callers, the other continues.
 ///
 /// The task that uses a connection arms its socket from its own thread, without waking the loop. The loop is also a
 /// task executor: a task that prefers it is resumed on the loop's thread, which saves waking another thread for each

@@ -3,7 +3,7 @@ struct PoolState {
     /// What a waiter gets: a connection, or the right to open one.
     enum Turn: Sendable {
         case connection(PostgresConnection)
-        /// - Parameter failure: why the waiter's own attempt to open one failed, if it waited for that.
+        /// - Parameter failure: why the waiter's own attempt to open a connection failed; `nil`: it made none.
         case open(after: PostgresError? = nil)
     }
 
@@ -17,12 +17,12 @@ struct PoolState {
     typealias Waiter = CheckedContinuation<Result<Turn, PostgresError>, Never>
 
     private enum Place {
-        /// It has a number, but does not wait yet.
+        /// The caller has a number, but does not wait yet.
         case announced
         case waiting(Waiter)
-        /// Its turn came before the wait began.
+        /// The caller's turn came before its wait began.
         case served(Turn)
-        /// It was given up before the wait began.
+        /// The caller gave up its place before its wait began.
         case left(PostgresError)
     }
 
@@ -30,13 +30,13 @@ struct PoolState {
     var idleCount: Int { idle.count }
     /// The connections that are lent or being opened.
     private(set) var lent = 0
-    /// Of these, the attempts in progress to open one, even if no caller waits for them any longer.
+    /// Of these, the attempts to open a connection that are in progress, even if no caller waits for them any longer.
     private(set) var attempts = 0
     /// The callers that pause between two attempts.
     private var pausing = 0
     private(set) var isClosed = false
-    /// Grows each time a server is left because it no longer accepts writes. Connections of earlier generations are not
-    /// lent again.
+    /// Grows each time the pool leaves its server because the server no longer accepts writes. Connections of earlier
+    /// generations are not lent again.
     private(set) var generation = 0
     private var places: [Int: Place] = [:]
     /// The numbers of waiting callers, in the order of their calls.
@@ -59,7 +59,7 @@ struct PoolState {
         return .wait(id)
     }
 
-    /// Whether no caller has a connection, because all that have a place are trying to open one.
+    /// Whether there is no open connection: none is idle, and all those counted in `lent` are still to be opened.
     var reachesNothing: Bool { idle.isEmpty && lent == attempts + pausing }
 
     /// A place outside the queue for a caller that pauses between two attempts; `nil` if the pool is closed.
@@ -83,7 +83,7 @@ struct PoolState {
     /// Ends the attempt of this place.
     ///
     /// - Returns: whether its caller gets the result, and the waiter to resume with it now. If the caller has left, the
-    ///   connection or the right goes to somebody else.
+    ///   connection, or the right to open one, goes to another caller.
     mutating func end(_ id: Int, _ turn: Turn) -> (isTaken: Bool, waiter: Waiter?) {
         attempts -= 1
         switch places[id] {

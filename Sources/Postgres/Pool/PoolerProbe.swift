@@ -10,11 +10,11 @@ extension PostgresPool {
     ///
     /// - Throws: `PostgresError` if no connection can be opened.
     package func sharesSessions() async throws -> Bool {
-        // Waits for a server that is starting, like the first query of a command.
+        // Waits for a server that is still starting, as the first query of a command does.
         try await withConnection(within: configuration.acquireTimeout) { _ in }
         let first = try await probe()
         do {
-            // A direct client of PostgreSQL knows the ID of its server process.
+            // Without a pooler, libpq knows the ID of the connection's server process, and no session is shared.
             let pid = try await first.query("select pg_backend_pid() as pid")[0].decode(Int.self, "pid")
             guard pid != first.backendPID else { return false }
             for _ in 0..<3 where try await sharesSessions(first) { return true }
@@ -39,7 +39,8 @@ extension PostgresPool {
             try await second.script("rollback")
             return own != mark
         } catch let error as PostgresError where error.kind == .timedOut {
-            // The pooler has only one session, and may lend it as long as the client is connected.
+            // The pooler has only one session, and may lend it to a client until the client disconnects. No session is
+            // shared then.
             return false
         }
     }
@@ -57,8 +58,8 @@ extension PostgresPool {
 }
 
 extension PostgresError {
-    /// Whether the error mentions a session that is not this connection's own. PgBouncer in statement mode refuses
-    /// transactions only with a message.
+    /// Whether the error shows that the connection has no session of its own. PgBouncer in statement mode refuses
+    /// transactions with an error that can be recognised only by its message.
     fileprivate var provesSharing: Bool {
         sqlState == .invalidSQLStatementName || sqlState == .duplicatePreparedStatement
             || message.contains("statement pooling mode")

@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// How long a task waits for the database in total, for connections and for answers. Its other work, such as a call to
 /// Apple, does not count. It is a task-local value, so nobody has to pass it on, but a detached task has none. A task
-/// without one, such as a loop, uses the pool's configuration.
+/// without one, such as a background loop, uses the pool's configuration.
 package struct PostgresPatience: Sendable {
     @TaskLocal package static var current: PostgresPatience?
 
@@ -35,28 +35,30 @@ package struct PostgresPatience: Sendable {
 
     package static let standardWait = Duration.seconds(3.5)
 
-    /// The same for a request whose work may take long. It is given up only if the database answers nobody.
+    /// This patience with a `limit` of at least 30 s, for a request whose work may take long. The request is given up
+    /// earlier only if the database answers nobody.
     package var long: PostgresPatience {
         var long = self
         long.limit = max(limit, .seconds(30))
         return long
     }
 
-    /// The same for other work, with a new `limit`.
+    /// This patience for other work, which has the whole `limit` again.
     ///
     /// - Parameter waited: the part of `limit` that is already used.
     package func renewed(waited: Duration = .zero) -> PostgresPatience {
         PostgresPatience(silence: silence, limit: limit, waited: waited)
     }
 
-    /// Runs `body`, which works for several callers, with the time of a single caller.
+    /// Runs `body`, which works for several callers, with the whole `limit` of the present caller. The time that this
+    /// caller has already waited does not count.
     package static func renewing<Value>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
     ) async rethrows -> Value {
         try await $current.withValue(current?.renewed()) { try await body() }
     }
 
-    /// The rest of `limit`. It is never zero, so that a late turn still gets one short attempt.
+    /// The rest of `limit`. It is never zero, so that a caller whose turn comes late still gets one short attempt.
     package var rest: Duration {
         max(limit - .nanoseconds(waited.nanoseconds.load(ordering: .relaxed)), min(limit, PostgresHealth.probe))
     }
@@ -73,7 +75,7 @@ package struct PostgresPatience: Sendable {
         return try await body()
     }
 
-    /// The same while the database is known to answer nobody.
+    /// This patience while the database is known to answer nobody: no wait is longer than `PostgresHealth.probe`.
     var shortened: PostgresPatience {
         var short = self
         short.silence = min(silence, PostgresHealth.probe)
@@ -86,7 +88,7 @@ package struct PostgresPatience: Sendable {
 ///
 /// If a caller waited in vain while nobody had an answer, the database counts as away until somebody has one. Meanwhile
 /// tasks with patience are refused at once, except one a second that tries briefly. So the waits of calls that wait for
-/// each other do not add up. Loops always try.
+/// each other do not add up. Tasks without patience, such as background loops, always try.
 package final class PostgresHealth: Sendable {
     /// How long a caller waits for a database that is known not to answer.
     static let probe = Duration.milliseconds(250)
@@ -135,7 +137,7 @@ package final class PostgresHealth: Sendable {
         if mark == self.mark { isSilent.store(true, ordering: .relaxed) }
     }
 
-    /// The patience of a caller at this moment.
+    /// The patience that a caller has now: shortened while the database counts as away.
     func patience(_ patience: PostgresPatience?) -> PostgresPatience? {
         isSilent.load(ordering: .relaxed) ? patience?.shortened : patience
     }

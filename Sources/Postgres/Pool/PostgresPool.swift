@@ -63,13 +63,13 @@ package final class PostgresPool: PostgresQuerying {
         try await transaction(body, closing: { _ in [] }) { value, _ in value }
     }
 
-    /// The same for a transaction whose last statements are known when `body` returns. They are sent with COMMIT in one
-    /// round trip.
+    /// Like `transaction` above, for a transaction whose last statements are known when `body` returns. They are sent
+    /// with COMMIT in one round trip.
     ///
     /// - Parameters:
     ///   - closing: makes these statements from the result of `body`.
-    ///   - value: makes the transaction's result from that and the results of the statements. The transaction is
-    ///     already committed then, even if this throws.
+    ///   - value: makes the transaction's result from the result of `body` and the results of these statements. It runs
+    ///     after the COMMIT, so the transaction stays committed even if this throws.
     package func transaction<Work: Sendable, Value: Sendable>(
         isolation: isolated (any Actor)? = #isolation, _ body: (PostgresConnection) async throws -> Work,
         closing: (Work) -> [PostgresQuery], _ value: (Work, [PostgresRows]) throws -> Value
@@ -94,8 +94,8 @@ package final class PostgresPool: PostgresQuerying {
         }
     }
 
-    /// Accepts no more callers, ends the waits, waits a limited time for lent connections, and closes all. It does not
-    /// wait for attempts to open a connection. It may be called again.
+    /// Accepts no more callers, ends the waits of callers with an error, waits a limited time for lent connections, and
+    /// closes all connections. It does not wait for attempts to open a connection. It may be called again.
     package func close() async {
         let (idle, waiters) = state.withLock { $0.close() }
         _ = idle
@@ -119,8 +119,8 @@ package final class PostgresPool: PostgresQuerying {
 
     var generation: Int { state.withLock { $0.generation } }
 
-    /// Leaves the server of these connections, because it no longer accepts writes. None of them is lent again, and new
-    /// ones are opened to a host of the connection string that accepts writes.
+    /// Leaves the server of this generation of connections, because it no longer accepts writes. None of these
+    /// connections is lent again, and new ones are opened to a host of the connection string that accepts writes.
     func leave(_ generation: Int) {
         let idle = state.withLock { $0.leave(generation) }
         guard !idle.isEmpty else { return }
@@ -162,7 +162,7 @@ package final class PostgresPool: PostgresQuerying {
         reached: ContinuousClock.Instant? = nil
     ) async throws(PostgresError) -> PoolState.Turn {
         let timer = Task {
-            // A waiting caller notices from the others that the database cannot be reached.
+            // A waiting caller also gives up when the other callers cannot reach the database.
             var look = reached ?? deadline
             while look < deadline {
                 try await Task.sleep(until: look, clock: .continuous)
@@ -185,8 +185,8 @@ package final class PostgresPool: PostgresQuerying {
         return try result.get()
     }
 
-    /// The time for a caller whose right to open a connection comes when its patience has ended, unless the database is
-    /// known to answer nobody.
+    /// How long a caller may try to open a connection if it gets the right to do so only when its time to reach the
+    /// database has passed. While the database is known to answer nobody, it is `PostgresHealth.probe`.
     private static let lastTry = Duration.seconds(1)
 
     private static let cancelled = PostgresError(.cancelled, "the task was cancelled while it waited for a connection")
@@ -220,9 +220,10 @@ package final class PostgresPool: PostgresQuerying {
     }
 
     /// Makes one attempt. The caller leaves at the deadline, when it is cancelled or when the pool is closed. The
-    /// attempt itself blocks, keeps its place until it ends, and its connection goes to the next caller.
+    /// attempt itself cannot be stopped. It keeps its place until it ends, and its connection then goes to the next
+    /// caller.
     ///
-    /// - Throws: if the caller has left. Otherwise it gets a connection, or still has the right to open one.
+    /// - Throws: if the caller has left. Otherwise the caller gets a connection, or still has the right to open one.
     private func attempt(
         until deadline: ContinuousClock.Instant, late: PostgresError
     ) async throws(PostgresError) -> PoolState.Turn {

@@ -21,7 +21,7 @@ extension UInt8: PostgresArrayElement {
 
 /// Elements of a Postgres array: scalars, or optionals of them if there may be NULLs.
 package protocol PostgresScalarElement: PostgresArrayElement, PostgresEncodable, PostgresDecodable {
-    /// It is a requirement so that it is compiled separately for each type, as in `PostgresDecodable`.
+    /// A protocol requirement, so that it is compiled separately for each type, as in `PostgresDecodable`.
     static func encodeOptionals(_ array: [Self?], into bytes: inout [UInt8])
 }
 

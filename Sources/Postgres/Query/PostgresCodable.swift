@@ -6,9 +6,9 @@ package protocol PostgresEncodable: Sendable {
 
 /// A Swift value that can be decoded from a column in binary format.
 ///
-/// Other modules use a type only through these requirements. Their defaults are compiled separately for each type. A
-/// generic function that makes an optional asks the runtime for `Optional<Value>` each time, which took a tenth of the
-/// server's time in a burst.
+/// Other modules use a type only through these requirements, whose default implementations are compiled separately for
+/// each type. A generic function that makes an optional asks the runtime for `Optional<Value>` each time, which took a
+/// tenth of the server's time in a burst.
 package protocol PostgresDecodable: Sendable {
     /// - Parameter type: the column's type OID.
     /// - Throws: `PostgresError` of kind `decoding` if the type or the bytes do not fit.

@@ -94,7 +94,7 @@ extension String: PostgresEncodable, PostgresDecodable {
     }
 }
 
-/// `bytea`.
+/// A `bytea`, or a Postgres array (`PostgresArrayElement`).
 extension Array: PostgresEncodable where Element: PostgresArrayElement {
     package static var postgresType: PostgresType { Element.arrayType }
     package func encode(into bytes: inout [UInt8]) { Element.encode(self, into: &bytes) }

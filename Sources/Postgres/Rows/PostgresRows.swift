@@ -14,7 +14,7 @@ package struct PostgresRows: Sendable, RandomAccessCollection {
         return PostgresRow(handle: handle, row: Int32(position))
     }
 
-    /// The rows that a command changed, or that a query returned.
+    /// The number of rows that a command changed, or that a query returned.
     package var affectedRows: Int { handle?.affectedRows ?? 0 }
 }
 

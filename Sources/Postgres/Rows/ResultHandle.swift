@@ -14,13 +14,13 @@ final class ResultHandle: @unchecked Sendable {
     var rowCount: Int { Int(PQntuples(pointer)) }
     var columnCount: Int { Int(PQnfields(pointer)) }
 
-    /// The rows that a command changed, or that a query returned.
+    /// The number of rows that a command changed, or that a query returned.
     var affectedRows: Int { Int(String(cString: PQcmdTuples(pointer))) ?? 0 }
 
     /// The index of the first column with this name; `nil`: there is none.
     ///
-    /// `PQfnumber` copies the name and compares it with all before it, which took a tenth of the server's time in a
-    /// burst.
+    /// `PQfnumber` copies the name and compares it with the names of all earlier columns, which took a tenth of the
+    /// server's time in a burst.
     func column(_ name: String) -> Int32? {
         let likely = next.load(ordering: .relaxed)
         let number = isNamed(likely, name) ? likely : PQfnumber(pointer, name)

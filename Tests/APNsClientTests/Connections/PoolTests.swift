@@ -86,7 +86,8 @@ struct PoolTests {
             async let second = FaultServer.send(2, by: stage.client)
             await stage.server.openings(2)
             await gate.arrivals(1)
-            // The client has a second connection when it uses it: that one has fewer requests.
+            // Sends more requests until the second connection has answered one. The client prefers it, because it has
+            // fewer requests in flight.
             var number = 100
             while serving.withLock({ $0.count }) < 2 {
                 #expect(await FaultServer.send(number, by: stage.client).receipt != nil)
@@ -202,8 +203,8 @@ struct PoolTests {
                 $0.maximumConnections = 3
             },
             answering: { _, stream in
-                // The first request of each connection is answered, so that the connection is proven. The others are
-                // held.
+                // The first request of each connection is answered, so that the client knows that APNs accepted its
+                // token on this connection. The other requests are held.
                 if proofs.add("\(stream.connection.id)") == 1 || !gate.keep(stream) { stream.accept() }
             }
         ) { stage in

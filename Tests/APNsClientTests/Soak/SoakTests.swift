@@ -7,8 +7,8 @@ internal import Grandstand
 internal import MetricsTestKit
 internal import Testing
 
-/// Random faults of the simulator at full rate. The gate runs it for a few seconds. `GRANDSTAND_SOAK_SECONDS=600` runs
-/// it for ten minutes, and `GRANDSTAND_SOAK_SEED` repeats a run's faults.
+/// Random faults of the simulator at full rate. `.ci/run` runs this test for a few seconds.
+/// `GRANDSTAND_SOAK_SECONDS=600` runs it for ten minutes, and `GRANDSTAND_SOAK_SEED` repeats the faults of a run.
 @Suite(.timeLimit(.minutes(15)))
 struct SoakTests {
     private static let seconds = ProcessInfo.processInfo.environment["GRANDSTAND_SOAK_SECONDS"].flatMap(Int.init) ?? 3
@@ -90,7 +90,8 @@ struct SoakTests {
         }
     }
 
-    /// In a long run there are many, because the end of each round waits for a few messages to time out.
+    /// The number of messages in a round. In a long run it is large, because at the end of each round a few messages
+    /// still have to time out.
     private static let perRound = seconds < 60 ? 2_000 : 10_000
 
     /// Sends messages until each is accepted, rejected or expired, as a dispatcher does: 150 at a time.

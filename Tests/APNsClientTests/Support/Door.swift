@@ -62,7 +62,6 @@ struct Door: Sendable {
         return APNsClient(settings: settings, keys: KeyRing(directory: keys), now: now, logger: logger)
     }
 
-    /// A message to a channel.
     static func message(to channelID: String, expiration: Int = 0, requestID: UUID = UUID()) -> BroadcastMessage {
         BroadcastMessage(
             channelID: channelID,

@@ -30,7 +30,7 @@ final class FaultServer: HTTP2ServerHandler {
     /// The present connections.
     var connections: [HTTP2ServerConnection] { live.withLock { Array($0.values) } }
 
-    /// All connections so far.
+    /// The number of connections opened so far.
     var connectionsEver: Int { all.withLock { $0.count } }
 
     /// Waits until `count` connections have been opened since the last call.
@@ -89,7 +89,7 @@ final class FaultServer: HTTP2ServerHandler {
     /// A handler for `start`.
     static func handler(_ answering: @escaping Answering) -> FaultServer { FaultServer(answering) }
 
-    /// Certificates and a provider key: the simulator's.
+    /// Writes certificates and a provider key into the folder. A simulator creates them.
     static func makeFiles(in folder: String) async throws {
         let simulator = Simulator(options: SimulatorOptions(directory: folder), logger: Door.logger)
         try await simulator.start()
@@ -108,7 +108,8 @@ final class FaultServer: HTTP2ServerHandler {
         return APNsClient(settings: settings, keys: KeyRing(directory: folder), now: { Date() }, logger: Door.logger)
     }
 
-    /// A broadcast with a number, which the server counts.
+    /// Sends a broadcast to the channel `channel-` and the number, so that the server can count the broadcasts by
+    /// channel.
     static func send(_ number: Int, by client: APNsClient) async -> APNsAnswer<Void> {
         await client.send(Door.message(to: "channel-\(number)"), to: Door.address)
     }

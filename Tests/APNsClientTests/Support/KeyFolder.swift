@@ -18,7 +18,7 @@ final class KeyFolder: Sendable {
 
     func file(_ keyID: String = KeyFolder.credentials.keyID) -> String { "\(path)/AuthKey_\(keyID).p8" }
 
-    /// Writes a key file, with a date that differs even if it is changed within a second.
+    /// Writes a key file and sets its modification date, so that two changes within a second have different dates.
     func write(
         _ pem: String, keyID: String = KeyFolder.credentials.keyID, modifiedAt: TimeInterval = 1_000_000
     ) throws {

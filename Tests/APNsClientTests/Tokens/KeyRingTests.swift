@@ -95,7 +95,7 @@ struct KeyRingTests {
 }
 
 extension P256.Signing.PublicKey {
-    /// Whether `signature` is the 64 bytes that JWS calls ES256, over `message`.
+    /// Whether `signature` is a valid ES256 signature of `message` in the form of JWS: 64 bytes.
     func isValid(_ signature: [UInt8], of message: [UInt8]) -> Bool {
         guard signature.count == 64, let parsed = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else {
             return false

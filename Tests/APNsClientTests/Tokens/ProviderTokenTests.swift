@@ -10,7 +10,7 @@ internal import Testing
 /// The provider token's form, and when there is a new one (docs/internals/apns.md section 5).
 struct ProviderTokenTests {
     private static let credentials = KeyFolder.credentials
-    /// The clock is at the beginning of ten minutes.
+    /// A multiple of ten minutes. A token's time of issue is rounded down to such a multiple.
     private static let start = 600.0 * 2_800_000
 
     private static func tokens(
@@ -83,7 +83,7 @@ struct ProviderTokenTests {
         let tokens = Self.tokens(folder, clock)
         let first = try await tokens.token(for: Self.credentials)
         clock.advance(by: 1_199)
-        // A newer token would get TooManyProviderTokenUpdates.
+        // The first token is less than 20 minutes old, so APNs would answer a new one with TooManyProviderTokenUpdates.
         #expect(try await !tokens.replaceExpired(first, of: Self.credentials))
         #expect(try await tokens.token(for: Self.credentials) == first)
 
@@ -110,7 +110,8 @@ struct ProviderTokenTests {
         let second = try await tokens.token(for: Self.credentials)
         #expect(tokens.keepOld(insteadOf: second, of: Self.credentials))
         #expect(try await tokens.token(for: Self.credentials) == first)
-        // Two callers were refused with the second token. The other one finds that the first is already in use.
+        // The second token was refused for two callers. The first caller went back to the first token, and the other
+        // caller finds that token already in use.
         #expect(tokens.keepOld(insteadOf: second, of: Self.credentials))
         #expect(try await tokens.token(for: Self.credentials) == first)
         clock.advance(by: 1_199)

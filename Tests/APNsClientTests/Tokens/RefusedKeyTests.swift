@@ -9,7 +9,7 @@ internal import Testing
 /// A key that APNs refuses: the simulator has another key with the same ID.
 @Suite(.timeLimit(.minutes(1)))
 struct RefusedKeyTests {
-    /// A store as the port describes it.
+    /// A store in memory that does what `KeyRefusalStore` documents.
     private final class Store: KeyRefusalStore {
         private let kept = Mutex<[KeyUse: KeyRefusal]>([:])
 
@@ -20,7 +20,7 @@ struct RefusedKeyTests {
             noted.yield(refusal)
         }
 
-        /// Waits until the store knows whether a key is refused.
+        /// Waits until the store has received a refusal (`true`), or the removal of a refusal (`false`).
         func waitForNote(isRefused: Bool) async {
             for await refusal in notes where (refusal != nil) == isRefused { return }
         }
@@ -93,7 +93,7 @@ struct RefusedKeyTests {
                 #expect(await scene.send().refusal?.isHeldBack == true)
                 #expect(scene.asked == 2 + probe)
             }
-            // The other environment has its own refusals.
+            // A refusal in one environment does not hold back requests to the other environment.
             var production = Door.address
             production.environment = .production
             #expect(await scene.client.listChannels(at: production).refusal?.isHeldBack == false)
@@ -155,7 +155,7 @@ struct RefusedKeyTests {
             await scene.store.waitForNote(isRefused: true)
             let refusal = KeyRefusal(reason: .invalidProviderToken, since: scene.clock.now)
             #expect(await replica.keyFile(of: Door.use) == .refused(refusal))
-            // Its first accepted request removes the other replica's refusal.
+            // The first accepted request of this replica removes the refusal that the other replica stored.
             #expect(await replica.listChannels(at: Door.address).receipt != nil)
             await scene.store.waitForNote(isRefused: false)
             scene.clock.advance(by: 1)

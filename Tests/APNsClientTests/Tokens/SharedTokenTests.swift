@@ -9,7 +9,7 @@ internal import Testing
 /// Replicas that share a key send the same token.
 @Suite(.timeLimit(.minutes(1)))
 struct SharedTokenTests {
-    /// A store as the port describes it. It can be made to fail.
+    /// A store in memory that does what `ProviderTokenStore` documents. It can be made to fail.
     private final class Store: ProviderTokenStore {
         struct Down: Error {}
 

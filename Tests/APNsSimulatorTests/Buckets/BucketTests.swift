@@ -22,9 +22,9 @@ struct BucketTests {
         var random = SeededRandom(seed: seed)
         var bucket = Bucket(by: .connection, rate: 4, burst: 8)
         let key = Bucket.Key(connection: 1)
-        // The same rule in another form: each request has a place, a quarter of a second after the one before. A
-        // request that comes more than seven places before its own is refused. All times are binary fractions, so
-        // nothing is rounded.
+        // The same rule as a queue: each accepted request gets a time in the queue, a quarter of a second after the one
+        // before. A request that comes more than seven such steps before its time is refused. All times are binary
+        // fractions, so nothing is rounded.
         var turn = 0.0
         var time = 0.0
         var taken = 0
@@ -112,7 +112,8 @@ struct BucketTests {
         try bench.addChannels()
         try bench.add(Bucket(name: "b", by: .app, rate: 8, burst: 4))
         #expect(try bench.statuses(5, at: 0) == [200, 200, 200, 200, 429])
-        // A quarter of a second at rate 8 added two, and three quarters at rate 0 added none.
+        // In a quarter of a second at rate 8 the bucket gained two tokens, and in three quarters of a second at rate 0
+        // it gained none.
         _ = bench.state.buckets.change("b", now: Bench.now + 0.25) { $0.rate = 0 }
         #expect(try bench.statuses(3, at: 1) == [200, 200, 429])
         _ = bench.state.buckets.change("b", now: Bench.now + 1) {

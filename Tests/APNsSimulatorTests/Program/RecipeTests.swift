@@ -52,7 +52,7 @@ struct RecipeTests {
         }
     }
 
-    /// All blocks in one language below "Recipes", for a running simulator.
+    /// All code blocks in one language below "Recipes", with the addresses and files of a running simulator.
     private static func script(_ language: String, _ stage: ControlStage) throws -> String {
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
         let page = try String(contentsOf: root.appending(path: "docs/simulator.md"), encoding: .utf8)

@@ -49,7 +49,7 @@ struct WrongInputTests {
             }
             let large = try await Self.broadcast(Array(repeating: 0x20, count: 25_000), on: channel, by: client)
             #expect(large.status == 413)
-            // After the most bytes that are read of a body, the stream is reset.
+            // The simulator reads at most 1 MiB of a body. Then it resets the stream.
             await #expect(throws: HTTP2Failure.self) {
                 try await Self.broadcast(Array(repeating: 0x20, count: 3_000_000), on: channel, by: client)
             }
@@ -106,7 +106,7 @@ struct WrongInputTests {
     }
 }
 
-/// A socket without any protocol.
+/// A plain TCP socket, without TLS and HTTP/2.
 private enum RawSocket {
     #if canImport(Darwin)
         private static let noSignal: Int32 = 0

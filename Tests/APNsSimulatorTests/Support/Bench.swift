@@ -10,7 +10,7 @@ struct Bench {
 
     let provider = Provider()
     var state: SimulatorState
-    /// The connections of requests. A connection that was not opened has no state.
+    /// The number of the connection that requests use. A connection that was not opened has no state in the simulator.
     var connection = 0
     /// The IDs of a channel that stores nothing, one that stores messages, and a deleted one.
     private(set) var none = ""

@@ -15,7 +15,7 @@ struct PhoneStage {
         channel = try bench.create(policy: policy)
     }
 
-    /// - Returns: its push-to-start token.
+    /// - Returns: the phone's push-to-start token.
     @discardableResult
     mutating func addPhone(
         _ id: String, in environment: APNsEnvironment = .development, system: Int = 18

@@ -5,7 +5,6 @@ internal import GrandstandTestKit
 enum Shell {
     private static let path = URL(filePath: "/bin/sh")
 
-    /// Runs a script.
     static func run(_ script: String) async throws -> Program.Output { try await Program.run(path, ["-c", script]) }
 
     /// Whether a short command succeeds; for conditions of tests.

@@ -2,7 +2,6 @@ internal import Testing
 
 @testable internal import APNsSimulator
 
-/// Reading a JSON object.
 struct JSONObjectTests {
     @Test func `members of every kind are read, also within aps`() throws {
         let text =

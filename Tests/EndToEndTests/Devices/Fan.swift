@@ -4,20 +4,20 @@ internal import Foundation
 internal import GrandstandTestKit
 internal import Testing
 
-/// A phone of the simulator with an app that registers it: as an installation with a secret of its own.
+/// A simulated phone whose app registers it as an installation with its own secret.
 struct Fan: Sendable {
     /// The simulator's name of the phone.
     let phone: String
     let environment: APNsEnvironment
     /// The push-to-start token it has; `nil`: its system has none.
     let token: String?
-    /// As its app says it: the simulator knows whole numbers only.
+    /// The version that the app reports. The simulator knows only its major version.
     let systemVersion: String
 
     var installation = UUID()
     var secret = Fan.makeSecret()
     var locale = "en-GB"
-    /// The variant of events that it names.
+    /// The variant that the app registers.
     var variant: String?
     var liveActivitiesEnabled = true
     var frequentPushesEnabled = true
@@ -27,7 +27,7 @@ struct Fan: Sendable {
 
     static let attributesType = "MatchAttributes"
 
-    /// Buys a phone with the app on it.
+    /// Adds a phone with the app to the simulator.
     init(_ phone: String, _ systemVersion: String, in environment: APNsEnvironment, _ simulator: Simulator) throws {
         let system = try #require(Int(systemVersion.prefix { $0.isNumber }))
         let tokens = try simulator.addDevice(phone, in: environment, system: system, bundleIDs: [Stage.bundleID])
@@ -55,7 +55,7 @@ struct Fan: Sendable {
         "/v1/apps/\(Stage.bundleID)/\(environment.rawValue)/installations/\(installation.uuidString.lowercased())"
     }
 
-    /// The whole state as its app says it.
+    /// The whole state that the app registers.
     private var state: String {
         let tokens = startTokens.sorted { $0.key < $1.key }.map {
             #"{"attributesType": "\#($0.key)", "token": "\#($0.value)"}"#
@@ -76,13 +76,13 @@ struct Fan: Sendable {
             method, path + rest, body, headers: ["Grandstand-Installation-Secret": secret ?? self.secret])
     }
 
-    /// Says what it is and what it follows.
+    /// Registers the installation's state and its topics.
     func register(_ app: HTTPCaller) async throws {
         let answer = try await registration(app)
         try #require([200, 201].contains(answer.status), "\(answer.text)")
     }
 
-    /// The same, whatever the answer is.
+    /// Registers it and returns the answer, whatever it is.
     func registration(_ app: HTTPCaller) async throws -> HTTPCaller.Answer { try await call(app, "PUT", "", state) }
 
     /// Its app reports the card that is on the lock screen.
@@ -95,7 +95,7 @@ struct Fan: Sendable {
         try #require([200, 201].contains(answer.status), "\(answer.text)")
     }
 
-    /// The same, whatever the answer is.
+    /// Reports the card and returns the answer, whatever it is.
     func reporting(
         _ app: HTTPCaller, of event: String, state: String = "active", token: String? = nil
     ) async throws -> HTTPCaller.Answer {

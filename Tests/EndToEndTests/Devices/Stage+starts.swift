@@ -20,7 +20,7 @@ extension Stage {
     /// A caller with the key that ships in the app.
     func appsKey() async throws -> HTTPCaller { try await caller([.device], app: Self.bundleID) }
 
-    /// Declares an event that the followers of two teams hear of, in a year, unless it is started by hand.
+    /// The declaration of an event for the followers of two teams. It starts in a year, unless it is started by hand.
     ///
     /// - Parameter content: JSON; `nil`: the newest content that was accepted.
     static func startingEvent(
@@ -78,10 +78,10 @@ extension Stage {
         return try #require(shown.first)
     }
 
-    /// The pushes to devices that came, in order.
+    /// The pushes to devices that the simulator received, in order.
     var devicePushes: [SimulatorRequest] { simulator.journal().map(\.request).filter(\.isDevicePush) }
 
-    /// How many starts came for a token.
+    /// How many pushes the simulator received for a token.
     func pushes(to token: String?) -> Int { devicePushes.count { $0.deviceToken == token } }
 }
 
@@ -93,10 +93,10 @@ extension SimulatorRequest {
 }
 
 extension JSON {
-    /// One of a start's counts in all.
+    /// One of a start's counts, over all audiences.
     func count(_ name: String) -> Int? { self["counts"]?[name]?.int }
 
-    /// Followers that can get no start, for a reason.
+    /// How many followers can get no start for this reason.
     func ineligible(_ reason: String) -> Int? { self["counts"]?["ineligible"]?[reason]?.int }
 
     /// Whether the counts of a start add up to its followers.

@@ -12,21 +12,21 @@ final class ForeignSystem: Sendable {
     }
 
     private let books = Mutex(Books())
-    /// Turns that come while it works are one.
+    /// Turns that come while it works count as one.
     private let turns = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
-    /// Everything it ever made.
+    /// All channels that it created.
     var made: Set<String> { books.withLock { $0.made } }
-    /// What it still uses.
+    /// The channels that it has not deleted.
     var kept: Set<String> { Set(books.withLock { $0.kept }) }
 
-    /// Lets it do something.
+    /// Makes it create and delete channels once.
     func turn() { turns.continuation.yield() }
 
-    /// It does nothing more after what it does now.
+    /// Lets it finish the work of its current turn, then ends it.
     func finish() { turns.continuation.finish() }
 
-    /// Works at each turn until it is finished: of two channels that it makes it deletes one, later.
+    /// At each turn creates two channels, and deletes its oldest one if it has more than eight. Ends after `finish`.
     func run(_ simulator: Simulator) async throws {
         try await AppleConsole.with(simulator, Stage.bundleID, .production) { console in
             for await _ in turns.stream {

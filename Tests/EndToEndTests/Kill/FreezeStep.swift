@@ -1,7 +1,7 @@
 internal import Postgres
 
-/// Where in a loop's work PostgreSQL is stopped: at a statement on one of its tables, or at the commit of a transaction that
-/// changed it.
+/// The point in a loop's work at which PostgreSQL is stopped: a statement on a table, or the commit of a transaction
+/// that changed the table.
 struct FreezeStep: Hashable, CustomStringConvertible {
     let table: String
     let isCommit: Bool
@@ -17,13 +17,13 @@ struct FreezeStep: Hashable, CustomStringConvertible {
             "activities",
         ].flatMap { [FreezeStep(table: $0, isCommit: false), FreezeStep(table: $0, isCommit: true)] }
 
-    /// The number of the lock that a transaction takes, shared, at this step.
+    /// The key of the advisory lock that a transaction takes, in shared mode, at this step.
     private var key: Int { 7_000 + 2 * (Self.all.firstIndex(of: self) ?? 0) }
 
-    /// Makes every step a place to wait at.
+    /// Creates the triggers that make transactions wait at a step.
     static func install(on pool: PostgresPool) async throws {
-        // One after the other: a statement that holds two tables' locks may meet one of the server's that holds them
-        // the other way round.
+        // One script after the other: a statement that locks two tables could deadlock with the server, which may lock
+        // them in the opposite order.
         var scripts = [
             """
             create function step() returns trigger language plpgsql as
@@ -45,7 +45,7 @@ struct FreezeStep: Hashable, CustomStringConvertible {
         for script in scripts { try await pool.withConnection { try await $0.script(script) } }
     }
 
-    /// Nobody gets past the step, until that connection's session ends or `open` is called on it.
+    /// Lets no transaction pass the step until the session of `connection` ends or `open` is called on it.
     func close(on connection: PostgresConnection) async throws {
         try await connection.query("select pg_advisory_lock(\(key))")
     }
@@ -54,7 +54,7 @@ struct FreezeStep: Hashable, CustomStringConvertible {
         try await connection.query("select pg_advisory_unlock(\(key))")
     }
 
-    /// Whether somebody waits there.
+    /// Whether a transaction waits at the step.
     func isReached(on connection: PostgresConnection) async throws -> Bool {
         try await !connection.query(
             """

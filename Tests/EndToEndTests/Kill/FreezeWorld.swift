@@ -15,7 +15,8 @@ struct FreezeWorld: Sendable {
         case blink, freeze, longFreeze, freezeAndKill, kill, cutConnections
 
         static func any(_ random: inout SplitMix) -> Fault {
-            // Most are freezes that outlast a request's patience and a lease; few outlast a loop's.
+            // Most faults are freezes that last longer than a request's timeout and a lease; few last longer than a
+            // loop waits.
             let weights: [Fault] = [
                 .blink, .blink, .freeze, .freeze, .freeze, .freeze, .freeze, .freezeAndKill, .kill, .kill,
                 .cutConnections, .longFreeze,
@@ -32,10 +33,10 @@ struct FreezeWorld: Sendable {
     let new: Fan
     let old: Fan
     private let watch = Watch()
-    /// Past the server.
+    /// For queries that do not go through the server.
     private let pool: PostgresPool
 
-    /// Five seconds are promised; beside all other tests this process itself is late by some.
+    /// The server promises five seconds. Beside all other tests, this process itself may be some seconds late.
     static let callLimit = Duration.seconds(ProcessInfo.processInfo.environment["GRANDSTAND_FREEZES"] == nil ? 10 : 5)
     static let loopLimit = Duration.seconds(10)
 
@@ -102,7 +103,7 @@ struct FreezeWorld: Sendable {
         let moment = Mutex<ContinuousClock.Instant?>(nil)
     }
 
-    /// Takes down that a loop has done its work.
+    /// Records that a loop has done its work.
     private typealias Note = @Sendable (_ loop: String) -> Void
 
     /// - Parameter moment: from when the loop's time counts; `nil`: it does not count yet.
@@ -113,8 +114,8 @@ struct FreezeWorld: Sendable {
         }
     }
 
-    /// Stops PostgreSQL in the midst of work, lets it go on, and waits until every loop has done that work, and what it is
-    /// given then.
+    /// Interrupts PostgreSQL while every loop is working and lets it go on. Then waits until every loop has done that
+    /// work, and the new work that it gets afterwards.
     func round(_ number: Int, _ fault: Fault, at step: FreezeStep?, for length: Duration) async throws {
         let title = "round \(number): \(fault) at \(step.map { "\($0)" } ?? "any moment") for \(length)"
         let kicks = [try await prepare(2 * number), try await prepare(2 * number + 1)]
@@ -134,7 +135,7 @@ struct FreezeWorld: Sendable {
                 group.addTask {
                     try await work(2 * number, afterReturn)
                     try await until("PostgreSQL is back", within: .seconds(90)) { back.moment.withLock { $0 != nil } }
-                    // A lost creation alone takes four seconds: what comes later has its own time.
+                    // A lost creation alone takes four seconds, so the time of the new work is measured separately.
                     let given = ContinuousClock.now
                     try await work(2 * number + 1, note(title) { given })
                 }
@@ -146,7 +147,7 @@ struct FreezeWorld: Sendable {
                 back.moment.withLock { $0 = .now }
                 try? await step?.open(on: holder)
             }
-            // What was read before the fault is told for the time of its lease.
+            // Until its lease ends, the server still reports the numbers that it read before the fault.
             try await until("the numbers are told", within: .seconds(90)) {
                 try await MetricsTests.scrape(stage.api).contains("\ngrandstand_leader 1\n")
             }
@@ -186,7 +187,7 @@ struct FreezeWorld: Sendable {
         }
     }
 
-    /// A phone that will be started.
+    /// Registers a phone, and declares an event that will be started on it.
     private func prepare(_ number: Int) async throws -> Fan {
         var fan = try stage.fan("kick-\(number)")
         fan.topics = ["team:kick-\(number)"]
@@ -197,7 +198,8 @@ struct FreezeWorld: Sendable {
 
     // MARK: Work for each loop
 
-    /// For the provisioner; for the reconciler, since APNs' answer to one creation is lost; for the copy of lookups.
+    /// Work for the provisioner, for the reconciler, because APNs' answer to one creation is lost, and for the lookups
+    /// in memory.
     private func makeChannels(_ number: Int, _ note: (String) -> Void) async throws {
         stage.simulator.dropNext(1) { $0.isCreation }
         let keys = ["late-\(number)", "lost-\(number)"]
@@ -211,7 +213,7 @@ struct FreezeWorld: Sendable {
         note("provisioner, reconciler, lookups")
     }
 
-    /// For the dispatchers of channels and of crowds, webhooks, and live views.
+    /// Work for the dispatchers of channels and of crowds, for webhooks and for live views.
     private func broadcast(_ number: Int, _ stream: LiveReader, _ note: (String) -> Void) async throws {
         let answer = try await insist(
             "POST", "/v1/events/derby/broadcasts", #"{"event": "update", "contentState": {"home": \#(number)}}"#,
@@ -266,7 +268,7 @@ struct FreezeWorld: Sendable {
         }
     }
 
-    /// Calls of every kind, one after the other, until cancelled.
+    /// Makes calls of every kind, each kind again and again, until cancelled.
     private func keepCalling(_ number: Int) async {
         let calls: [(String, String, String?)] = [
             ("PUT", "/v1/events/other", Self.event), ("GET", "/v1/events/derby", nil),
@@ -291,12 +293,12 @@ struct FreezeWorld: Sendable {
         }
     }
 
-    /// Makes a call that is answered in time, whatever the database does.
+    /// Makes a call, and checks that it is answered in time, whatever the database does.
     private func call(
         _ method: String, _ path: String, _ body: String? = nil, name: String? = nil
     ) async throws -> HTTPCaller.Answer? {
         let began = ContinuousClock.now
-        // Not cut off with the round: how long it takes is to be known.
+        // It runs in a task of its own, so that the end of the round does not cancel it and its duration is measured.
         let answer = await Task {
             try? await stage.api(method, path, body, headers: name.map { ["Idempotency-Key": $0] } ?? [:])
         }.value
@@ -311,7 +313,7 @@ struct FreezeWorld: Sendable {
 
     // MARK: The end
 
-    /// What was asked for once was done once.
+    /// Checks that no broadcast was accepted twice.
     func expectNoDoubles() async throws {
         let doubles = try await pool.query(
             """
@@ -321,7 +323,7 @@ struct FreezeWorld: Sendable {
         #expect(doubles.isEmpty)
     }
 
-    /// The figures.
+    /// The durations and counts of all rounds, as text.
     var report: String { watch.report }
 }
 

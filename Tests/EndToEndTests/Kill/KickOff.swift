@@ -5,21 +5,22 @@ internal import GrandstandTestKit
 internal import MatchDriver
 internal import Testing
 
-/// A start that is killed in the midst: an event, the followers of its team, and their actions meanwhile.
+/// A start during which servers or PostgreSQL are killed: an event, the followers of its team, and what they do
+/// meanwhile.
 struct KickOff: Sendable {
     let event: String
-    /// Registered before it.
+    /// Phones that register before the start.
     let early: [Fan]
-    /// Register while it goes on.
+    /// Phones that register during the start.
     let late: [Fan]
-    /// Early ones whose app is installed anew while it goes on: the same phone and token, another installation.
+    /// Early phones whose app is reinstalled during the start: the same phone and token, another installation.
     let reinstalled: [Fan]
 
     private let stadium: Stadium
     private let simulator: Simulator
     private let deviceKey: String
 
-    /// Buys the phones: `size` early ones of several systems, and some more.
+    /// Adds the phones to the simulator: `size` early ones with several system versions, and some late ones.
     init(_ event: String, size: Int, _ stadium: Stadium, _ simulator: Simulator, deviceKey: String) throws {
         self.event = event
         self.stadium = stadium
@@ -55,10 +56,10 @@ struct KickOff: Sendable {
         try await insist("the start is asked for") { try await $0("POST", "/v1/events/\(event)/starts") }
     }
 
-    /// The work that goes on during the kills.
+    /// Registers the late and the reinstalled phones while servers are killed.
     func goOn() async throws { try await register(late + reinstalled) }
 
-    /// Every other phone that shows its card says so.
+    /// Every second phone reports its card, if it shows one.
     ///
     /// - Returns: those that did.
     func confirm() async throws -> [Fan] {
@@ -93,7 +94,7 @@ struct KickOff: Sendable {
         }
     }
 
-    /// Asks one replica or the other until it is done, as clients do.
+    /// Repeats a call at the two replicas in turn until it succeeds, as clients do.
     ///
     /// - Parameter key: another key than that of the stadium.
     private func insist(

@@ -1,9 +1,9 @@
 internal import MatchDriver
 
-/// The calls and their answers. Steps of an event rise: two for each round, the second is a draft that is to be
+/// The calls and their answers. An event has two rising steps in each round: an update, and a draft that is to be
 /// withdrawn.
 struct KillCalls {
-    /// What one call came to.
+    /// The outcome of one event's calls in a round.
     struct Call: Sendable {
         var event: Int
         /// The newest step that was answered with 202 and not withdrawn; `nil`: none.

@@ -6,14 +6,14 @@ enum KillWorld: String, CaseIterable, Sendable {
     case clocks
     /// Another system creates and deletes channels on the same app, while events are declared.
     case foreigners
-    /// APNs refuses some sends to channels that it has, as if it had them not.
+    /// APNs refuses some broadcasts to channels that exist, as if they did not.
     case falseRefusals
     /// Organisers withdraw what they have just sent.
     case withdrawals
-    /// Every third match is a feed that tells its state, and repeats it until a replica answers.
+    /// Every third match has a feed that puts its state, and repeats it until a replica answers.
     case states
 
-    /// The worlds that the test goes through; `GRANDSTAND_KILL_WORLDS=clocks,withdrawals` chooses others.
+    /// The faults that the test injects; `GRANDSTAND_KILL_WORLDS=clocks,withdrawals` chooses others.
     static let all: Set<KillWorld> = {
         guard let chosen = ProcessInfo.processInfo.environment["GRANDSTAND_KILL_WORLDS"] else {
             return Set(KillWorld.allCases)
@@ -24,6 +24,6 @@ enum KillWorld: String, CaseIterable, Sendable {
     /// Whether an event is fed by states.
     static func isFed(_ event: Int) -> Bool { all.contains(.states) && event.isMultiple(of: 3) }
 
-    /// Seconds by which the machine of each replica is ahead.
+    /// By how many seconds the clock of a replica's machine is ahead.
     static func lead(of replica: Int) -> Int { all.contains(.clocks) ? [-10, 10][replica] : 0 }
 }

@@ -5,7 +5,7 @@ internal import GrandstandTestKit
 internal import MatchDriver
 
 extension Stadium {
-    /// An intervention and its target.
+    /// What is killed, and how.
     enum Kill: String, CaseIterable {
         /// A server, with SIGKILL; another is started.
         case server
@@ -26,8 +26,7 @@ extension Stadium {
         }
     }
 
-    /// Gives `body` the place for two replicas, with a simulator and a PostgreSQL of its own, and stops all of it
-    /// afterwards.
+    /// Runs `body` with a simulator, a PostgreSQL and the settings of two replicas, and stops everything afterwards.
     static func with(
         events: Int, settings: [String: String] = [:], _ body: (Stadium, Simulator) async throws -> Void
     ) async throws {

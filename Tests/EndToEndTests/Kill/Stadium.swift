@@ -34,7 +34,7 @@ final class Stadium: Sendable {
          "rules": {"rings": [{"when": {"increases": "/goals"}, "alert": {"title": "Goal", "body": "{goals}"}}]}}
         """#
 
-    /// Asks one replica or the other.
+    /// Makes calls at the replicas that are running.
     var organiser: Organiser { Organiser { [self] in replicas.withLock { $0.compactMap { $0?.client } } } }
 
     /// Starts both replicas and opens the events.
@@ -49,7 +49,7 @@ final class Stadium: Sendable {
         try await until("every event has its channel") { try await channels().count >= matches.count }
     }
 
-    /// Events that come while others are killed: their channels are being made then. Whether they were declared is not
+    /// Declares events during a kill, while their channels are being created. Whether a declaration succeeded is not
     /// known before `settleNewcomers`.
     func declareNewcomers(round: Int) async {
         for n in 0..<Self.newcomers {
@@ -81,7 +81,7 @@ final class Stadium: Sendable {
         return channels
     }
 
-    /// What the database says, past the servers.
+    /// Queries the database directly, without a server.
     func rows(_ query: PostgresQuery) async throws -> PostgresRows {
         let pool = PostgresPool(
             configuration: PostgresConfiguration(connectionString: environment["DATABASE_URL"] ?? ""),
@@ -93,7 +93,7 @@ final class Stadium: Sendable {
         replicas.withLock { $0[replica]?.server.url }.map { HTTPCaller(url: $0, secret: secret) }
     }
 
-    /// Sends an event's next state; with a draft that is withdrawn, when this is its turn.
+    /// Sends an event's next state. In some rounds it also sends a draft and withdraws it.
     func update(_ event: Int, round: Int) async -> KillCalls.Call {
         var call = KillCalls.Call(event: event)
         let step = 2 * round
@@ -116,7 +116,7 @@ final class Stadium: Sendable {
         return call
     }
 
-    /// Tells an event's next state, at one replica or the other, until it is decided. Every other one has a goal.
+    /// Puts an event's next state at either replica, until one decides on it. Every second state has a new goal.
     ///
     /// - Returns: whether it was accepted.
     private func tell(_ event: Int, round: Int) async -> Bool {
@@ -134,7 +134,7 @@ final class Stadium: Sendable {
             .broadcast(to: "match-\(event)", .init(event: .update, contentState: content)), of: event)?.get().id
     }
 
-    /// Makes a call once, at the replica of the event, if that is there.
+    /// Makes a call once, at the event's replica, if that is running.
     private func attempt<Value>(
         _ call: GrandstandClient.Call<Value>, of event: Int
     ) async -> Result<GrandstandClient.Reply<Value>, ServerProblem>? {
@@ -160,7 +160,7 @@ final class Stadium: Sendable {
         await pool.close()
     }
 
-    /// As a power cut ends it. A supervisor starts the database again at once.
+    /// Kills PostgreSQL as a power cut would, and starts it again at once, as a supervisor would.
     func killDatabase() async {
         await cluster.kill()
         _ = try? await cluster.start()

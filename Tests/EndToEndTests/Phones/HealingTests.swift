@@ -8,7 +8,7 @@ internal import GrandstandTestKit
 internal import PhoneFakes
 internal import Testing
 
-/// A channel vanishes in the middle of a match, as its phones see it. `GRANDSTAND_PHONES=1000` for
+/// A channel vanishes during a match: what its phones show. `GRANDSTAND_PHONES=1000` gives the numbers in
 /// docs/internals/benchmarks.md.
 @Suite(.timeLimit(.minutes(5)))
 struct HealingTests {
@@ -39,7 +39,8 @@ struct HealingTests {
         async throws
     {
         try await Stage.with(settings: Self.settings, options: { $0.capitals = .accepted }) { stage in
-            // Another channel is still there: where all were gone, the capability would be suspected.
+            // Another channel remains. If all channels vanished, the server would only raise the alarm
+            // `capability-off`.
             try await stage.putLiveEvent("friendly")
             try await stage.putEvent("derby")
             let lost = try await stage.activeChannels(of: "derby")
@@ -70,7 +71,7 @@ struct HealingTests {
             let onNew = opened.compactMap { $0.phone.host.starts.last }.count { $0.delivery == .channel(channels[0]) }
             #expect(onNew == opened.count)
 
-            // Nothing is left to mend, and the end finds everybody who looks.
+            // Opening the app once more changes nothing. Phones whose app is opened after the end show the end.
             try await Self.each(opened.prefix(10)) { await $0.app.refresh() }
             #expect(opened.allSatisfy { $0.shows(#"{"home":4}"#) })
             _ = try await stage.settled(
@@ -157,7 +158,7 @@ struct HealingTests {
         return Fan(phone: phone, app: app)
     }
 
-    /// Does it for all, sixteen at a time; the results are in no order.
+    /// Runs `body` for all items, sixteen at a time. The results are in no particular order.
     @discardableResult
     private static func each<Item: Sendable, Result: Sendable>(
         _ items: some Sequence<Item>, _ body: @escaping @Sendable (Item) async throws -> Result

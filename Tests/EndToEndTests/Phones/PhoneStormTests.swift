@@ -6,7 +6,8 @@ internal import GrandstandTestKit
 internal import PhoneFakes
 internal import Testing
 
-/// The app's side against the real server and the simulator, over a network that cuts, delays, doubles and reorders.
+/// The app's library against the real server and the simulator, over a network that loses, delays, doubles and reorders
+/// requests.
 @Suite(.timeLimit(.minutes(5)))
 struct PhoneStormTests {
     private static let app = GrandstandClient.AppEnvironment(Stage.bundleID, .production)

@@ -3,7 +3,8 @@ internal import GrandstandTestKit
 internal import PhoneFakes
 internal import Synchronization
 
-/// A network between phones and the server that cuts, delays, doubles and reorders whole requests, by numbers.
+/// A network between phones and the server that loses, delays, doubles and reorders whole requests. Random numbers from
+/// a seed decide which.
 final class StormyNetwork: Sendable {
     private struct State {
         var random: Random
@@ -24,10 +25,10 @@ final class StormyNetwork: Sendable {
         state = Mutex(State(random: Random(seed: seed)))
     }
 
-    /// What became of requests, and of how many.
+    /// How many requests had each fate.
     var counts: [String: Int] { state.withLock { $0.counts } }
 
-    /// From now on all requests arrive; those that are still under way arrive first, the last of them first.
+    /// Delivers the delayed requests, the last one first. From then on all requests arrive.
     func calm() async {
         let held = state.withLock { state in
             state.isCalm = true
@@ -37,7 +38,7 @@ final class StormyNetwork: Sendable {
         for (_, request) in held.reversed() { _ = await forward(request) }
     }
 
-    /// A new storm.
+    /// Starts to disturb requests again.
     func rise() { state.withLock { $0.isCalm = false } }
 
     func carry(_ request: Receiver.Request) async -> RequestProxy.Response? {

@@ -5,14 +5,14 @@ internal import GrandstandTestKit
 internal import Synchronization
 internal import Testing
 
-/// What the cache and entity tags save, counted at the server's door. `GRANDSTAND_PHONES=1000` for
-/// docs/internals/benchmarks.md.
+/// What the cache and entity tags save, counted in requests to the server. `GRANDSTAND_PHONES=1000` gives the numbers
+/// in docs/internals/benchmarks.md.
 @Suite(.timeLimit(.minutes(5)))
 struct ThousandPhonesTests {
     private static let phones = ProcessInfo.processInfo.environment["GRANDSTAND_PHONES"].flatMap { Int($0) } ?? 20
     private static let app = GrandstandClient.AppEnvironment(Stage.bundleID, .production)
 
-    /// Seconds after the first when the app is opened again: at kick-off, twice around a goal, at half-time, at the
+    /// When the app is opened, in seconds after the first time: at kick-off, twice around a goal, at half-time, at the
     /// end.
     private static let openings: [Double] = [0, 900, 905, 2_800, 6_300]
 
@@ -72,7 +72,7 @@ struct ThousandPhonesTests {
     }
 }
 
-/// A transport that counts what goes to the server.
+/// A transport that counts requests, answers 304 and the bytes of bodies.
 private final class Counted: ClientTransport {
     struct Totals {
         var requests = 0

@@ -7,7 +7,8 @@ internal import GrandstandTestKit
 internal import HTTP2
 internal import Testing
 
-/// Somebody else with a key of the same team: Apple's own console, an old script. What it does, the ledger does not know.
+/// Another system with a key of the same team, such as Apple's own console or an old script. The ledger does not know
+/// what it does.
 struct AppleConsole: Sendable {
     private let client: APNsClient
     private let address: APNsAddress
@@ -46,7 +47,7 @@ struct AppleConsole: Sendable {
         try Self.value(await client.createChannel(policy, at: address, requestID: UUID()))
     }
 
-    /// Deletes a channel behind the ledger's back.
+    /// Deletes a channel without the ledger's knowledge.
     func delete(_ channelID: String) async throws {
         try Self.value(await client.deleteChannel(channelID, at: address, requestID: UUID()))
     }

@@ -35,7 +35,6 @@ struct Browser: Sendable {
 
     func head(_ path: String) async throws -> Answer { try await exchange("HEAD \(path) HTTP/1.1", [], "") }
 
-    /// Sends a form.
     func post(_ path: String, _ form: [(name: String, value: String)] = []) async throws -> Answer {
         let body = form.map { "\($0.name)=\($0.value.query)" }.joined(separator: "&")
         return try await exchange(

@@ -31,7 +31,7 @@ final class EventStream: NSObject, URLSessionDataDelegate, Sendable {
         super.init()
     }
 
-    /// Opens the stream at `path`; what is no stream ends at once.
+    /// Opens the stream at `path`. If the answer is not a stream, `events` ends at once.
     static func open(
         _ caller: HTTPCaller, _ path: String, lastEventID: String? = nil, cookie: String? = nil
     ) throws -> EventStream {

@@ -30,7 +30,7 @@ struct HTTPCaller: Sendable {
         var text: String { String(decoding: body, as: UTF8.self) }
         /// The last part of a problem's `type`.
         var slug: String? { json["type"]?.string?.split(separator: "/").last.map(String.init) }
-        /// The places a problem points at.
+        /// The pointers of a problem's `errors`.
         var pointers: [String] { json["errors"]?.items.compactMap { $0["pointer"]?.string } ?? [] }
     }
 
@@ -63,7 +63,8 @@ struct HTTPCaller: Sendable {
         return Answer(status: response.statusCode, body: body, headers: fields)
     }
 
-    /// On Linux, URLSession can lose a connection that the server closes, and then never answers. A test ends all the same.
+    /// On Linux, URLSession can lose a connection that the server closes, and then never answers. So a request also
+    /// ends after 40 s.
     private static func data(for request: URLRequest) async throws -> (Data, URLResponse) {
         let (answers, answer) = AsyncThrowingStream<(Data, URLResponse), any Error>.makeStream()
         let task = session.dataTask(with: request) { data, response, error in

@@ -35,7 +35,7 @@ final class Peer {
         _ = write(descriptor, bytes, bytes.count)
     }
 
-    /// The next answer, with its body of `Content-Length`; what came of it when the server closes.
+    /// The next answer with its whole body, or the part of it that came before the server closed.
     func answer() async -> String {
         let descriptor = descriptor
         return await withCheckedContinuation { continuation in
@@ -83,7 +83,7 @@ final class Peer {
         return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : nil
     }
 
-    /// Closes the connection as one that is lost: nothing waits to be sent or read any more.
+    /// Ends the connection at once, as if it were lost: nothing more is sent or read.
     func hangUp() { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     deinit { close(descriptor) }

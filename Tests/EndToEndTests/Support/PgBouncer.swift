@@ -41,7 +41,8 @@ final class PgBouncer: Sendable {
         process.executableURL = URL(filePath: program)
         process.arguments = [place + "/pgbouncer.ini"]
         if geteuid() == 0 {
-            // It refuses root, and the database's socket is its account's.
+            // PgBouncer does not run as root, so it runs as `postgres`, the account of the database's socket, which
+            // must have access to the folders.
             for path in [folder, place] { chmod(path, 0o777) }
             process.arguments = ["-u", "postgres", place + "/pgbouncer.ini"]
         }

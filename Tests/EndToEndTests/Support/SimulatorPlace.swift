@@ -1,7 +1,7 @@
 internal import APNsSimulator
 internal import GrandstandTestKit
 
-/// Where a simulator is going to be.
+/// The folder and the ports of a simulator that starts later.
 struct SimulatorPlace: Sendable {
     let folder: String
     let port: Int

@@ -29,16 +29,16 @@ final class SimulatorProcess: Sendable {
         self.place = place
     }
 
-    /// What it has written down so far, to come back with.
+    /// The state that it has saved so far and loads at its next start.
     var state: String {
         let text = try? String(contentsOfFile: place.folder + "/state", encoding: .utf8)
         return text?.replacing("\\/", with: "/") ?? ""
     }
 
-    /// It takes what comes, and answers nothing any more.
+    /// Stops the process: connections and requests still arrive, but it answers nothing.
     func freeze() { kill(process.processIdentifier, SIGSTOP) }
 
-    /// As a crash ends it, frozen or not.
+    /// Kills it as a crash would, even when it is frozen.
     func kill9() {
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()

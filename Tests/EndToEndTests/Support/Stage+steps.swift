@@ -34,7 +34,6 @@ extension Stage {
         """
     }
 
-    /// Declares an event.
     @discardableResult
     func putEvent(
         _ key: String, _ audiences: [String] = [Stage.audience(.development, .noMessageStored)]
@@ -56,7 +55,8 @@ extension Stage {
         }
     }
 
-    /// An app, an event with one channel that stores nothing, active.
+    /// Registers the app and declares an event, by default with one channel that stores nothing. Returns Apple's IDs
+    /// once the channels are active.
     @discardableResult
     func putLiveEvent(_ key: String = "derby", _ audiences: [String]? = nil) async throws -> [String] {
         try await putApp()
@@ -82,7 +82,7 @@ extension Stage {
         try await api("POST", "/v1/apps/\(Self.bundleID)/development/channels/import", body)
     }
 
-    /// Asks for that many channels by hand, all at once. A call that had to wait too long asks again.
+    /// Asks for `count` channels by hand, all at once. A call that had to wait too long is repeated.
     func createChannels(_ count: Int) async throws -> [HTTPCaller.Answer] {
         try await withThrowingTaskGroup { group in
             for _ in 0..<count {
@@ -133,7 +133,7 @@ extension Stage {
         }
     }
 
-    /// Broadcasts that reached the simulator, in order.
+    /// Waits until `count` broadcasts have reached the simulator, and returns them in order.
     func sent(_ count: Int) async throws -> [SimulatorRequest] {
         try await simulator.requests(count) { $0.request.isBroadcast }.map(\.request)
     }

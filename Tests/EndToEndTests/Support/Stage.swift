@@ -21,7 +21,7 @@ struct Stage: Sendable {
     /// The same, through the client that organisers and apps use.
     let client: GrandstandClient
 
-    /// Capitals on purpose: the management paths of APNs mind them, the send path keeps them.
+    /// It has capitals on purpose: APNs refuses them in its management paths and accepts them in the send path.
     static let bundleID = "com.example.Stadium"
 
     static let logger: Logger = {
@@ -44,7 +44,7 @@ struct Stage: Sendable {
         }
     }
 
-    /// Gives `body` a running simulator and the settings of a server that belongs to it, for as many servers as it likes.
+    /// Runs `body` with a simulator and the settings of a server that uses it. `body` may start any number of servers.
     static func place(
         settings: [String: String] = [:], options: (inout SimulatorOptions) -> Void = { _ in },
         _ body: ([String: String], Simulator) async throws -> Void
@@ -56,8 +56,8 @@ struct Stage: Sendable {
                 var environment = apns(addresses).merging(settings) { $1 }
                 if settings["DATABASE_URL"] == nil {
                     environment["DATABASE_URL"] = database.connectionString
-                    // Many tests share this machine: a call may wait for longer than a client should. A test that makes
-                    // its own cluster fail keeps the standard.
+                    // Many tests share this machine, so a call may have to wait longer than a client should. A test
+                    // that makes its own cluster fail keeps the default.
                     environment["GRANDSTAND_DATABASE_WAIT"] = settings["GRANDSTAND_DATABASE_WAIT"] ?? "20"
                 }
                 try await body(environment, simulator)
@@ -108,7 +108,7 @@ struct Stage: Sendable {
         return HTTPCaller(url: url, secret: secret)
     }
 
-    /// A key that may do everything, on the database of these settings, which is migrated by it.
+    /// Migrates the database of these settings, and returns the secret of a new key that may do everything.
     static func secret(_ environment: [String: String]) async throws -> String {
         let server = try await Server.build(try Configuration(environment: environment), logger: logger)
         let (_, secret) = try await server.keys.create(name: "test", scopes: [.admin], bundleID: nil)

@@ -9,7 +9,7 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// A stream's writer, with a reader that reads or does not.
+/// The writer of an event stream, with a client that reads and with one that does not.
 @Suite(.timeLimit(.minutes(1)))
 struct EventStreamWriterTests {
     /// Stores what is written. After `capacity` writes it accepts nothing more, like a full socket.

@@ -191,7 +191,7 @@ private final class Line {
         }
     }
 
-    /// Stands where the connection's guard is told.
+    /// Takes the place of the connection's guard, and counts the answers that the handler reports to it.
     private final class Guard: ChannelOutboundHandler {
         typealias OutboundIn = HTTPServerResponsePart
         var answered = 0
@@ -206,7 +206,7 @@ private final class Line {
     private let noted = Noted()
     private let uses: KeyUses
 
-    /// - Parameter confirmedBefore: seconds since memory was confirmed.
+    /// - Parameter confirmedBefore: how many seconds ago the lookup cache was confirmed.
     /// - Parameter rate: requests a second that a key may make.
     init(confirmedBefore seconds: Double = 0, rate: Double? = nil) throws {
         let now = Date(timeIntervalSince1970: 1_700_000_000)
@@ -242,7 +242,7 @@ private final class Line {
 
     deinit { _ = try? channel.finish(acceptAlreadyClosed: true) }
 
-    /// The paths of the requests that went past.
+    /// The paths of the requests that were passed to the router.
     var past: [String] { recorder.paths }
 
     /// How many keys were used since the last call.
@@ -255,10 +255,10 @@ private final class Line {
     }
     /// The answers that were counted, by status.
     var counted: [String] { noted.answers.withLock { $0 } }
-    /// How often it was said that requests were answered.
+    /// How many answers the handler reported to the connection's guard.
     var answered: Int { watch.answered }
 
-    /// Sends bytes as a caller; returns what comes back at once.
+    /// Sends bytes as a client, and returns what is answered at once.
     func says(_ text: String) throws -> String {
         try channel.writeInbound(ByteBuffer(string: text))
         var answer = ""
@@ -266,7 +266,7 @@ private final class Line {
         return answer
     }
 
-    /// Answers one request that went past.
+    /// Answers, in place of the router, one request that was passed to it.
     @discardableResult
     func answersPast(_ headers: HTTPHeaders = [:]) throws -> String {
         try channel.writeOutbound(
@@ -288,7 +288,7 @@ extension String {
     }
 }
 
-/// Takes down uses of keys and answers.
+/// Records the keys that were used, and the answers.
 private final class Noted: OperationMetrics {
     let keys = Mutex<Set<UUID>>([])
     let answers = Mutex<[String]>([])
@@ -306,7 +306,7 @@ private final class Noted: OperationMetrics {
     func exposition() -> [UInt8] { [] }
 }
 
-/// Three keys by their secrets, which count as one.
+/// Three keys by their secrets. They have the same ID, so they count as one key.
 private let keys: FakeKeys = {
     let id = UUID()
     func key(_ scope: APIKey.Scope, _ bundleID: String = "com.example.Stadium") -> APIKey {

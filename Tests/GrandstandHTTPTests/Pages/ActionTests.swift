@@ -61,7 +61,7 @@ struct ActionTests {
         let fetched = try await world.get(
             "/console/apps", in: session, headers: ["Cookie": String(notice), "Grandstand-Live": "tick"])
         #expect(!fetched.body.contains("Renamed Cup") && fetched.cookie == nil)
-        // Nobody else sees this text.
+        // A notice that was made for another session is not shown.
         let forged = "grandstand-notice=" + Notice.value("Send money", for: SessionSecret())
         #expect(try await !world.get("/console/apps", in: session, headers: ["Cookie": forged]).body.contains("money"))
     }
@@ -79,7 +79,7 @@ struct ActionTests {
             "/console/test/1/rename", [("name", "x"), ("token", token)], in: session, headers: headers)
         #expect(answer.status == 403)
         #expect(answer.body.contains("Nothing was sent."))
-        // The scope of the key is not the reason.
+        // The answer gives the foreign origin as the reason, and not the scope of the key.
         #expect(answer.body.contains("This form is not of this server") && !answer.body.contains("API key"))
         #expect(deeds.all.isEmpty)
     }

@@ -36,7 +36,7 @@ struct FormBodyTests {
         #expect(count.forms == (status == 303 ? 1 : 0))
     }
 
-    /// PostgreSQL's texts cannot contain it. Without this check, the answer would be 500.
+    /// A text in PostgreSQL cannot contain a NUL. Without this check, the answer would be 500.
     @Test func `a NUL is refused in a form and in a query`() async throws {
         let count = Count()
         let world = Self.world(count)

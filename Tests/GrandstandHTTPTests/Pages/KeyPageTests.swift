@@ -213,7 +213,7 @@ struct KeyPageTests {
         let overtaken = try await world.submit("/console/apps/com.example.Stadium", fields("Arena"))
         #expect(overtaken.status == 412)
         #expect(overtaken.body.contains("It was changed meanwhile") && overtaken.body.contains(#"value="Arena""#))
-        // The same form could only be refused again.
+        // The same form would be refused again, so the page does not offer to send it again.
         #expect(!overtaken.body.contains("Send again") && overtaken.body.contains("Open the page again"))
         #expect(!overtaken.body.contains("&quot;3&quot;"))
         #expect(conditions.all == [.versions([3]), .versions([3])])

@@ -62,7 +62,7 @@ struct MessageFormTests {
         let again = MessageForm(request, isWhole: true, now: Samples.now)
         #expect(again.alertTitle == "Derby" && again.alertBody == "b" && again.expiresIn == "300")
         #expect(again.audiences == ["com.example.Stadium production"])
-        // The same except for white space.
+        // Both bodies are the same except for white space.
         let body = try JSONValue(parsing: again.body().bytes)
         let wanted = try JSONValue(parsing: JSONWriter.text(Contract.BroadcastDraft(request)))
         for name in ["contentState", "alert", "byVariant", "audiences", "priority", "expiresIn", "staleDate"] {

@@ -24,7 +24,7 @@ struct PageAccessTests {
         "/console/events/derby",
     ]
 
-    /// A world with one of each thing, which its ports give only to keys that `reach` allows.
+    /// A world with one object of each kind. Its lists fail if a query has another reach than `reach`.
     private static func open(
         _ database: Database, reach: AppReach = .all
     ) async throws -> ConsoleWorld {

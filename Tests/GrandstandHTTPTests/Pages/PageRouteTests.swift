@@ -138,7 +138,7 @@ struct PageRouteTests {
             world.events.list = { _, _ in Page(items: [], nextCursor: nil) }
             let body = try await world.get(path).body
             #expect(body.hasPrefix("<!doctype html>"))
-            // The console's own is all there is.
+            // The only script is the console's own.
             #expect(body.components(separatedBy: "<script").count == 2)
             #expect(!body.unicodeScalars.contains("\u{202E}"))
         }

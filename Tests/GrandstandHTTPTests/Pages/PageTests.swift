@@ -18,7 +18,7 @@ struct PageTests {
         #expect(page.quotas.texts("Level") == ["critical", "ok"])
         #expect(page.quotas.texts("Apple's list") == ["9,603 channels, 2026-11-22 00:00 UTC", "not read yet"])
         #expect(page.quotas.texts("Limit exceeded").last == "not foreseen")
-        // The forecast exceeds the limit, and its line is still within the bar.
+        // The forecast exceeds the limit. The line that marks the limit is still within the bar.
         let bar = samples.quota().bar
         #expect(bar.parts.map(\.kind) == ["critical", "foreseen"] && bar.parts.map(\.x) == [0, 942])
         #expect(bar.limitX == 980)
@@ -39,7 +39,7 @@ struct PageTests {
         let none = try Samples().quota([:], limit: 0).bar
         #expect(none.parts.map(\.kind) == ["foreseen"] && none.limitX == 0 && none.barText == "0 of 0")
         #expect(Bar([(kind: "ok", count: 0)], of: 0, text: "0 of 0").parts.isEmpty)
-        // One of many is still visible.
+        // One channel of 10,000 places is still visible in the bar.
         #expect(Bar([(kind: "ok", count: 1)], of: 10_000, text: "").parts.map(\.width) == [3])
     }
 

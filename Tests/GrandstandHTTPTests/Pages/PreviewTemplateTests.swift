@@ -63,7 +63,7 @@ struct PreviewTemplateTests {
     @Test func `work and text are limited for any template and content`() throws {
         let nested = String(repeating: "{{#a}}", count: 8) + "{{missing}}" + String(repeating: "{{/a}}", count: 8)
         let content = #"{"a": [\#(String(repeating: "1,", count: 1_000))1], "b": 1}"#
-        // The largest template over the largest content, which it reads again and again.
+        // The largest template. It reads the largest content again and again.
         let large = "{{#a}}{{#a}}" + String(repeating: "{{{b}}}", count: 280) + "{{/a}}{{/a}}"
         var texts: [String] = []
         let taken = try processorTime {

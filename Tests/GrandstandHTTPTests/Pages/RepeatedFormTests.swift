@@ -15,7 +15,7 @@ struct RepeatedFormTests {
         answer.body.firstMatch(of: /<code class="secret">([^<]+)</).map { String($0.1) }
     }
 
-    /// With an overlap the key still works for calls, without one it ends at once.
+    /// With an overlap the old key still works for calls. Without one it stops working at once.
     @Test(arguments: [true, false])
     func `rotating one's own key shows the new secret again to people who know the key`(
         overlaps: Bool
@@ -43,7 +43,7 @@ struct RepeatedFormTests {
         #expect(again.status == 200 && first.status == 200)
         #expect(Self.secret(again) == Self.secret(first) && Self.secret(first) != nil)
         #expect(rotations.withLock(\.self) == 1)
-        // Nobody else gets it, and not without the typed key.
+        // No other session gets the secret, and this one gets it only if the key is typed.
         for key in ["", "gs_other"] {
             let other = try await rotate(key)
             #expect(other.status == 401 && Self.secret(other) == nil)
@@ -84,7 +84,7 @@ struct RepeatedFormTests {
         #expect(first.status == 303, "\(first.body)")
         let second = try await world.submit(path, form, as: "organise")
         #expect(second.status == 303 && second.location == first.location, "\(second.body)")
-        // An event with that name existed before.
+        // An event with this key exists already, with other content.
         let other = form.map { $0.0 == "name" ? ("name", "Semi") : $0 }
         let refused = try await world.submit(path, other, as: "organise")
         #expect(refused.status == 412 && refused.body.contains("There is one of this name already."))

@@ -66,7 +66,7 @@ struct SessionTests {
                 id: session.id, key: key, startedAt: Samples.now,
                 usedAt: Samples.now.addingTimeInterval(TimeInterval(used))))
         world.now = { Samples.now.addingTimeInterval(TimeInterval(seconds)) }
-        // A key of that scope sees no page. That the session is over is reported first.
+        // A key with this scope sees no page (403). The end of the session is reported before that (401).
         #expect(try await world.get("/console/apps", in: session).status == (isOpen ? 403 : 401))
     }
 

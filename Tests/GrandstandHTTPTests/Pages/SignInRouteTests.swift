@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// The way into the console and out of it.
+/// Sign-in to the console, and sign-out.
 struct SignInRouteTests {
     @Test(arguments: [
         ("/console", "/console/sign-in"),

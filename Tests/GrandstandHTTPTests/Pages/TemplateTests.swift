@@ -45,7 +45,8 @@ struct TemplateTests {
         for page in try samples.pages() {
             Self.collect(Sheet(frame: samples.frame(page), page: page), into: &given[page.template, default: []])
         }
-        // A piece is asked for each kind that it may be of; what each has is the same on every page.
+        // A piece may be of several kinds, and a template tests for each of them. All pages together have the names of
+        // all pieces.
         var pieces = Piece.kinds
         for page in try samples.pages() { Self.collect(page, into: &pieces, only: Piece.self) }
         for (template, names) in given {
@@ -56,7 +57,7 @@ struct TemplateTests {
 
     /// The names of all stored properties of `value` and of what is in it.
     ///
-    /// - Parameter only: within values of this type; `nil`: everywhere.
+    /// - Parameter only: collects only names within values of this type; `nil`: all names.
     private static func collect(_ value: Any, into names: inout Set<String>, only: Any.Type? = nil) {
         let isWanted = only == nil || type(of: value) == only
         for child in Mirror(reflecting: value).children {
@@ -100,7 +101,7 @@ struct TemplateTests {
         }
     }
 
-    /// The words of a line as a shell has them: quotes and backslashes, nothing else.
+    /// The words into which a shell splits a command line, after it has processed quotes and backslashes.
     private static func words(of line: String) async throws -> [String] {
         let script = "for word in \(line); do printf '%s\\n' \"$word\"; done"
         let output = try await Program.run(URL(filePath: "/bin/sh"), ["-c", script])
@@ -114,7 +115,7 @@ struct TemplateTests {
             let html = templates.html(page, samples.frame(page))
             #expect(!html.unicodeScalars.contains("\u{202E}"), "\(page.template)")
             #expect(!html.contains("<script>"), "\(page.template)")
-            // By scalars, as browsers read.
+            // Compares Unicode scalars, because browsers read scalars and not grapheme clusters.
             let scalars = Array(html.unicodeScalars)
             let accented = scalars.indices.dropFirst().filter { scalars[$0] == "\u{301}" }
             #expect(accented.allSatisfy { scalars[$0 - 1] == ";" }, "\(page.template)")

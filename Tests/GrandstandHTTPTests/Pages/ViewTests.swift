@@ -5,7 +5,7 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// Words, numbers, times, commands, addresses.
+/// How pages show words, numbers, times, commands and addresses.
 struct ViewTests {
     @Test(arguments: [
         (0, "0"), (999, "999"), (1_000, "1,000"), (10_000, "10,000"), (1_234_567, "1,234,567"), (-1_000, "-1,000"),

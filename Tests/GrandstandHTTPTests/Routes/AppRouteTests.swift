@@ -109,7 +109,7 @@ struct AppRouteTests {
         #expect(answer.slug == "app-not-found")
     }
 
-    /// A path without a route.
+    /// A world whose ports find nothing.
     private static var empty: RouteWorld {
         var world = RouteWorld()
         world.apps.find = { _ in nil }

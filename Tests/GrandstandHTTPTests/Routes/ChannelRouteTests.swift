@@ -27,7 +27,7 @@ struct ChannelRouteTests {
         return world
     }
 
-    /// A store that accepts an intent, with this answer of Apple.
+    /// A world whose ledger accepts the intent of a creation, and whose gateway returns this answer of APNs.
     private static func creating(_ answer: APNsAnswer<String>) -> RouteWorld {
         var world = Self.world()
         world.channels.intend = { draft in
@@ -228,7 +228,7 @@ struct ChannelRouteTests {
         for (state, status, replayed) in cases {
             world.channels.find = { _ in
                 var channel = state.map { Sample.channel($0) }
-                // APNs had refused it.
+                // APNs refused the creation, so there is no channel ID.
                 if state == .deleted { channel?.channelID = nil }
                 return channel
             }

@@ -125,7 +125,7 @@ struct ContractRouteTests {
         Self.walk(Self.contract.document, "") { value, place in
             let isNamed = place.split(separator: "/").count == 3 && place.hasPrefix("/components/schemas/")
             if value["enum"] != nil { #expect(isNamed, "\(place)") }
-            // A rule between members contains parts of them.
+            // A `not` that forbids a combination of members repeats their properties. It needs no name.
             if value["properties"] != nil, !place.hasSuffix("/not") { #expect(isNamed, "\(place)") }
             if let reference = value["$ref"]?.string { #expect(Self.contract.resolved(value) != .null, "\(reference)") }
         }

@@ -19,7 +19,7 @@ struct EventRouteTests {
     /// One event in memory that writes change.
     private final class StoredEvent: Sendable {
         private let event: Mutex<Event?>
-        /// Called once before a write.
+        /// The change of a competing writer. It is made once, just before a write.
         private let rival: Mutex<(@Sendable (inout Event) -> Void)?>
 
         init(_ event: Event?, rival: (@Sendable (inout Event) -> Void)? = nil) {
@@ -143,7 +143,7 @@ struct EventRouteTests {
         #expect(String(decoding: specification.metadata ?? [], as: UTF8.self) == #"{"venue":{ "id" : 1.0 },"leg":2}"#)
         #expect(specification.defaults == EventDefaults(staleAfter: 300))
         #expect(specification.audiences.count == 1)
-        // The other way to set when channels open replaces the first.
+        // `channelsOpenAt`, the other way to set when channels open, replaces `channelsOpenBefore`.
         let other = try await stored.world(
             "PATCH", Self.path, #"{"channelsOpenBefore": null, "channelsOpenAt": "2026-11-22T10:00:00Z"}"#)
         #expect(other.status == 200)
@@ -159,7 +159,7 @@ struct EventRouteTests {
         #expect(answer.status == 200, "\(answer.text)")
         var expected = try #require(before)
         expected.name = "Cup"
-        // The answer's form if nothing is declared.
+        // An answer shows undeclared metadata as `{}`, and the patch stores it in this form.
         expected.metadata = Array("{}".utf8)
         #expect(stored.current?.specification == expected)
     }

@@ -12,7 +12,8 @@ internal import Testing
 struct IdempotencyRouteTests {
     /// Work that calls Apple has several steps. All other work is one transaction with its answer.
     private static let inSteps: Set<String> = ["createChannel", "importChannel", "reconcile"]
-    /// Repeating these has no second effect. Two of them have public keys, so their answers are not stored.
+    /// Repeating these operations has no second effect, so their answers are not stored. Two of them are called with
+    /// keys that anybody may have.
     private static let unkept = ["lookupMany", "previewBroadcast", "previewState", "recordReceipts"]
     private static let headers = ["Idempotency-Key": "k"]
 

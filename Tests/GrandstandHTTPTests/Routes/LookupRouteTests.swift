@@ -16,7 +16,8 @@ struct LookupRouteTests {
         #"{"eventKey":"derby","channelId":"abc==","storagePolicy":"noMessageStored","state":"live","#
         + #""startsAt":null,"endsAt":null}"#
 
-    /// Events by their keys: `derby` has a channel, `friendly` none yet, `crowded` no place for one, `final` is over.
+    /// Events by their keys: `derby` has a channel, `friendly` has none yet, the channels of `soon` and `later` open
+    /// later, the quota has no place for `crowded`, `final` is over.
     private static func world() -> RouteWorld {
         var world = RouteWorld()
         world.lookups.read = { keys in
@@ -173,7 +174,8 @@ struct LookupRouteTests {
         #expect(answer.headers[.retryAfter] == "1")
     }
 
-    /// Anybody may have a key for lookups, so nothing they send is stored or even read.
+    /// Anybody may have a key for lookups. So the server does not store, or even read, the `Idempotency-Key` that they
+    /// send.
     @Test(arguments: ["k", String(repeating: "x", count: 300)])
     func `Idempotency-Key is ignored for lookups`(name: String) async throws {
         let answer = try await Self.world()(

@@ -8,9 +8,9 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// Pages next to the API. They answer by themselves, within the middleware of every request.
+/// Pages next to the API. They answer their requests themselves. The middleware for all requests also applies to them.
 struct MountedPageTests {
-    /// A page that says whose key the header `X-Key` has.
+    /// A page that shows the scopes of the key in the header `X-Key`.
     private static func world(_ limits: RateLimits.Settings) -> RouteWorld {
         var world = RouteWorld()
         world.limits = RateLimits(limits)
@@ -51,7 +51,7 @@ struct MountedPageTests {
         let limited = try await world("GET", "/pages", headers: ["X-Key": "gs_guess"], as: nil)
         #expect(limited.status == 429)
         #expect(limited.headers[.retryAfter] != nil)
-        // A caller with a key is let in.
+        // A caller with a valid key is still accepted.
         #expect(try await world("GET", "/pages", headers: ["X-Key": "gs_operate"], as: nil).status == 200)
     }
 

@@ -8,7 +8,7 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// Single pushes over HTTP: reading, refusals, and what is shown.
+/// Single pushes over HTTP: how requests are read and refused, and what answers show.
 struct PushRouteTests {
     private static let path = "/v1/apps/com.example.Stadium/production/pushes"
     private static let start =
@@ -83,7 +83,7 @@ struct PushRouteTests {
         }
         let token = String(repeating: "80AB", count: 20)
         let body = Self.start.replacing("80AB", with: token)
-        // The path may have the bundle ID in another case.
+        // The bundle ID in the path may have other capitals than the registered one.
         let answer = try await world(
             "POST", "/v1/apps/com.example.stadium/production/pushes",
             #"{\#(body), \#(Self.alert), "inputPushChannel": "ab/c=="}"#, as: "gs_organise")

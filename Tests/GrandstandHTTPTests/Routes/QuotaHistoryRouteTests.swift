@@ -84,7 +84,8 @@ struct QuotaHistoryRouteTests {
                 let answer = try await world("GET", "/v1/quotas/history?step=\(text)")
                 #expect(answer.json["step"] as? Int == seconds, "\(text)")
             }
-            // Beyond the five-minute samples there is one value for each hour, and for years one for each day.
+            // For a week the default step is one hour, because five-minute steps would be too many. For most of a year
+            // it is one day.
             let week = try await world("GET", "/v1/quotas/history?from=2026-11-14T00:00:00Z")
             #expect(week.json["step"] as? Int == 3_600)
             let year = try await world("GET", "/v1/quotas/history?from=2026-01-01T00:00:00Z")

@@ -98,7 +98,7 @@ struct ReconciliationRouteTests {
 
     /// A stored report, with white space that the server must not change.
     ///
-    /// - Parameter lists: the members for the lists; an abridged report has another member instead.
+    /// - Parameter lists: the members that contain the lists. An abridged report has the member `abridged` instead.
     private static func report(
         _ lists: String = #""missing": [], "unmanaged": [], "actions": []"#
     ) -> String {

@@ -20,7 +20,7 @@ struct ScopeTests {
             }
             for scope in APIKey.Scope.allCases {
                 let answer = try await world(operation.method, operation.sample, as: "gs_\(scope.rawValue)")
-                // The scope device includes lookups, but not the operations for any key.
+                // A key with the scope device may use lookups, but not the operations that every other key may use.
                 let mayPass =
                     scopes.isEmpty
                     ? scope != .device

@@ -23,7 +23,7 @@ struct StartRouteTests {
         event(#""startsAt": "2026-11-21T20:45:00Z", "start": {\#(members)}"#)
     }
 
-    /// An event, read from a request's body and shown again.
+    /// Declares an event with this body, and returns the answer, which shows the event.
     private static func declared(_ body: [UInt8]) async throws -> RouteWorld.Answer {
         var world = RouteWorld()
         world.events.save = { specification, _, _ in
@@ -99,7 +99,8 @@ struct StartRouteTests {
         #expect(answer.pointers == ["/start/alerts"])
     }
 
-    /// The bytes around an alert's text are counted by a declaration that is one too long.
+    /// A declaration that is too long tells the size of the push, and thus the bytes that it has besides the alert's
+    /// text.
     @Test func `the longest push that APNs accepts is accepted, and one byte more is refused`() async throws {
         func body(_ length: Int) -> [UInt8] {
             let text = String(repeating: "x", count: length)

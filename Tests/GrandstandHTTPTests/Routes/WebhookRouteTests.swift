@@ -96,7 +96,7 @@ struct WebhookRouteTests {
         ]
         for (webhook, secret, status) in cases {
             let answer = try await Self.world(webhook)(method, Self.one + rest, body, as: secret)
-            // An operator's own body is refused first, for its topics.
+            // A PUT with `gs_operate` is refused already because of the topics in its own body.
             #expect(answer.status == status, "\(secret): \(answer.text)")
             #expect(answer.slug == (status == 403 ? "forbidden" : "webhook-not-found"))
         }

@@ -29,8 +29,8 @@ struct ConsoleWorld {
     var activity: @Sendable (AppReach) throws -> ConsoleActivity = { _ in
         ConsoleActivity(messages: 0, oldestWaiting: nil, apple: [])
     }
-    /// The caller of a secret. A secret consists of its key's scopes, such as `operate-organise`; one that ends in `@`
-    /// belongs to a key of the app com.example.Stadium only.
+    /// Returns the key that has this secret. A secret consists of its key's scopes, such as `operate-organise`. If it
+    /// ends in `@`, its key belongs to the app com.example.Stadium only.
     var identify: @Sendable (String) throws -> APIKey = { secret in
         let words = secret.split(separator: "-").map { APIKey.Scope(rawValue: String($0.filter { $0 != "@" })) }
         guard !words.isEmpty, words.allSatisfy({ $0 != nil }) else {
@@ -45,7 +45,6 @@ struct ConsoleWorld {
 
     /// The answers of actions that were carried out, by idempotency key.
     let done = Done()
-    /// The sessions.
     let sessions = FakeConsoleSessions()
     /// Actions of the test, in addition to the console's.
     var others: [ActionRoute] = []
@@ -57,7 +56,7 @@ struct ConsoleWorld {
 
     private static let ids = Mutex<[String: UUID]>([:])
 
-    /// The same for each use of a secret.
+    /// The ID of the key with this secret. The same secret always has the same ID.
     static func id(of secret: String) -> UUID {
         ids.withLock { ids in
             let id = ids[secret] ?? UUID()
@@ -66,7 +65,7 @@ struct ConsoleWorld {
         }
     }
 
-    /// A session of `secret` that began just now; without a key if the secret has none.
+    /// A session that began just now with the key of `secret`. If `secret` has no key, the session has none.
     func session(_ secret: String) -> SessionSecret {
         let session = SessionSecret()
         let key = try? identify(secret)
@@ -110,7 +109,7 @@ struct ConsoleWorld {
         return try await send(.post, path, session: session, headers: type.merging(headers) { $1 }, body: body)
     }
 
-    /// Sends a form of a page that was just made, signed in with `secret`.
+    /// Sends a form with a fresh token, signed in with `secret`.
     func submit(_ path: String, _ form: [(String, String)] = [], as secret: String = "admin") async throws -> Answer {
         let session = session(secret)
         return try await post(

@@ -16,13 +16,13 @@ extension OpenAPIDocument {
     private static let problem = served.schema("Problem") ?? .null
     private static let kinds = served.schema("ProblemKind")?["x-problems"] ?? .null
 
-    /// What is wrong with an answer; empty: nothing. Answers of paths that the contract does not have must be problems of
-    /// it, or are a test's own.
+    /// The faults of an answer; empty if there are none. An answer to a path that is not in the contract must be one of
+    /// the contract's problems, or come from a route of the test.
     static func faults(of answer: RouteWorld.Answer, to method: String, _ uri: String) -> [String] {
         let path = String(uri.prefix { $0 != "?" })
         let isHead = method == "HEAD"
         let operation = operation(isHead ? "GET" : method, path)
-        // The test itself made the answers that an idempotency store returns.
+        // The idempotency store's answer was made by the test, so it need not follow the contract.
         if answer.headers[.idempotentReplayed] != nil { return [] }
         if answer.headers[.contentType] == "application/problem+json" {
             return faults(ofProblem: answer, isHead: isHead)
@@ -59,7 +59,7 @@ extension OpenAPIDocument {
         operation.value["responses"]?[String(status)].map(served.resolved)
     }
 
-    /// The operation that a path is of: where a path's words are an operation's own, they are no parameter of another.
+    /// The operation that a path belongs to. If several templates match, it is the one with the fewest parameters.
     private static func operation(_ method: String, _ path: String) -> Operation? {
         let segments = path.split(separator: "/")
         return templates.filter { operation, template in
@@ -92,7 +92,7 @@ extension OpenAPIDocument {
 }
 
 extension Contract.Operation {
-    /// A path of this operation, about one app, event and so on.
+    /// The path of this operation, with sample values for its parameters.
     var sample: String {
         let values = [
             "{bundleId}": "com.example.Stadium", "{attributesType}": "MatchAttributes", "{environment}": "production",

@@ -5,8 +5,8 @@ internal import Testing
 @testable internal import GrandstandHTTP
 
 extension Refusal {
-    /// Sends the request and holds the answer to what was expected, and to what every problem document has. In a world
-    /// without ports an answer says, too, that none was asked: that would be a 500.
+    /// Sends the request, and checks that the answer is the expected problem and has every member of a problem
+    /// document. If `world` has no ports, this also shows that no port was called, because the answer would be 500.
     func check(
         in world: RouteWorld = RouteWorld(), as secret: String = "gs_admin",
         sourceLocation: SourceLocation = #_sourceLocation

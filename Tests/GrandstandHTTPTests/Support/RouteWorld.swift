@@ -47,9 +47,10 @@ struct RouteWorld {
     static let now = Date(timeIntervalSince1970: 1_795_293_900)
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// A key of every scope, `gs_lookup` to `gs_admin`, and of one app `gs_stadium`, which holds all but admin and device,
-    /// and `gs_stadium_admin`; `gs_pair_admin` of this app and another; `gs_device` is of this app, too, as such keys are;
-    /// `gs_cup` organises events of this app whose keys begin with `cup.`.
+    /// The keys by their secrets. `gs_lookup` to `gs_admin` hold one scope each and reach all apps, except `gs_device`:
+    /// a device key always belongs to one app, here `Sample.stadium`. `gs_stadium` holds lookup, organise and operate
+    /// for this app, `gs_stadium_admin` holds admin for it, and `gs_pair_admin` holds admin for it and `Sample.other`.
+    /// `gs_cup` holds organise for this app's events whose keys begin with `cup.`.
     static let keys: [String: APIKey] = {
         let stadium = AppReach.only([Sample.stadium])
         var keys = [
@@ -77,7 +78,7 @@ struct RouteWorld {
             now: { now }, logger: logger)
     }
 
-    // It is never opened, so it need not be closed. A request's context requires a channel.
+    // A request's context requires a channel. This one is never opened, so it need not be closed.
     private static let channel = NIOAsyncTestingChannel()
 
     struct Answer {
@@ -99,8 +100,8 @@ struct RouteWorld {
         }
     }
 
-    /// Sends one request, and holds the answer to the contract; a body goes as `application/json` unless `headers` say
-    /// otherwise. A stream's answer is its head alone: nobody reads on.
+    /// Sends one request, and checks the answer against the contract. A body is sent as `application/json` unless
+    /// `headers` contain another type. Of a stream only the head is returned; its body is not read.
     func callAsFunction(
         _ method: String, _ path: String, _ body: [UInt8]? = nil, headers: [String: String] = [:],
         as secret: String? = "gs_admin", sourceLocation: SourceLocation = #_sourceLocation

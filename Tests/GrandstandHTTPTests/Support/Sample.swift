@@ -2,10 +2,10 @@ internal import APNsWire
 internal import Foundation
 internal import Grandstand
 
-/// What ports have, for tests that are about the routes to it.
+/// Values that the fake ports return in tests of routes.
 enum Sample {
     static let id = known(UUID(uuidString: "11111111-2222-4333-8444-555555555555"))
-    /// Of nothing.
+    /// An ID that no object has.
     static let otherID = known(UUID(uuidString: "99999999-2222-4333-8444-555555555555"))
     static let stadium = known(BundleID(rawValue: "com.example.Stadium"))
     static let other = known(BundleID(rawValue: "com.example.Other"))
@@ -17,7 +17,7 @@ enum Sample {
             version: 7)
     }
 
-    /// As APNs is asked about an app whose spelling is known.
+    /// The address for calls to APNs about the sample app.
     static let address: APNsAddress = {
         var address = app().address(in: .production)
         return address
@@ -30,7 +30,7 @@ enum Sample {
             createdAt: RouteWorld.now)
     }
 
-    /// Leased, with a list that was read a moment ago.
+    /// A leased task. Apple's list of channels was read a moment before.
     static func task(_ state: Channel.State) -> ChannelTask {
         ChannelTask(channel: channel(state), address: address, listAskedAt: RouteWorld.now)
     }

@@ -6,7 +6,7 @@ internal import JSON
 
 @testable internal import GrandstandHTTP
 
-/// What organisers work on.
+/// Values for organisers' pages.
 extension Samples {
     var preview: ContentPreview {
         ContentPreview(AppPreview(compact: "{{home}} – {{away}}", expanded: "{{minute}}′ {{t}}"))
@@ -96,7 +96,7 @@ extension Samples {
                 asksForEnd: true))
     }
 
-    /// What a message would come to.
+    /// The result of rehearsing a message.
     func rehearsed() throws -> RenderedRehearsal {
         var audience = Audience(bundleID: bundleID, environment: .production, storagePolicy: .noMessageStored)
         audience.id.variant = try variant("de")

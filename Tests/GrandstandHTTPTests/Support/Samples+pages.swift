@@ -79,7 +79,7 @@ extension Samples {
             samples: [sample], span: .day, visit())
     }
 
-    /// `text` as JSON has it.
+    /// `text` as a JSON string.
     private var quoted: String {
         var json = JSONWriter()
         json.string(text)

@@ -102,7 +102,7 @@ struct Samples {
             attempts: 1, nextAttemptAt: Self.now, createdAt: Self.now)
     }
 
-    /// As reports are kept.
+    /// A reconciliation's report in the form in which it is stored.
     func report(applied: Bool = false, alarm: ReconciliationReport.Alarm? = nil, found: Int = 1) throws -> [UInt8] {
         let entry = LedgerSnapshot.Entry(
             id: id, channelID: text, state: .active, storagePolicy: .noMessageStored, eventKey: key, changedAt: Self.now

@@ -10,7 +10,7 @@ extension Table {
 }
 
 extension Piece {
-    /// As it is read.
+    /// The text that the page shows.
     var text: String {
         switch self {
         case .words(let text), .line(let text), .quoted(let text), .code(let text), .state(let text): text

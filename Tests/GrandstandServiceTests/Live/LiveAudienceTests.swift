@@ -26,7 +26,8 @@ struct LiveAudienceTests {
         return (LiveAudience.Member(id: UUID(), reader: reader, seen: seen, continuation), stream)
     }
 
-    /// The result of a mutating call, which the macro could not call on a constant.
+    /// Expects the result of a mutating call. The macro `#expect` cannot make such a call itself, because it treats the
+    /// value as a constant.
     private func expect(_ value: Bool, sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(value, sourceLocation: sourceLocation)
     }

@@ -41,7 +41,7 @@ struct LocalChangeTests {
         source.change(to: "one")
         let first = try await replica.answer(topic: LookupWorld.topic, in: .production, LookupWorld.key("derby"))
         #expect(LookupWorld.channelID(first.answer) == "one")
-        // This memory has no reader, so reports count as read.
+        // No loop of the replica runs here, so only this call can remove the answer that the database gave.
         replica.changed([.event(LookupWorld.key("derby"))])
         let isEmpty = replica.state.withLock { $0.told.isEmpty }
         #expect(isEmpty)

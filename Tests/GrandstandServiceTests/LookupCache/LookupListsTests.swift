@@ -32,7 +32,8 @@ struct LookupListsTests {
                 == #"{"items":[{"eventKey":"derby","channelId":"one","storagePolicy":"noMessageStored","state":"scheduled","#
                 + #""startsAt":null,"endsAt":null,"name":"Match","kind":null,"topics":["team:a"]}],"nextCursor":null}"#)
         #expect(lists.known("a", lastOwnChange: 0, now: Self.now) == body)
-        // A change in another topic or app does not affect the body. The process's own changes make it read again.
+        // A change in another topic or app does not affect the body. After a change by this process in the same topic
+        // the body is made again.
         lists.put(try Self.key("final"), [try Self.record("two", topic: "team:b")])
         #expect(lists.known("a", lastOwnChange: 1, now: Self.now) == body)
         lists.put(try Self.key("derby"), [try Self.record("three", topic: "team:a")])

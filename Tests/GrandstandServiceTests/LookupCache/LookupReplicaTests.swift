@@ -40,7 +40,7 @@ struct LookupReplicaTests {
             gate.passes.continuation.yield()
             await LookupWorld.expect("one", of: replica)
             source.stream.continuation.yield(.listening)
-            // A page now contains "one" and waits. Meanwhile the known events change.
+            // A page that contains "one" was read and waits at the gate. Meanwhile the event changes.
             await arrivals.next()
             source.put(newer)
             await LookupWorld.expect(newer, of: replica)
@@ -144,7 +144,7 @@ struct LookupReplicaTests {
             for _ in 1...5 { while await looks.next() == false {} }
             source.state.withLock { $0.fails = false }
             while await looks.next() == true {}
-            // Logged after the successful reading, and so before the next one.
+            // The end of the outage is logged after the successful reading, and thus before the next reading.
             _ = await looks.next()
             #expect(
                 lines.all == [

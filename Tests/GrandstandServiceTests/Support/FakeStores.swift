@@ -30,7 +30,7 @@ final class FakeLedger: ChannelStore {
 
     var recorded: [ChannelOutcome] { state.withLock { $0.outcomes } }
 
-    /// The number of outcomes that cannot be recorded.
+    /// Makes the next `count` attempts to record an outcome fail.
     func failNext(_ count: Int) { state.withLock { $0.failures = count } }
 
     func record(
@@ -117,7 +117,7 @@ final class FakeQuirks: QuirkStore {
     }
 }
 
-/// Reconciliations that record their actors.
+/// Records the apps for which a reconciliation was requested, and the lists that were read before creations.
 final class FakeReconciliations: ReconciliationStore {
     private let requests = Mutex<[AppEnvironment]>([])
     private let lists = Mutex<[ChannelListing]>([])

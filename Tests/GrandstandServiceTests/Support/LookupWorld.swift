@@ -12,7 +12,7 @@ internal import Testing
 enum LookupWorld {
     static let topic = "com.example.goal"
 
-    /// A database of one kind of record. The test makes its announcements.
+    /// A source whose records differ only in their channel IDs. The test sends its announcements.
     final class FakeSource: LookupSource {
         struct State {
             var channelIDs: [EventKey: String] = [:]
@@ -29,7 +29,7 @@ enum LookupWorld {
         let stream = AsyncStream.makeStream(of: LookupAnnouncement.self)
         /// One element for each reading of the journal: whether it failed.
         let looks = AsyncStream.makeStream(of: Bool.self)
-        /// While it is set, pages wait for the gate.
+        /// If it is set, each page waits at this gate.
         let pages: Gate?
 
         init(pages: Gate? = nil) { self.pages = pages }
@@ -62,7 +62,7 @@ enum LookupWorld {
             state.withLock { $0.channelIDs[LookupWorld.key("derby")] = channelID }
         }
 
-        /// Changes the event and records it in the journal, without an announcement.
+        /// Changes the event and records it in the journal. If `announced`, the change is also announced.
         func put(_ channelID: String?, announced: Bool = true) {
             let key = LookupWorld.key("derby")
             let change = state.withLock { state in
@@ -100,7 +100,7 @@ enum LookupWorld {
         }
     }
 
-    /// Lets one caller through at a time, when the test says so.
+    /// Suspends callers. Each element that the test sends to `passes` lets one of them continue.
     final class Gate: Sendable {
         let arrivals = AsyncStream.makeStream(of: Void.self)
         let passes = AsyncStream.makeStream(of: Void.self)
@@ -146,7 +146,7 @@ enum LookupWorld {
         return key
     }
 
-    /// Waits until the cache has this record of the event.
+    /// Waits until the cache has this channel ID for the event.
     static func expect(_ channelID: String?, of replica: LookupReplica) async {
         while channelIDKnown(replica) != channelID { await Task.yield() }
     }

@@ -5,7 +5,7 @@ internal import Logging
 
 @testable internal import GrandstandService
 
-/// Values for tests that need any.
+/// Values for tests in which the exact value does not matter.
 enum Sample {
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
@@ -14,7 +14,7 @@ enum Sample {
 
     static let bundleID = name("com.example.Stadium")
 
-    /// A bundle ID without capitals, which APNs treats the same everywhere.
+    /// A bundle ID without capitals. All APIs of APNs accept the same spelling of it.
     static let plainID = name("com.example.stadium")
 
     static func rates(_ environment: APNsEnvironment = .production) -> Dispatcher.Rates {

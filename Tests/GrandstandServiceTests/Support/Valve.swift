@@ -33,7 +33,7 @@ final class Valve: Sendable {
             }
             if isOpen { continuation.resume() }
         }
-        // Lets other tasks come while one is inside, even when the valve is open.
+        // Lets other tasks run while this one still counts as inside, even when the valve is open.
         await Task.yield()
         state.withLock { $0.inside -= 1 }
     }

@@ -162,14 +162,15 @@ struct AppDeletionTests {
             while try await stores.apps.app(app) != nil {
                 #expect(try await stores.apps.removeDeleted())
                 let left = try await rows(stores).values.reduce(0, +)
-                // Events with their messages, and what a part removes beyond the room of a step, come on top.
+                // A step removes 5,000 rows. It may remove more: events with their messages, and what its last part
+                // removes beyond that number.
                 #expect(sum - left < 16_000)
                 (sum, steps) = (left, steps + 1)
             }
             #expect((5..<60).contains(steps))
             #expect(try await !stores.apps.removeDeleted())
             for (table, count) in try await rows(stores) {
-                // Those of both apps were there before.
+                // `before` has the environments of both apps; the other app's two are left.
                 #expect(count == (table == "app_environments" ? 2 : before[table]), "\(table)")
             }
             #expect(try await stores.apps.registered(other).deletingSince == nil)

@@ -35,7 +35,8 @@ struct AuditHistoryTests {
             await #expect(throws: PostgresError.self) {
                 try await history.prune(.auditEntries, before: Date().addingTimeInterval(-20 * Self.day), limit: 10)
             }
-            // Also not in the transaction of the one way, once it is over.
+            // They cannot be removed by another statement in the transaction of `prune_audit_log` either, after the
+            // function has returned.
             await #expect(throws: PostgresError.self) {
                 try await stores.pool.withConnection { connection in
                     do {

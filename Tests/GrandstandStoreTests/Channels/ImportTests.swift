@@ -54,7 +54,7 @@ struct ImportTests {
             #expect(try await problem { try await take(stores, for: "other") } == .eventNotFound)
             try await stores.events.cancel(.sample(), now: stores.now)
             #expect(try await problem { try await take(stores, for: "match-1") } == .eventEnded)
-            // Nothing of that was kept.
+            // None of the refused imports stored a channel.
             let channels = try await stores.channels.channels(
                 of: .sample(), in: .production, where: ChannelFilter(channelID: "console=="), PageRequest())
             #expect(channels.items.isEmpty)

@@ -102,7 +102,7 @@ struct OverdueTests {
             stores.clock.advance(by: 20 * 3_600)
             #expect(try await isClosed(stores))
             #expect(try await stores.channel().state == .retiring)
-            // Its declaration of the past is refused, and what to do is said.
+            // A declaration with an end in the past is refused, and the refusal says what to do.
             do {
                 try await stores.put(.sample(endsAt: stores.now))
                 Issue.record("nothing was refused")

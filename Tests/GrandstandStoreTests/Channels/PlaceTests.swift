@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Places that are scarce.
+/// Which channels get a place when there are too few, and which give theirs up.
 @Suite(.timeLimit(.minutes(5)))
 struct PlaceTests {
     @Test func `only channels that no device needs any longer give up their places early`() async throws {
@@ -36,7 +36,7 @@ struct PlaceTests {
             try await stores.put(.sample("next"))
             try await stores.align()
             let task = try #require(try await stores.claimChannels().first)
-            // The idle channel's event was not over yet, so there was nothing to give back.
+            // The event of the idle channel was not over yet, so that channel could not give up its place.
             let refused = ChannelOutcome.Change.notCreated(
                 state: .failed, nextAttemptAt: stores.now.addingTimeInterval(600))
             try await stores.record(
@@ -57,7 +57,8 @@ struct PlaceTests {
     {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample(channelLimit: 3))
-            // A stored message keeps the first; the others are only kept for a while.
+            // The first channel must stay, because APNs stores a message for it. The others are only kept for the
+            // configured time.
             for key in ["stored", "idle-1", "idle-2"] { try await stores.open(key) }
             try await stores.accept(.end(expiresIn: 600), for: "stored")
             try await stores.sendOne()
@@ -80,7 +81,8 @@ struct PlaceTests {
             #expect(try await stores.channel(of: "next").state == .active)
             #expect(try await stores.channel(of: "idle-1").state == .retiring)
 
-            // Two more are wanted, one is idle; the stored message holds the other.
+            // Two more events need a channel. One idle channel can give up its place. The other cannot, because APNs
+            // stores a message for it.
             for key in ["more-1", "more-2"] {
                 try await stores.put(.sample(key))
                 stores.clock.advance(by: 1)
@@ -129,7 +131,7 @@ struct PlaceTests {
             try await stores.open("holder")
             let start = stores.now
             func at(_ hours: Double) -> Date { start.addingTimeInterval(hours * 3_600) }
-            // Declared in this order, all waiting once their openings have come.
+            // Declared in this order. When their openings have come, all of them wait for a place.
             try await stores.put(.sample("next-month", startsAt: at(700)))
             try await stores.put(.sample("tonight", startsAt: at(8)))
             try await stores.put(.sample("opens-second", startsAt: at(9), channelsOpenAt: at(2)))

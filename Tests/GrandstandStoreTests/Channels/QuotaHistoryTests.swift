@@ -46,7 +46,7 @@ struct QuotaHistoryTests {
             #expect(taken == 1)
             #expect(try await !history.lacks(Self.noon))
             #expect(try await history.samples(Self.history(300)).map(\.used) == [3])
-            // An app that went away meanwhile is no reason to take none.
+            // If an app was deleted meanwhile, the samples of the other apps are still stored.
             let gone = try Self.quota("com.example.Gone", used: 1)
             #expect(try await history.record([gone, quota], at: Self.at(5)))
             #expect(try await history.samples(Self.history(300)).count == 2)
@@ -80,7 +80,8 @@ struct QuotaHistoryTests {
                 #expect(open.map(\.used) == [1] && open.map(\.peak) == [9])
                 #expect(open.map(\.created) == [3] && open.map(\.deleted) == [4])
             }
-            // On the hour a sample stands for the hour, too, with what its missing sample would have counted.
+            // A sample taken on the hour is also stored as the sample of the hour. It counts all creations and
+            // deletions of the hour, also those for which a five-minute sample is missing.
             _ = try await history.record([try Self.quota("com.example.Stadium", used: 2)], at: Self.at(60))
             let hour = try #require(try await history.samples(Self.history(3_600)).first)
             #expect(hour.used == 2 && hour.peak == 9 && hour.created == 3 && hour.deleted == 4)

@@ -43,7 +43,8 @@ struct QuotaTests {
             _ = try await stores.apps.put(.sample(channelLimit: 2))
             let start = stores.now
             func at(_ hours: Double) -> Date { start.addingTimeInterval(hours * 3_600) }
-            // Held from 0 to 1 + 8 h, for APNs stores the end; from 10 to 12 + 8 h; from 11 to 13 + 8 h; from 15 h on.
+            // A channel is kept for 8 hours after the end, because APNs stores the end. So `a` has a channel from 0 to
+            // 1 + 8 h, `b` from 10 to 12 + 8 h, `c` from 11 to 13 + 8 h, and `d` from 15 h on.
             try await stores.put(.sample("a", endsAt: at(1)))
             try await stores.put(.sample("b", endsAt: at(12), channelsOpenAt: at(10)))
             try await stores.put(.sample("c", endsAt: at(13), channelsOpenAt: at(11)))

@@ -11,8 +11,9 @@ internal import Testing
 struct SeasonForecastTests {
     private static let limit = 300
 
-    /// 38 rounds of ten matches, one on Friday, six on Saturday, three on Sunday. Nine channels are open then at once; a
-    /// second season has all rounds within 28 hours, as if thirty leagues played on one weekend, and needs 248.
+    /// 38 rounds of ten matches: one on Friday, six on Saturday, three on Sunday. With a round each week, nine channels
+    /// are open at the same time. In a second season all rounds begin within 28 hours, as if thirty leagues played on
+    /// one weekend. It needs 248 channels.
     @Test(arguments: [7.0, 0.03])
     func `the forecast peak of a season occurs, within the limit, and every match has its channel`(
         daysBetweenRounds: Double

@@ -141,7 +141,7 @@ struct ActivityReportTests {
             try await phones.stores.put(.sample())
             let id = try Phones.id()
             try await phones.put(Phones.state(), of: id)
-            // One came with the registration.
+            // The registration had one token, which counts.
             for number in 1..<TokenPace.burst {
                 for _ in 0..<2 { try await phones.report(of: id, token: "cc\(10 + number)") }
             }

@@ -60,7 +60,7 @@ struct CrowdChangeTests {
             try await world.show("aa01")
             try await world.stores.accept(.update(#"{"n":1}"#, audiences: [Self.tokens().id]))
             for shard in try await world.claim() { try await world.settle(shard) }
-            // The audience is removed; that of a variant now leads for the app.
+            // The audience is removed. Now the audience of a variant leads the app's crowd.
             try await world.stores.put(.sample(audiences: audiences("de")))
             try await join("aa02", world, gets: #"{"n":1}"#)
             // The audience returns and has its crowd's content.

@@ -47,7 +47,7 @@ struct CrowdJoinRaceTests {
             try await world.show("aa02")
             try await world.stores.accept(.update(#"{"n":2}"#))
             #expect(try await world.claim().isEmpty)
-            // Nobody looks at them again before.
+            // The next look at the crowd is due only when the interval is over.
             #expect(try await world.crowds.nextDue(in: .production) == world.now.addingTimeInterval(1))
             world.stores.clock.advance(by: 1)
             let shards = try await world.claim()
@@ -68,7 +68,7 @@ struct CrowdJoinRaceTests {
             try await world.stores.accept(.update(#"{"n":2}"#))
             let shard = try #require(try await world.claim(size: 1).first)
             #expect(tokens([shard]) == [["aa01"]])
-            // With a token of its own, so that its shard was another's.
+            // The first activity gets a new token, so the shard that is being sent went to its former token.
             try await world.stores.pool.withConnection { connection in
                 try await connection.query(
                     "update activities set update_token = decode('bb01', 'hex') where id = \(first)")

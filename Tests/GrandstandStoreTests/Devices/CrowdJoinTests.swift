@@ -125,7 +125,7 @@ struct CrowdJoinTests {
                 try await push()
                 world.stores.clock.advance(by: 4)
             }
-            // After 0, 32, 60 and 92 seconds.
+            // The pushes to these tokens were sent after 0, 32, 60 and 92 seconds.
             #expect(pushed == ["cc10", "cc17", "cc24", "cc32"])
         }
     }
@@ -158,7 +158,7 @@ struct CrowdJoinTests {
             try await phones.put(state, of: id)
             #expect(try await phones.stores.count("select count(*) as n from activities where frequent") == 0)
             #expect(try await phones.stores.count("select count(*) as n from fan_out_queue") == 0)
-            // An activity that is reported as new gets the content again.
+            // A report of the activity copies the installation's choice about frequent pushes again.
             try await phones.stores.pool.query("update activities set frequent = true")
             try await phones.report(of: id, token: "dd")
             #expect(try await phones.stores.count("select count(*) as n from activities where frequent") == 0)

@@ -74,7 +74,7 @@ struct CrowdLeadTests {
             #expect(String(decoding: shard.body, as: UTF8.self).contains(#"{"n":1}"#))
             try await world.settle(shard)
             #expect(try await world.tokens(of: accepted).state == .accepted)
-            // Back again: the channel's lane also has what was accepted meanwhile.
+            // The audience goes back to its channel. The channel's lane also has what was accepted meanwhile.
             let second = try await world.stores.accept(.update(#"{"n":2}"#))
             try await world.reach(by: .channel)
             #expect(try await world.lookup()?.contentState == Array(#"{"n":2}"#.utf8))
@@ -135,7 +135,8 @@ struct CrowdLeadTests {
             #expect(try await world.stores.outbox.cancel(second.id, within: .all, by: .server, now: world.now) == true)
             let late = try #require(try await world.claim().first)
             #expect(String(decoding: late.body, as: UTF8.self).contains(#"{"n":1}"#))
-            // What the crowd itself had of it goes with it.
+            // If a withdrawn broadcast was accepted after the crowd existed, it is removed from the crowd's own content
+            // as well.
             try await world.settle(late)
             let third = try await world.stores.accept(.update(#"{"n":3}"#))
             #expect(try await world.stores.outbox.cancel(third.id, within: .all, by: .server, now: world.now) == true)

@@ -52,7 +52,7 @@ struct CrowdTests {
                 world.stores.clock.advance(by: 3)
             }
             try await world.settle(try #require(try await world.claim().first))
-            // One that joins late waits as well.
+            // An activity that joins late also waits for the app's next probe.
             try await world.show("aa02")
             #expect(try await world.claim(avoiding: [.sample()]).isEmpty)
             #expect(try await world.claim().first?.members.map(\.token.hex) == ["aa02"])
@@ -155,7 +155,7 @@ struct CrowdTests {
             #expect(String(decoding: late.body, as: UTF8.self).contains(#"{"n":7}"#))
             #expect(!String(decoding: late.body, as: UTF8.self).contains("Goal"))
             #expect(late.priority == .powerAware)
-            // Messages that APNs refused or that were not sent still count.
+            // A push that was not sent remains queued, and is claimed again.
             try await world.settle(late) { _ in nil }
             world.stores.clock.advance(by: 10)
             try await world.settle(try #require(try await world.claim().first))
@@ -178,7 +178,7 @@ struct CrowdTests {
                 try await world.settle(shard)
             }
             #expect(try await world.tokens(of: first).counts?.accepted == 2)
-            // Another comes, and gets what the others have: its minute begins later.
+            // Another activity joins and gets the content that the others have. Its minute begins later than theirs.
             world.stores.clock.advance(by: 10)
             try await world.show("aa03", frequent: false)
             for shard in try await world.claim() { try await world.settle(shard) }
@@ -219,7 +219,7 @@ struct CrowdTests {
             for shard in try await world.claim() { try await world.settle(shard) }
             world.stores.clock.advance(by: 1)
             let third = try await world.stores.accept(.update(#"{"n":3}"#))
-            // Every activity whose pause is over has it.
+            // Every activity whose pause is over has got the second message.
             let tokens = try await world.tokens(of: second)
             #expect(tokens.state == .accepted)
             #expect(tokens.counts.map { [$0.total, $0.accepted, $0.pending] } == [2, 1, 0])

@@ -74,7 +74,8 @@ struct DeviceBoundTests {
             try await phones.put(Phones.state(token: "a2"), of: other)
             let now = Int(phones.stores.now.timeIntervalSince1970)
             try await seed(ReceiptBounds.ofEvent - 2, of: keys[0], by: id, phones)
-            // Two of three are recorded, a repeat and what is known changes nothing.
+            // Of the three new receipts two are recorded, up to the limit. The repeated one and the known one change
+            // nothing.
             let items = [now, now, now - 9_999, now + 1, now + 2]
             #expect(try await record(items, of: keys[0], by: id, phones) == 4)
             #expect(try await record(items, of: keys[0], by: id, phones) == 4)
@@ -154,7 +155,7 @@ struct DeviceBoundTests {
             try await expectSum()
             #expect(try await account(phones).created == 3)
             states[0] = try Self.state(topics: 2, of: 128, tokens: 3, 100)
-            // The first one's tokens are taken over.
+            // The second installation takes over the tokens of the first.
             states[1].startTokens = states[0].startTokens
             try await phones.put(states[0], of: ids[0])
             try await phones.put(states[1], of: ids[1])
@@ -210,7 +211,7 @@ struct DeviceBoundTests {
                 select sum(pg_total_relation_size(t::regclass))::bigint as n from unnest(array['installations', 'follows',
                     'start_tokens', 'receipts', 'activities', 'device_accounts', 'fan_out_queue']) t
                 """)
-            // Each table and index has a page or two that are not full, and lists of free space.
+            // Each table and index has a page or two that are not full, and a free space map.
             #expect(size < account.limit + ids.count * DeviceBounds.ofActivities + 1_500_000)
             try await phones.put(Phones.state(token: "ab"), of: try Phones.id())
             #expect(try await phones.stores.put(.sample("other")).specification.key.rawValue == "other")

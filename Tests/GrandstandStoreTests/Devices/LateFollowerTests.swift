@@ -58,7 +58,8 @@ struct LateFollowerTests {
         }
     }
 
-    /// An opening that has the lock lets the registration wait; when it is committed, the registration sees the run.
+    /// A registration waits for an opening that has the lock. After the commit of the opening, the registration sees
+    /// the run.
     @Test func `a registration during the opening of a start waits for it and is queued`() async throws {
         try await withPhones { phones in
             try await phones.stores.put(.sample())
@@ -102,7 +103,8 @@ struct LateFollowerTests {
             #expect(try await phones.started(accepted) == [oldRow: "accepted", newRow: "accepted"])
             #expect(try await phones.started(open) == [:])
             #expect(try await phones.queued(accepted) == [])
-            // It may begin to follow while a push to its token is under way.
+            // The new installation is queued for both runs, because it may begin to follow while a push to its token is
+            // under way.
             for run in [open, unfollowed] {
                 #expect(try await phones.queued(run) == [newRow])
                 #expect(

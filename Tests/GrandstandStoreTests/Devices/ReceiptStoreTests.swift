@@ -24,7 +24,7 @@ struct ReceiptStoreTests {
                 try await phones.put(Phones.state(token: "a\(number)"), of: id)
                 try await phones.report(of: id)
             }
-            // Its clock is two minutes ahead.
+            // The clock of this phone is two minutes ahead.
             let ahead = ReceiptBatch(
                 [
                     Receipt(eventKey: key, timestamp: first, shownAt: accepted.addingTimeInterval(121)),
@@ -35,7 +35,8 @@ struct ReceiptStoreTests {
                 #expect(
                     try await phones.store.record(ahead, of: ids[0], secret: Phones.secret, now: stores.now) == 2)
             }
-            // As the page of device pushes writes them: without `sentAt`, corrected by the phone; the last one was not.
+            // Receipts without `sentAt`, whose times the app must correct itself. The times of the last phone were not
+            // corrected.
             for (id, delay) in [(ids[1], 2.0), (ids[2], 3_600)] {
                 let receipt = Receipt(eventKey: key, timestamp: first, shownAt: accepted.addingTimeInterval(delay))
                 let silent = ReceiptBatch([receipt], sentAt: nil, arrivedAt: stores.now)

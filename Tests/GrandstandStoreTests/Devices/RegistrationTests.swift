@@ -173,7 +173,7 @@ struct RegistrationTests {
             #expect(try await problem { try await phones.put(Phones.state(), of: id) } == .appNotFound)
             _ = try await phones.stores.apps.put(.sample(at: phones.stores.now))
             #expect(try await phones.put(Phones.state(), of: id))
-            // Nobody asked while it was away.
+            // This time the installation sends nothing while the app is deleted.
             try await phones.stores.apps.delete(.sample())
             _ = try await phones.stores.apps.put(.sample(at: phones.stores.now))
             #expect(try await phones.put(Phones.state(), of: id))

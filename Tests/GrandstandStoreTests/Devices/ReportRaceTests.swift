@@ -49,7 +49,7 @@ struct ReportRaceTests {
                     isSampled: false, now: phones.stores.now)
             }
             let reporting = try await phones.stores.pool.transaction { connection in
-                // Not the one that gives way.
+                // At the deadlock PostgreSQL must cancel the report and not this transaction.
                 try await connection.query("set local deadlock_timeout = '60s'")
                 try await connection.query("select from activities where activity = 'two' for no key update")
                 let reporting = Task { try await transaction.report(reports) }
@@ -115,7 +115,7 @@ struct ReportRaceTests {
             _ = try register.put(
                 state, of: InstallationKey(app: app, id: taker.id), secret: SecretHash(of: Phones.secret),
                 at: phones.stores.now)
-            // The reader does not lock the row, so the holder of the lock continues.
+            // The taker's registration has read the holder's row without a lock, so the holder can register meanwhile.
             try await phones.put(Phones.state(token: "bb"), of: holder)
             let changes = register.changes
             try await database.transaction { connection in

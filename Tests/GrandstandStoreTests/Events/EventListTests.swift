@@ -70,7 +70,7 @@ struct EventListTests {
                 try await stores.put(event)
             }
             try await put("a", #"{"season": {"name": "bl1", "uid": "1"}}"#)
-            // PostgreSQL's own operators refuse such text.
+            // PostgreSQL's own JSON operators refuse a text with `\u0000`.
             try await put("b", #"{"x": "\u0000", "season": {"name": "bl1"}}"#)
             try await put("cup", #"{"season": {"name": "cup"}}"#)
             for (key, metadata) in [

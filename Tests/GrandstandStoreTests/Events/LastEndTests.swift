@@ -10,7 +10,7 @@ internal import Testing
 /// An event that is cancelled with a last `end`.
 @Suite(.timeLimit(.minutes(2)))
 struct LastEndTests {
-    /// Later than everything that was accepted before.
+    /// Cancels the event with a last `end`, later than everything that was accepted before.
     private func cancel(_ stores: Stores) async throws {
         stores.clock.advance(by: 1)
         try await stores.events.cancel(
@@ -57,7 +57,8 @@ struct LastEndTests {
             }
             let over = try await stores.events.event(.sample(), now: stores.now)?.state
             #expect(over == (byClock ? .ended : .cancelled))
-            // If no end was sent, a second call may send one.
+            // If no end was sent, a second call cannot send one. The refusal names the reopening, after which an end
+            // can be sent.
             try await stores.events.cancel(.sample(), now: stores.now)
             let refusal = await #expect(throws: Problem.self) { try await cancel(stores) }
             #expect(refusal?.kind == .eventEnded)
@@ -103,7 +104,7 @@ struct LastEndTests {
             #expect(shard.members.count == 1)
             #expect(String(decoding: shard.body, as: UTF8.self).contains(#""event":"end""#))
             #expect(try await stores.provision().isEmpty)
-            // With the second call it was sent.
+            // A second call succeeds, because the end was sent.
             try await cancel(stores)
         }
     }

@@ -54,12 +54,13 @@ struct LookupTests {
         try await withStores { stores in
             try await stores.open()
             let first = try await stores.accept(.update(#"{"n": 1}"#))
-            // The message waits for its turn.
+            // The message is sent 30 seconds after its acceptance.
             stores.clock.advance(by: 30)
             let sent = try await stores.sendOne()
             #expect(try await lookup(stores, contentState: true)?.timestamp == sent.timestamp)
             #expect(try await stores.delivery(of: first).timestamp == sent.timestamp)
-            // In the same second: until it is sent, the lowest that it can get.
+            // Accepted in the same second. Until this message is sent, lookups show the lowest timestamp that it can
+            // get.
             try await stores.accept(.update(#"{"n": 2}"#))
             #expect(try await lookup(stores, contentState: true)?.timestamp == (try sent.timestamp + 1))
             #expect(try await stores.sendOne().timestamp == (try sent.timestamp + 1))

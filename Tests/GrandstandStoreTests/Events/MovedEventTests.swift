@@ -74,7 +74,7 @@ struct MovedEventTests {
             #expect(warnings.first?.contains(RFC3339.text(at)) == true)
             #expect(try await stores.outbox.broadcast(own.id)?.sendAt == at)
             #expect(try await put(stores, startsAt: 7_200, endsAt: 9_000).warnings == [])
-            // The other goes after the new end.
+            // The message with a relative time would now be sent after the new end.
             #expect(try await put(stores, startsAt: 7_200, endsAt: 7_300).warnings?.count == 1)
             #expect(try await put(stores, startsAt: nil, endsAt: 9_000).warnings?.count == 2)
         }
@@ -125,10 +125,10 @@ struct MovedEventTests {
             stores.clock.advance(by: 600)
             #expect(try await put(stores, startsAt: 86_400).state == .scheduled)
             #expect(try await state(stores) == [.scheduled, .scheduled])
-            // Declared again, it stays so.
+            // The same declaration a second time leaves it scheduled.
             _ = try await put(stores, startsAt: 86_400)
             #expect(try await state(stores) == [.scheduled, .scheduled])
-            // The next update begins it anew; withdrawn, it did not.
+            // The next update makes the event live again. If the update is withdrawn, the event is scheduled again.
             let update = try await stores.accept(.update(#"{"n":2}"#))
             #expect(try await state(stores) == [.live, .live])
             #expect(try await stores.outbox.cancel(update.id, now: stores.now) == true)

@@ -37,7 +37,7 @@ struct ReachTests {
         #expect(try cup.covers(event: .sample("cup.final"), of: app))
         #expect(try !cup.covers(event: .sample("cup.final"), of: app + [.sample(Self.b)]))
         #expect(try !cup.covers(event: .sample("cupfinal"), of: app))
-        // A channel without an event, and the app itself, may be accessed by a key for the whole app.
+        // Only a key for the whole app may access the app itself, or a channel without an event.
         #expect(!cup.covers(event: nil, of: app))
         #expect(AppReach.only(Set(app)).covers(event: nil, of: app))
         #expect(AppReach.only(Set(app)).covers(cup) && AppReach.all.covers(cup))
@@ -286,7 +286,7 @@ struct ReachTests {
             let event = try #require(try await stores.events.event(.sample(), now: stores.now))
             #expect(event.specification.name == "theirs")
             #expect(event.specification.audiences.map(\.bundleID.rawValue) == [Self.a])
-            // The caller does not learn the result, whether the event is over or not.
+            // The caller gets the same refusal whether the event is over or not.
             try await stores.events.cancel(.sample(), now: stores.now)
             for _ in 1...2 {
                 #expect(

@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// What events of a season declare: when their channels open, and what their messages have.
+/// What events of a season declare: when their channels open, and which defaults their messages get.
 @Suite(.timeLimit(.minutes(2)))
 struct SeasonTests {
     @Test func `when a fixture moves the opening of its channel moves, too`() async throws {
@@ -57,7 +57,7 @@ struct SeasonTests {
             #expect(try await overdue(stores).isEmpty)
             stores.clock.advance(by: 2 * 3_600)
             #expect(try await overdue(stores) == ["late"])
-            // Their deletion is due, but is not made.
+            // The deletion of their channels is due, but not carried out yet.
             stores.clock.advance(by: 6 * 3_600)
             #expect(try await overdue(stores) == ["late", "ended", "cancelled"])
             while try await !stores.provision().isEmpty {}
@@ -93,7 +93,7 @@ struct SeasonTests {
             let second = try await stores.sendOne()
             #expect(second.text.contains(#""stale-date":5"#) && second.message.priority == .powerAware)
             #expect(second.expiresAt == stores.now.addingTimeInterval(10))
-            // Of its own, without them.
+            // Another event, without defaults.
             try await stores.open("plain")
             try await stores.accept(.update(), for: "plain")
             #expect(try await !stores.sendOne().text.contains("stale-date"))

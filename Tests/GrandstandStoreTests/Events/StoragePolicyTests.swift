@@ -17,7 +17,7 @@ struct StoragePolicyTests {
         return try await stores.put(.sample(audiences: [audience.get()]))
     }
 
-    /// Provisions when the moment of the change is over.
+    /// Provisions a second after the change.
     private func provision(_ stores: Stores) async throws {
         stores.clock.advance(by: 1)
         try await stores.provision()
@@ -43,7 +43,7 @@ struct StoragePolicyTests {
             #expect(new.id != old.id && new.storagePolicy == .noMessageStored)
             let retired = try #require(try await stores.channels.channel(old.id, of: .sample(), in: .production))
             #expect(retired.state == .retiring)
-            // Until the message that APNs stores for the old channel has expired.
+            // The old channel is kept until the message that APNs stores for it has expired.
             #expect(retired.nextAttemptAt == first.expiresAt)
             #expect(try await entry()?.channelID == new.channelID)
             #expect(try await entry()?.contentState.map { String(decoding: $0, as: UTF8.self) } == #"{"n":1}"#)

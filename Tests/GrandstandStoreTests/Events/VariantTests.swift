@@ -38,7 +38,7 @@ struct VariantTests {
             try await stores.open(audiences: audiences())
             let channels = try await channels(stores)
             #expect(Set(channels.compactMap(\.self)).count == 3)
-            // The audience that was declared first, in the present order.
+            // A lookup without a variant names the first audience of the present declaration.
             #expect(try await lookup(stores)?.variant?.rawValue == "de")
             try await stores.put(.sample(audiences: audiences(["fr", "de", "it"])))
             #expect(try await lookup(stores)?.variant?.rawValue == "fr")
@@ -116,7 +116,7 @@ struct VariantTests {
             let sent = try await stores.claim().map(\.text).sorted()
             #expect(sent.count == 2)
             #expect(sent.contains { $0.contains(#"{"n":"un"}"#) } && sent.contains { $0.contains(#"{"n":1}"#) })
-            // A variant that went meanwhile is nobody's; the rest goes.
+            // Content for a variant that was removed meanwhile is sent to nobody. The rest is sent.
             request.sendAt = stores.now.addingTimeInterval(60)
             request.audiences = nil
             let scheduled = try await stores.accept(request)
@@ -146,7 +146,8 @@ struct VariantTests {
             try await stores.accept(.end(audiences: german))
             #expect(try await problem { try await stores.accept(.update(audiences: german)) } == .eventEnded)
             #expect(try await lookup(stores, "de").map { LookupAnswer($0) } == .over())
-            // All of the app that take one still; the variant that is over is no mistake.
+            // Sent to all audiences of the app that still take updates. Content for a variant that is over is not an
+            // error.
             let both = try await stores.accept(
                 .update(audiences: [.sample()], byVariant: ["de": (#"{"n":0}"#, nil), "fr": (#"{"n":1}"#, nil)]))
             #expect(both.deliveries.map { $0.variant?.rawValue } == ["fr"])
@@ -181,7 +182,7 @@ struct VariantTests {
         }
     }
 
-    /// The channels with all that ever changes of them.
+    /// The complete rows of the channels, as text.
     private func ledger(_ stores: Stores, _ names: String...) async throws -> [String] {
         try await stores.pool.query(
             """

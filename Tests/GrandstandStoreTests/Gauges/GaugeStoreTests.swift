@@ -20,7 +20,7 @@ struct GaugeStoreTests {
             #expect(try await store.lead(one, for: 60) != nil)
             #expect(try await store.lead(two, for: 60) == nil)
             #expect(try await store.lead(one, for: 60) != nil)
-            // Not its own to give back.
+            // This replica does not hold the lease, so it cannot give it up.
             try await store.resign(two)
             #expect(try await store.lead(two, for: 60) == nil)
             try await store.resign(one)

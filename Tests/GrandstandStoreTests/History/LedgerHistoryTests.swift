@@ -42,7 +42,7 @@ struct LedgerHistoryTests {
         try await withStores { stores in
             let later = stores.now.addingTimeInterval(4 * Self.month)
             try await stores.open("live")
-            // Cancelled, and declared again by a nightly job until its day.
+            // Cancelled before its day. Until then a nightly job may declare it again.
             try await stores.put(.sample("called-off", startsAt: later, endsAt: later.addingTimeInterval(7_200)))
             _ = try await stores.events.cancel(.sample("called-off"), by: .server, now: stores.now)
             try await stores.open("retiring")
@@ -58,7 +58,7 @@ struct LedgerHistoryTests {
             }
             #expect(try await stores.channel(of: "retiring").state == .retiring)
 
-            // The row that was deleted a moment ago is kept.
+            // The row of a channel that was deleted at Apple a moment ago is kept.
             try await stores.provision()
             #expect(try await stores.channel(of: "retiring").state == .deleted)
             try await Self.prune(stores)
@@ -74,7 +74,7 @@ struct LedgerHistoryTests {
             let second = try Audience.sample("com.example.Other")
             try await stores.open(audiences: [.sample(), second])
             let lanes = try await stores.count("select count(*) as n from lanes")
-            // Removed before and after its channel was created.
+            // One audience is removed after its channel was created, another one before.
             try await stores.put(.sample(audiences: [.sample()]))
             try await stores.put(.sample(audiences: [.sample(), .sample("com.example.Third")]))
             try await stores.put(.sample(audiences: [.sample()]))
@@ -126,7 +126,7 @@ struct LedgerHistoryTests {
         try await stores.events.event(.sample(key), now: stores.now) != nil
     }
 
-    /// All but the audit log and keys, as often as there is something.
+    /// Removes old events, channels and lanes until none are left.
     private static func prune(_ stores: Stores) async throws {
         let cutoff = stores.now.addingTimeInterval(-month)
         let history = PostgresHistory(Database(stores.pool))
@@ -135,7 +135,7 @@ struct LedgerHistoryTests {
         }
     }
 
-    /// From the declaration to the deletion of its channel.
+    /// Plays an event from its declaration to the deletion of its channel.
     private static func play(_ stores: Stores, _ key: String) async throws {
         try await stores.open(key)
         try await stores.accept(.update(), for: key)

@@ -107,7 +107,7 @@ struct IdempotencyTests {
                         do {
                             return try await replicas[n % 2].once(Self.request(), now: stores.now) {
                                 tries.rise()
-                                // By then the reason of the first five refusals is gone.
+                                // Only the first five tries have a reason to be refused.
                                 guard tries.current > 5 else { throw Problem(.eventNotFound, "Create it first.") }
                                 done.rise()
                                 return try await Self.work(stores)
@@ -244,7 +244,8 @@ struct IdempotencyTests {
             _ = try await stores.apps.put(.sample())
             let store = PostgresIdempotencyStore(Database(stores.pool))
             let seal = Seal(Self.request())
-            // The process that began it is gone: its row says what it made and until when it was to be left alone.
+            // The process that began the request has crashed. Its row says what the process created, and until when
+            // other processes must wait.
             let begun = try await stores.pool.transaction { connection in
                 _ = try await PostgresIdempotencyStore.begin(
                     seal, now: stores.now, leasedUntil: stores.now + 60, on: connection)

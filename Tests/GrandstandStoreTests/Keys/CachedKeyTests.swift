@@ -22,7 +22,7 @@ struct CachedKeyTests {
             let cached = await cached(stores)
             #expect(cached.known(secret)?.id == key.id)
             #expect(cached.known(other)?.name == "o")
-            // Another replica revokes it.
+            // Another replica revokes the first key.
             #expect(try await stores.keys.revoke(key.id, by: .server, now: stores.now))
             await cached.reload()
             #expect(cached.known(secret) == nil)

@@ -135,7 +135,8 @@ struct LocalChangeTests {
 
     // MARK: Helpers
 
-    /// Stores whose transactions tell a replica, which hears of nothing else. It reads everything once, at `start`.
+    /// Stores whose transactions report their changes to a replica. It gets no other reports. It reads everything once,
+    /// at `start`.
     private func withDeafReplica(
         _ body: (Stores, LookupReplica, () async throws -> Void) async throws -> Void
     ) async throws {
@@ -187,7 +188,7 @@ struct LocalChangeTests {
     }
 }
 
-/// The real source, without announcements and with a journal in which nothing ever stands.
+/// The real source, but without announcements and with a journal that is always empty.
 private struct DeafSource: LookupSource {
     let base: PostgresLookupSource
 

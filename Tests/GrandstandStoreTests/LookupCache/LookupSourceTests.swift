@@ -39,7 +39,8 @@ struct LookupSourceTests {
         }
     }
 
-    /// What was announced up to a change of `keys` that the test makes to see the end.
+    /// The changes that were announced during `body`. After it the test changes `keys`, so that it recognizes the last
+    /// announcement.
     private func announced(
         _ stores: Stores, _ body: () async throws -> Void
     ) async throws -> Set<LookupChange.Subject> {
@@ -63,7 +64,7 @@ struct LookupSourceTests {
         return Set(heard.map(\.subject)).subtracting([.keys])
     }
 
-    /// Whatever an answer shows, and an operator's SQL that changes it.
+    /// For each value that an answer shows, a statement with which an operator could change it.
     @Test(arguments: [
         "update events set starts_at = now() where key = 'match-1'",
         "update events set name = 'x' where key = 'match-1'", "update events set kind = 'x' where key = 'match-1'",
@@ -151,7 +152,7 @@ struct LookupSourceTests {
             let again = try await announced(stores) { try await stores.align() }
             #expect(again == [.event(key)])
             #expect(try #require(try await wait()?.refusal).nextAttemptAt > first.nextAttemptAt)
-            // Another channel: it is being created, then it is created.
+            // With a higher limit there is a place for another channel, and it is created.
             try await stores.apps.put(.sample(channelLimit: 2, at: stores.now))
             _ = try await announced(stores) { try await stores.provision() }
             #expect(try await wait() == ChannelWait())

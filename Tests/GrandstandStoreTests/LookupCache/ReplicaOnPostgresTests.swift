@@ -39,7 +39,7 @@ struct ReplicaOnPostgresTests {
                 try await replica.waits(for: "pending", of: "match-1")
                 try await stores.provision()
                 try await replica.waits(for: "found", of: "match-1")
-                // In one transaction nobody sees it gone.
+                // The channel changes in one transaction, so it is never seen as missing.
                 let before = try await stores.channel().channelID
                 try await stores.pool.query("update channels set channel_id = 'newer' where event_key = 'match-1'")
                 try await until("the newer channel is named") { replica.text("match-1")?.contains("\"newer\"") == true }
@@ -79,10 +79,12 @@ struct ReplicaOnPostgresTests {
             try await stores.open("match-1")
             try await withReplica(stores) { replica in
                 try await replica.waits(for: "found", of: "match-1")
-                // Without triggers nobody announces it and the journal does not know: only reading everything shows it.
+                // Without the trigger the change is neither announced nor in the journal. Only a complete reading finds
+                // it.
                 try await stores.pool.query("alter table channels disable trigger announce_lookup")
                 try await stores.pool.query("update channels set channel_id = 'unannounced'")
-                // It may have read everything before it listens.
+                // The replica may have read everything, but not listen yet. So the test tries until there is a
+                // connection to end.
                 try await until("its LISTEN connection is ended") {
                     try await stores.count(
                         """
@@ -202,7 +204,7 @@ private struct Watched: Sendable {
         EventKey(rawValue: key).flatMap { replica.known(topic: "com.example.goal", in: .production, $0)?.answer }
     }
 
-    /// `found`, `pending`, `over`, `another variant`, or nothing.
+    /// `found`, `pending`, `over`, `no such variant`, or `nil`.
     func kind(_ key: String) -> String? {
         switch answer(key) {
         case .found: "found"
@@ -218,7 +220,7 @@ private struct Watched: Sendable {
         return String(decoding: body.bytes, as: UTF8.self)
     }
 
-    /// Waits for that answer; each look is a round trip to the database apart.
+    /// Waits for that answer. Before each check there is a round trip to the database.
     func waits(for kind: String?, of key: String) async throws {
         try await until("\(key) is \(kind ?? "gone")") {
             try await pool.query("select 1")
@@ -227,7 +229,7 @@ private struct Watched: Sendable {
     }
 }
 
-/// The real source, whose pages a test holds up after the first.
+/// The real source. A test can suspend a complete reading after its first page.
 private final class HeldSource: LookupSource {
     private struct State {
         var isHolding = false

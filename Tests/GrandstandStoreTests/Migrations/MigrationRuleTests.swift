@@ -2,7 +2,8 @@ internal import Foundation
 internal import GrandstandTestKit
 internal import Testing
 
-/// `scripts/check-migrations`: a build that does not know a migration still works beside one that does.
+/// `scripts/check-migrations` checks that a build that does not know a migration can run at the same time as one that
+/// does.
 @Suite(.timeLimit(.minutes(2)))
 struct MigrationRuleTests {
     /// The base, as migration 1. The rule applies to the migrations after it.

@@ -8,7 +8,7 @@ internal import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct MigratorTests {
     private let names = Migration.all.map(\.name)
-    /// The version after the last, and the one after that.
+    /// The version after the last one, and a migration with this version.
     private let version = Migration.all.count + 1
     private var next: Migration {
         Migration(version: version, name: "next", sql: "create table next (id integer);")
@@ -82,7 +82,7 @@ struct MigratorTests {
             #expect(try await older.status() == .refused(.ahead(version: version, least: version)))
             await #expect(throws: refusal) { try await older.migrate() }
             #expect("\(refusal)".hasSuffix("run a newer one"))
-            // A migration without an explanation is refused, too.
+            // A newer database that does not say which builds may use it is refused, too.
             try await test.pool.query("drop table schema_compatibility")
             #expect(try await older.status() == .refused(.ahead(version: version, least: nil)))
         }
@@ -180,7 +180,7 @@ struct MigratorTests {
                     create index concurrently if not exists apps_by_team on apps (team_id);
 
                     """)
-            // An interrupted migration left this.
+            // An interrupted migration left this index, which is invalid.
             try await test.pool.query("create index apps_by_name on apps (name)")
             try await test.pool.query(
                 "update pg_index set indisvalid = false where indexrelid = 'apps_by_name'::regclass")
@@ -191,7 +191,7 @@ struct MigratorTests {
                         try await Migrator(test.pool, migrations: Migration.all + [change], waits: Self.short).migrate()
                     }
                 }
-                // Work on the index waits for this transaction.
+                // Waits until the migration of the index waits for this transaction.
                 while try await test.pool.query(
                     """
                     select from pg_stat_activity

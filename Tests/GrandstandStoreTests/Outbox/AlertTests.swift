@@ -118,7 +118,7 @@ struct AlertTests {
             #expect(try second.timestamp > first.timestamp)
             #expect(second.message.requestID != first.message.requestID)
             #expect(try await stores.delivery(of: goal).apnsRequestID == second.message.requestID)
-            // If nothing newer exists, the message has its own timestamp and content.
+            // If nothing newer was accepted, the same message is sent again, with its timestamp and content.
             try await retry(second, after: 30, stores)
             #expect(try await stores.claim().isEmpty)
             #expect(try await stores.outbox.nextDue(in: .production) == stores.now.addingTimeInterval(30))
@@ -183,7 +183,7 @@ struct AlertTests {
             try await stores.accept(Self.update(1, alert: true))
             let first = try #require(try await stores.claim(lease: 5).first)
             stores.clock.advance(by: 900)
-            // No answer is known, because the lease ended with its replica.
+            // The answer to the first attempt is not known, because its replica was lost and the lease has ended.
             let second = try #require(try await stores.claim().first)
             #expect(try Self.numbers(second) == [1, 0])
             #expect(try second.timestamp > first.timestamp)

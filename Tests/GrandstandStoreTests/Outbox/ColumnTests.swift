@@ -9,7 +9,7 @@ internal import Testing
 
 /// Finds columns that a list of columns lacks.
 struct ColumnTests {
-    /// The columns of a table that no statement over its list fills, by the list's own table.
+    /// By table, the columns that are not in its list, because no statement that uses the list writes them.
     private static let others: [String: Set<String>] = [
         "deliveries": ["id"],
         // The columns that are written when a lane is created.

@@ -9,7 +9,7 @@ internal import Testing
 
 /// Messages that are claimed in the transaction that accepts them.
 struct DepartureTests {
-    /// An outbox that may send at once, next to one that may not.
+    /// Runs a test with an outbox that may send at once, next to one that may not.
     private func withDepartures(
         places: Int = 100, laneInterval: TimeInterval = 0, delay: TimeInterval = 0,
         _ body: (Stores, PostgresOutbox, HandDepartures) async throws -> Void
@@ -236,7 +236,7 @@ struct DepartureTests {
                 #expect(settled == Writes(all: 0, onTheirPage: 0))
                 stores.clock.advance(by: 1)
             }
-            // Nor does the end of the lease that nothing took away.
+            // The settlement does not remove the lease. When the lease ends, nothing is due because of it.
             stores.clock.advance(by: 10)
             #expect(try await stores.claim().isEmpty)
             #expect(try await stores.outbox.nextDue(in: .production) == nil)
@@ -247,7 +247,7 @@ struct DepartureTests {
 
     private struct Writes: Equatable {
         let all: Int
-        /// Without an entry in an index (HOT).
+        /// Updates that wrote no index entry (HOT updates).
         let onTheirPage: Int
     }
 
@@ -266,7 +266,7 @@ struct DepartureTests {
         return writes
     }
 
-    /// Of the session, since its counts were last published.
+    /// The updates in this session since PostgreSQL last published its counts.
     private static func writes(_ connection: PostgresConnection) async throws -> Writes {
         let row = try #require(
             try await connection.query(

@@ -7,12 +7,13 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Lanes are locked in order of their IDs, by everything that needs several: each test holds the lowest lane, lets the
-/// work come to wait for it, and then asks for all others. A transaction that has locked one of those before the lowest
-/// deadlocks.
+/// Everything that needs several lanes locks them in the order of their IDs. Each test locks the lowest lane, waits
+/// until the work waits for it, and then locks all others. If the work had locked one of the others before the lowest
+/// lane, this would be a deadlock.
 @Suite(.timeLimit(.minutes(5)))
 struct LaneOrderTests {
-    /// Audiences whose lanes rise in this order; a set of so many is as good as never in that order.
+    /// Audiences whose lanes have ascending IDs in this order. There are so many that a `Set` of them almost never has
+    /// the same order.
     private static func audiences() throws -> [Audience] {
         try (1...6).flatMap { n in
             try APNsEnvironment.allCases.map { try .sample("com.example.Goal\(n)", $0) }
@@ -36,7 +37,7 @@ struct LaneOrderTests {
                 ).isEmpty)
             }
             try await connection.query("select from lanes where id = any(\(lanes)) order by id for no key update")
-            // The work continues after the commit, which `closing` causes.
+            // The commit releases the locks, so that the work continues.
             try await connection.script("commit; begin")
             try await working
         }

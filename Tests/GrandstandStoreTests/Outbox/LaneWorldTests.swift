@@ -172,7 +172,7 @@ private struct LaneWorld {
             let at = stores.now.addingTimeInterval(Double(Int.random(in: 1...30, using: &random)))
             try await settled(delivery, .retry(at: at, reason: "ServiceUnavailable"))
         default:
-            // Its replica dies.
+            // The replica that sends the message dies.
             if let until = underWay?.until { stores.clock.advance(by: max(0, until.timeIntervalSince(stores.now))) }
             underWay = nil
         }
@@ -204,7 +204,7 @@ private struct LaneWorld {
         for other in try await recent(.queued).intersection(replaced) { orders[other].wasReplaced = true }
     }
 
-    /// The newest broadcasts whose delivery is in `state`.
+    /// Those of the last eight broadcasts whose delivery is in `state`, by their indexes in `orders`.
     private func recent(_ state: Delivery.State) async throws -> Set<Int> {
         var found: Set<Int> = []
         for index in orders.indices.suffix(8) where try await stores.state(of: orders[index].broadcast) == state {
@@ -249,7 +249,7 @@ private struct LaneWorld {
         sent.formUnion([content, ringing])
     }
 
-    /// The very message that may have rung.
+    /// Whether this is exactly the message that was sent before, and whose alert may have rung.
     private func isRepetition(_ delivery: ClaimedDelivery) -> Bool {
         messages[delivery.message.requestID]?.message == delivery.message
     }

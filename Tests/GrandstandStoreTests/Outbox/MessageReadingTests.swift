@@ -44,7 +44,7 @@ struct MessageReadingTests {
             let all = try await stores.outbox.broadcasts(of: key, PageRequest()).items
             #expect(all.map(\.id) == [third, second, first])
             #expect(all.map { $0.deliveries.first?.supersededBy } == [nil, third, second])
-            // Also if the message that replaced it is on another page.
+            // The successor is also named if it is on another page.
             let part = try await stores.outbox.broadcasts(of: key, PageRequest(limit: 1)).nextCursor
             let next = try await stores.outbox.broadcasts(of: key, PageRequest(limit: 1, cursor: part)).items
             #expect(next.first?.deliveries.first?.supersededBy == third)

@@ -73,7 +73,7 @@ struct PushTests {
             #expect(second.text.contains(#"{"n":2}"#))
             let lost = try await stores.delivery(of: starts[0])
             #expect(lost.state == .unknown && lost.reason == Lane.unheard && lost.attempts == 1)
-            // Its late result changes nothing.
+            // The late result of the first push changes nothing.
             try await stores.settle(first, .ok)
             #expect(try await stores.state(of: starts[0]) == .unknown)
         }
@@ -152,7 +152,7 @@ struct PushTests {
             #expect(try await history.prune(.broadcasts, before: stores.now.addingTimeInterval(-1), limit: 10) == 2)
             let tokens = try await stores.pool.query("select encode(token, 'hex') as token from lanes")
             #expect(try tokens.map { try $0.decode(String.self, "token") } == ["80abcdee"])
-            // It begins anew.
+            // The removed token can get a push again, like a new token.
             try await stores.push(.update())
             #expect(try await stores.claim().count == 1)
 

@@ -18,7 +18,7 @@ struct PushWithdrawalTests {
             #expect(
                 try await problem { try await stores.push(.update(Self.long)) } == .payloadTooLarge)
             #expect(try await stores.count(Self.lanes) == 0)
-            // One acceptance has several pushes: this one is refused, another is accepted.
+            // Two pushes in one call: the first is accepted, the second is refused.
             let intakes = try ["80aa", "80bb"].map { hex in
                 BroadcastIntake(
                     .token(try .sample(hex)),
@@ -27,7 +27,8 @@ struct PushWithdrawalTests {
             let results = try await stores.outbox.accept(intakes, now: stores.now, plan: Stores.plan)
             #expect(results.map { (try? $0.get()) != nil } == [true, false])
             #expect(try await stores.count(Self.lanes) == 1)
-            // What is known stays, also with nothing but a scheduled push.
+            // A token that is known stays when a push to it is refused. A token with only a scheduled push stays as
+            // well.
             #expect(
                 try await problem { try await stores.push(.update(Self.long), to: .sample("80aa")) }
                     == .payloadTooLarge)

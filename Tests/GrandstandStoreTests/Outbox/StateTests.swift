@@ -62,7 +62,7 @@ struct StateTests {
                 try await stores.tell(Self.content(0, second))
                 #expect(try await stores.claim().isEmpty)
             }
-            // 30 s after the one before.
+            // 30 s after the last quiet change was sent.
             stores.clock.advance(by: 14)
             let quiet = try await stores.sendOne()
             #expect(quiet.text.contains(#""clock": "9""#))
@@ -82,7 +82,7 @@ struct StateTests {
             try await stores.tell(Self.content(5, 1))
             try await stores.sendOne()
             stores.clock.advance(by: 2)
-            // Fewer goals ring no alert; the clock's turn is 28 s away.
+            // A lower score rings no alert. Without it the next change of the clock would be sent in 28 s.
             #expect(try await stores.tell(Self.content(4, 1))?.outcome == .update)
             #expect(try await stores.tell(Self.content(4, 2))?.outcome == .quiet)
             let sent = try await stores.sendOne()

@@ -129,7 +129,7 @@ struct TakingBackTests {
             #expect(try await stores.state(of: update) == .queued)
             try await stores.sendOne()
             let other = try await stores.accept(.end(#"{"n":3}"#))
-            // Asked again after another end: that one stands.
+            // The first end's withdrawal is requested again, after another end was accepted. The other end stays.
             #expect(try await withdraw(end, stores) == true)
             #expect(try await eventState(stores) == .ended)
             #expect(try await stores.sendOne().text.contains(#"{"n":3}"#))

@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// The owner whose turn it is.
+/// In which order apps get their turns when lanes are claimed.
 struct TurnTests {
     /// Opens `count` events of an app and accepts an update for each.
     private func burst(

@@ -51,7 +51,7 @@ struct WithdrawalTests {
             try await stores.sendOne()
             #expect(try await stores.outbox.cancel(tried.id, now: stores.now) == false)
             let end = try await stores.accept(.end())
-            // Whether what is given back in a stop had left is not known for sure.
+            // A message that was given back when the replica stopped may have been sent already.
             try await stores.outbox.release(try await stores.claim(), replica: stores.replica, now: stores.now)
             #expect(try await stores.outbox.cancel(end.id, now: stores.now) == false)
             #expect(try await stores.outbox.cancel(UUID(), now: stores.now) == nil)
@@ -82,7 +82,7 @@ struct WithdrawalTests {
             #expect(try await stores.state(of: update) == .superseded)
             #expect(try await stores.outbox.cancel(end.id, now: stores.now) == true)
             #expect(try await stores.events.event(key, now: stores.now)?.state == .live)
-            // Another message by now: the end's timestamp was higher.
+            // The update is a different message now, because its timestamp must be higher than that of the end.
             let again = try await stores.sendOne()
             #expect(again.id == tried.id && again.message.requestID != tried.message.requestID)
             #expect(try again.timestamp > refused.timestamp)

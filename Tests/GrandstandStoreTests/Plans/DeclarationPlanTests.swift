@@ -6,8 +6,8 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-/// A season is declared within a minute of the installation: statistics, and the plans of every open connection, are of
-/// the tables as they were when they had a few rows.
+/// A season is declared within a minute of the installation. Then the statistics, and the prepared plans of all open
+/// connections, date from when the tables had only a few rows.
 @Suite(.timeLimit(.minutes(3)))
 struct DeclarationPlanTests {
     /// Rows a step may read for a handful of events.
@@ -21,7 +21,7 @@ struct DeclarationPlanTests {
             if few > 0 { try await PlanTests.fill(database.pool, events: few, analyzed: true) }
             let plans = Plans()
             var configuration = PostgresConfiguration.stores(connectionString: database.connectionString)
-            // Each statement meets the plan that the connection made for it earlier.
+            // With one connection, each statement uses the plan that was made for it earlier.
             configuration.maximumConnections = 1
             try await PlanTests.withPool(configuration, plans, analyzing: true) { pool in
                 let (events, channels) = (PostgresEventStore(Database(pool)), PostgresChannelStore(Database(pool)))
@@ -31,8 +31,8 @@ struct DeclarationPlanTests {
                 try await Self.declare(8..<16, events, channels, stores)
             }
             #expect(plans.all.contains { $0.contains("insert into audiences") })
-            // Aligning counts all that is live, once for many events. Whether an ID of Apple's is known already is looked up
-            // among all channels of the app, 10,000 at most, when a session plans that before there are statistics.
+            // Aligning counts all live rows, once for many events. Whether Apple's ID is known already is checked among
+            // all channels of the app, at most 10,000, if a session planned this before there were statistics.
             let ofApp = [
                 "with due as materialized", "with overdue as", "insert into channels",
                 "not exists (select from channels x",

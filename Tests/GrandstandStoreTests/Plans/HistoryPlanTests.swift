@@ -5,7 +5,8 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-/// Janitors look every ten minutes: a look that finds nothing reads nothing, and a step reads what it forgets.
+/// Janitors look for old rows every ten minutes. If there are none, nothing is read. A step reads only the rows that it
+/// deletes.
 @Suite(.timeLimit(.minutes(3)))
 struct HistoryPlanTests {
     @Test(arguments: [true, false])
@@ -22,7 +23,7 @@ struct HistoryPlanTests {
                 let store = Database(pool)
                 let history = PostgresHistory(store)
                 let now = stores.now
-                // A prepared statement has its final plan after five.
+                // PostgreSQL decides on the final plan of a prepared statement after five executions.
                 for _ in 1...7 {
                     for rows in RetentionRule.Rows.allCases {
                         let before = now.addingTimeInterval(-86_400)

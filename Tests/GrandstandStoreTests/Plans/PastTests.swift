@@ -6,8 +6,8 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-/// Frequent statements read live rows only: 30,000 events are over, 200 are not, and no step of any plan may come to
-/// more rows than those account for.
+/// Frequent statements read only live rows. 30,000 events are over and 200 are live. A step of a plan may read only as
+/// many rows as the live events account for.
 @Suite(.timeLimit(.minutes(3)))
 struct PastTests {
     static let past = 30_000
@@ -15,7 +15,8 @@ struct PastTests {
     /// Rows a step may read: some for each live channel.
     static let bound = live * 10
 
-    /// - Parameter analyzed: `false`: statistics still say that the tables are empty; nothing is to be done then.
+    /// - Parameter analyzed: `false`: the statistics still say that the tables are empty, and the test gives the
+    ///   statements nothing to change.
     @Test(arguments: [true, false])
     func `aligning, counting, forecasting and claiming do not read past events`(analyzed: Bool) async throws {
         try await withDatabase { database in
@@ -28,7 +29,7 @@ struct PastTests {
             ) { pool in
                 let channels = PostgresChannelStore(Database(pool))
                 let reconciliations = PostgresReconciliationStore(Database(pool))
-                // A prepared statement has its final plan after five.
+                // PostgreSQL decides on the final plan of a prepared statement after five executions.
                 for _ in 1...7 {
                     #expect(try await channels.align(now: stores.now, tenure: Stores.tenure) == 0)
                     let quotas = try await channels.quotas(now: stores.now, tenure: Stores.tenure)
@@ -42,7 +43,7 @@ struct PastTests {
                     #expect(backlog.deliveries[.production]?.byState[.queued] == nil)
                 }
                 guard analyzed else { return }
-                // With something to do: one to be made, some to retire, one to be deleted.
+                // Now there is something to do: one channel must be created, and ten must retire and be deleted.
                 try await stores.put(.sample("new"))
                 try await database.pool.query(
                     "update events set ended_at = \(stores.now) where key like 'live-1_'")
@@ -91,8 +92,8 @@ struct PastTests {
         return most
     }
 
-    /// Events with a lane and a channel each: those of the past ended, their channels deleted, their messages settled.
-    /// Foreign keys and triggers are not asked about each.
+    /// Inserts events with a lane and a channel each. Past events have ended, their channels are deleted, and their
+    /// messages are settled. Foreign keys and triggers are disabled for these inserts.
     static func fill(_ pool: PostgresPool, now: Date, analyzed: Bool) async throws {
         try await pool.withConnection { connection in
             try await connection.script(

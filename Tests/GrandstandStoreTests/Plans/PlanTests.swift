@@ -8,8 +8,8 @@ internal import Postgres
 internal import Synchronization
 internal import Testing
 
-/// The plans PostgreSQL makes for the statements that must stay cheap however much history there is. `auto_explain`
-/// tells them of the very statements the stores send, as notices.
+/// The plans that PostgreSQL makes for the statements that must stay cheap, however much history there is.
+/// `auto_explain` reports, in notices, the plans of the statements that the stores really send.
 @Suite(.timeLimit(.minutes(3)))
 struct PlanTests {
     @Test func `accepting, claiming, settling and looking up read few rows`() async throws {
@@ -42,10 +42,12 @@ struct PlanTests {
         }
     }
 
-    /// Minutes before kick-off the tables were empty; statistics and prepared plans still say so when the match begins.
+    /// The tables were empty until minutes before kick-off. When the match begins, statistics and prepared plans still
+    /// date from then.
     ///
     /// - Parameters:
-    ///   - together: how many updates come together: planned anew, or by one plan for ever.
+    ///   - together: how many updates are accepted together. Whether PostgreSQL plans a statement anew or keeps one
+    ///     plan for ever depends on this.
     ///   - atOnce: whether they are claimed with their acceptance.
     @Test(arguments: zip([600, 20, 20, 2, 2], [true, false, true, false, true]))
     func `plans made while the tables were empty read few rows`(together: Int, atOnce: Bool) async throws {
@@ -66,19 +68,19 @@ struct PlanTests {
             }
             Self.check(plans.all, claims: !atOnce)
             for plan in plans.all { #expect(Self.isBound(plan), "\(plan)") }
-            // Of two rows it may compare all with all.
+            // With two rows a plan may compare each row with each other row.
             for plan in plans.all where together > 2 { #expect(!Self.comparesAll(plan), "\(plan)") }
         }
     }
 
-    /// Lanes or deliveries are compared all with all.
+    /// Whether a join of the plan compares each lane or delivery with each other one.
     private static func comparesAll(_ plan: String) -> Bool {
         plan.split(separator: ";").contains {
             $0.contains("Join Filter") && $0.contains(/\.lane\b|\b[dl](_\d+)?\.id\b/)
         }
     }
 
-    /// Nothing reads a table through by its index.
+    /// Whether no index scan of the plan reads a whole table.
     private static func isBound(_ plan: String) -> Bool {
         // A notice with several lines arrives as one.
         let lines = plan.split(separator: ";")
@@ -92,8 +94,8 @@ struct PlanTests {
         return !readsAll
     }
 
-    /// Eight rounds of updates, from the first word to Apple's: a prepared statement has its final plan after
-    /// five.
+    /// Eight rounds of updates, from their acceptance to Apple's answer. PostgreSQL decides on the final plan of a
+    /// prepared statement after five executions.
     private static func updates(
         _ outbox: PostgresOutbox, _ departures: HandDepartures?, _ stores: Stores, events: Int,
         together: Int = 20
@@ -138,9 +140,9 @@ struct PlanTests {
         }
     }
 
-    /// Rows as years of matches leave them; foreign keys and triggers are not asked about each.
+    /// Inserts rows as they are after years of matches. Foreign keys and triggers are disabled for these inserts.
     ///
-    /// - Parameter last: the events that are there already.
+    /// - Parameter last: the number of events that exist already.
     static func fill(
         _ pool: PostgresPool, after last: Int = 0, events: Int = 100_000, analyzed: Bool
     ) async throws {
@@ -186,9 +188,9 @@ struct PlanTests {
             + options.replacing(" ", with: "%20").replacing("=", with: "%3D")
     }
 
-    /// Sessions that tell the plan of every statement, libpq's notices taken for it.
+    /// Runs a test with sessions that report the plan of every statement as a notice of libpq.
     ///
-    /// - Parameter analyzing: with the rows each step came to.
+    /// - Parameter analyzing: whether a plan has the number of rows that each step returned.
     static func withPool(
         _ configuration: PostgresConfiguration, _ plans: Plans, analyzing: Bool = false,
         _ body: (PostgresPool) async throws -> Void

@@ -7,7 +7,8 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Pushes are looked up by key, whatever else the outbox holds and whatever plans were made while it was empty.
+/// Pushes are found by an index, whatever else the outbox contains, and also with plans that were made while it was
+/// empty.
 @Suite(.timeLimit(.minutes(3)))
 struct PushPlanTests {
     @Test(arguments: [20, 2])
@@ -34,7 +35,8 @@ struct PushPlanTests {
         }
     }
 
-    /// Some known tokens and some new ones, eight times: a prepared statement has its final plan after five.
+    /// Eight rounds of pushes to some known and some new tokens. PostgreSQL decides on the final plan of a prepared
+    /// statement after five executions.
     private static func pushes(_ database: Database, _ stores: Stores, _ together: Int) async throws {
         let outbox = PostgresOutbox(database)
         for round in 0..<8 {

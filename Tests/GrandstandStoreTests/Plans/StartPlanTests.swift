@@ -6,8 +6,8 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-/// A shard costs what its members cost, however many others are registered, and whatever statistics and prepared plans
-/// say.
+/// The cost of a shard depends only on the number of its members, whatever the number of other installations, the
+/// statistics and the prepared plans.
 @Suite(.timeLimit(.minutes(3)))
 struct StartPlanTests {
     /// Rows a step may read for a shard of `size`, of two topics.
@@ -25,7 +25,7 @@ struct StartPlanTests {
                 dispatching
                 ? PostgresConfiguration.outbox(connectionString: database.connectionString)
                 : PostgresConfiguration.stores(connectionString: database.connectionString)
-            // Each statement meets the plan that the connection made for it earlier.
+            // With one connection, each statement uses the plan that was made for it earlier.
             configuration.maximumConnections = 1
             try await PlanTests.withPool(configuration, plans, analyzing: true) { pool in
                 let starts = PostgresStartStore(Database(pool))
@@ -43,7 +43,8 @@ struct StartPlanTests {
         }
     }
 
-    /// Shards with every kind of verdict: a prepared statement has its final plan after five.
+    /// Sends eight shards with every kind of verdict. PostgreSQL decides on the final plan of a prepared statement
+    /// after five executions.
     private static func send(_ starts: PostgresStartStore, _ world: StartWorld, shardSize: Int) async throws {
         for _ in 0..<8 {
             let shards = try await starts.claim(
@@ -68,7 +69,8 @@ struct StartPlanTests {
         }
     }
 
-    /// Installations that follow both topics, their numbers above all others; the last of them late.
+    /// Inserts installations that follow both topics. Their numbers are higher than all others. The last ones are
+    /// queued as late followers.
     private static func fill(_ pool: PostgresPool, _ count: Int, queued: Int) async throws {
         try await pool.withConnection { connection in
             try await connection.script(

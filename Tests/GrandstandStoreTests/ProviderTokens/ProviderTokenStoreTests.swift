@@ -62,7 +62,7 @@ struct ProviderTokenStoreTests {
             let store = stores.providerTokens
             let first = KeyRefusal(reason: .invalidProviderToken, since: now)
             try await store.note(first, of: production)
-            // Another replica met it later, and with another reason.
+            // Another replica gets a refusal later, and with another reason.
             try await store.note(
                 KeyRefusal(reason: .expiredProviderToken, since: now.addingTimeInterval(60)), of: production)
             let both = KeyRefusal(reason: .expiredProviderToken, since: now)

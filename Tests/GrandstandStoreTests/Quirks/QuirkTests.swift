@@ -19,8 +19,8 @@ struct QuirkTests {
                 evidence: evidence), for: .sample(), by: actor)
     }
 
-    /// The creation of every waiting channel was refused because the capability is off, and is not tried again for a
-    /// minute.
+    /// Records that the creation of every waiting channel was refused because the capability is off. The next attempt
+    /// is in a minute.
     private func refuse(_ stores: Stores) async throws {
         try await stores.align()
         for task in try await stores.claimChannels() {

@@ -157,7 +157,7 @@ struct ReconciliationTests {
             #expect(try await apply(stores, run, actions).done == [true])
             #expect(try await stores.channel().state == .active)
             #expect(try await stores.sendOne().message.channelID == "made")
-            // The same conclusion twice does nothing.
+            // Applying the same conclusion a second time does nothing.
             #expect(try await apply(stores, run, actions).done == [false])
         }
     }
@@ -199,7 +199,7 @@ struct ReconciliationTests {
             let second = try #require(try await stores.claimChannels().first)
             let now = try await stores.record(.created(channelID: "late"), of: task)
             #expect(now.state == .creating)
-            // Nobody uses it: it is deleted.
+            // No event uses the late channel, so it is deleted.
             let spare = try #require(try await stores.claimChannels().first)
             #expect(spare.channel.channelID == "late")
             #expect(spare.channel.state == .deleting)
@@ -257,7 +257,7 @@ struct ReconciliationTests {
             #expect(
                 try await problem { try await stores.channels.import(wanted, by: .server, now: stores.now) }
                     == .channelExists)
-            // Leased to the run; when that dies, the server deletes it.
+            // The deletion is leased to the run. If the run dies, the server deletes the channel.
             #expect(try await stores.claimChannels().isEmpty)
             stores.clock.advance(by: 11)
             #expect(try await stores.claimChannels().map(\.channel.channelID) == ["x"])

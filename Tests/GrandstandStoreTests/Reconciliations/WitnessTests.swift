@@ -6,7 +6,8 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// An unanswered creation for an app that other systems use as well: no event gets one of their channels.
+/// A creation that Apple did not answer, for an app that other systems also use. No event gets a channel of those
+/// systems.
 @Suite(.timeLimit(.minutes(5)))
 struct WitnessTests {
     /// A creation that Apple did not answer, of `mostRecentMessageStored`.
@@ -50,7 +51,7 @@ struct WitnessTests {
             try await stores.provision()
             let channel = try await stores.channel()
             #expect(channel.state == .active && channel.channelID != "theirs")
-            // It stands while there is something to be looked at, for a day.
+            // The alarm stays while the list has a channel that somebody must look at, for a day at most.
             let mine = try #require(channel.channelID)
             stores.clock.advance(by: 3_600)
             #expect(try await stores.reconcile([mine, "theirs"]).alarm == .ambiguousCreation)
@@ -75,7 +76,7 @@ struct WitnessTests {
             let (actions, alarm) = try await stores.reconcile(["theirs", "made"], policies: policies)
             #expect(actions.map(\.name) == ["reopen", "contest", "contest"])
             #expect(alarm == .ambiguousCreation)
-            // The next call has the list just read for its witness.
+            // The list that was just read counts as the list before the next creation.
             try await stores.align()
             let task = try #require(try await stores.claimChannels().first)
             #expect(abs(try #require(task.listAskedAt).timeIntervalSince(stores.now)) < 0.01)

@@ -52,7 +52,8 @@ struct StartAskTests {
                     specification, within: .all, by: actor, if: .none, now: world.now)
             }
             #expect(try await world.report().by == "grandstand")
-            // The same start in another's declaration is the first one's still.
+            // If another actor declares the event with the same start, the start still belongs to the actor that
+            // declared it first.
             specification.name = "Final"
             try await declare(first)
             #expect(try await world.report().by == "grandstand")

@@ -135,13 +135,14 @@ struct StartClaimTests {
             try await world.settle(first)
             world.stores.clock.advance(by: 60)
             for (number, score) in [#"{"score":"1-0"}"#, #"{"score":"2-0"}"#].enumerated() {
-                // The second is not sent yet.
+                // The second update is accepted, but not sent yet.
                 let update = try await world.stores.accept(.update(score))
                 let sent = number == 0 ? try await world.stores.sendOne().timestamp : nil
                 try await world.queue(try await world.follow())
                 let shard = try #require(try await world.claim().first)
                 #expect(shard.pushes[0].payload.contentState == Array(score.utf8))
-                // Not below the content that it shows, and below every update to come.
+                // The timestamp of a start is not lower than that of the content that it shows, and lower than that of
+                // every later update.
                 if let sent { #expect(shard.pushes[0].timestamp == sent) }
                 try await world.settle(shard)
                 #expect(try await world.stores.outbox.cancel(update.id, now: world.now) == false)
@@ -165,7 +166,7 @@ struct StartClaimTests {
             let withdrawn = try await world.stores.accept(.update(#"{"n":1}"#))
             #expect(try await world.stores.outbox.cancel(withdrawn.id, now: world.now) == true)
             try await world.stores.accept(.update(#"{"n":2}"#, sendAt: world.now.addingTimeInterval(60)))
-            // The start goes to the first that was declared.
+            // The start uses the audience that was declared first, so an update for the second audience does not count.
             try await world.stores.accept(.update(#"{"n":3}"#, audiences: [audiences[1].id]))
             try await world.follow()
             let declared = try #require(try await world.claim().first)

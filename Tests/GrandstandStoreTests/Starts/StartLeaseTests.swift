@@ -83,7 +83,7 @@ struct StartLeaseTests {
             try await world.sendAll()
             world.stores.clock.advance(by: 60)
             let closing = try #require(try await world.claim().first)
-            // What is to be counted cannot be read.
+            // The table is locked, so the count must wait.
             try await world.stores.pool.transaction { connection in
                 try await connection.query("lock table starts in access exclusive mode")
                 let settling = Task { try await world.settle(closing) }

@@ -42,7 +42,7 @@ struct StartReportTests {
             try await world.follow(system: "17.0")
             let shard = try #require(try await world.claim(shardSize: 2).first)
             try await world.stores.accept(.end())
-            // Two pushes are under way, two were not made.
+            // Two pushes are under way. The other two were not sent before the end.
             func expect(_ accepted: Int, pending: Int, tooLate: Int) async throws {
                 let counts = try await world.counts()
                 #expect(counts.accepted == accepted)

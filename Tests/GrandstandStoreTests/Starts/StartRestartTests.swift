@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Cards on a channel that was replaced.
+/// Activities on a channel that was replaced.
 struct StartRestartTests {
     /// An activity as its app reported it.
     private func report(
@@ -58,13 +58,14 @@ struct StartRestartTests {
             #expect(shard.members.map(\.installation) == [followers[0], followers[1]])
             #expect(shard.pushes[0].channelID != old)
             try await world.settle(shard)
-            // One app has reported the end of the old card, the other has not yet.
+            // One app has reported the end of its old activity, the other has not yet.
             try await report(followers[0], state: "dismissed", world)
             #expect(try await world.sendAll().isEmpty)
             let report = try await world.report()
             #expect(report.state == .done && report.counts.accepted == 6)
 
-            // The cards that were started again are older than the next channel, those that were started before it are gone.
+            // An activity that was started again is older than the next channel, so it is started once more. An
+            // activity that has ended is not.
             world.stores.clock.advance(by: 10)
             try await loseChannel(world)
             #expect(try await world.sendAll() == [followers[1]])

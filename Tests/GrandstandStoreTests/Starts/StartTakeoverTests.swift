@@ -7,7 +7,8 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// A token that another installation registers during or after a start to it: both installations are one phone.
+/// A start is sent to a token, and another installation registers this token meanwhile or later. Both installations are
+/// one phone.
 struct StartTakeoverTests {
     /// Registers an installation with a token, as its app does.
     ///
@@ -83,7 +84,7 @@ struct StartTakeoverTests {
             let third = try await Self.register("aa", in: world)
             try await world.settle(shard)
             if stops {
-                // What waits is forgotten with the stop, and the start goes on all the same.
+                // After the stop no installation waits any longer. The start is requested again and continues.
                 try await world.starts.stop(.sample(), within: .all, by: .commandLine, now: world.now)
                 try await world.sendAll()
                 try await world.starts.startNow(.sample(), within: .all, by: .commandLine, now: world.now)
@@ -103,7 +104,7 @@ struct StartTakeoverTests {
             #expect(sent == [first])
             let follower = try await world.follow(token: "bb")
             try await world.queue(follower)
-            // Its last step waits for the commit of another.
+            // The last step of the registration waits for the commit of another transaction.
             let registering = try await world.stores.pool.transaction { connection in
                 try await connection.query(
                     """
@@ -132,7 +133,7 @@ struct StartTakeoverTests {
             for _ in 0..<12 { followers.insert(try await world.follow()) }
             var reached: Set<Int> = []
             for round in 0..<6 {
-                // More than a shard takes, and one token that goes from hand to hand.
+                // In each round more installations register than a shard takes. One of them takes over the token `aa`.
                 for n in 0..<5 { _ = try await Self.register(n == 0 ? "aa" : "bb\(round)\(n)", in: world) }
                 let shard = try #require(try await world.claim(shardSize: 4).first)
                 #expect(shard.members.count == 4)

@@ -69,7 +69,7 @@ struct VariantStartTests {
             var report = try await world.report()
             #expect(report.state == .waiting && report.waitingFor == .channel && report.finishedAt == nil)
             #expect(report.counts.accepted == 1 && report.counts.pending == 1)
-            // Who comes meanwhile waits with them, or goes at once.
+            // Of the new followers one waits for the channel of `fr`, and the other gets its start at once.
             let late = [try await world.follow(locale: "fr"), try await world.follow(locale: "de")]
             for follower in late { try await world.queue(follower) }
             #expect(try await world.sendAll() == [late[1]])

@@ -21,7 +21,8 @@ struct CrowdWorld: Sendable {
 
     /// Reports an activity with a token and no channel.
     ///
-    /// - Parameter variant: that of the audience that was chosen for it; `""`: the one without.
+    /// - Parameter variant: the variant of the audience that was chosen for it; `""`: that of the audience without a
+    ///   variant.
     /// - Returns: its number.
     @discardableResult
     func show(
@@ -51,7 +52,7 @@ struct CrowdWorld: Sendable {
         try await stores.pool.withConnection { connection in
             _ = try await connection.pipeline(CrowdJoins.queue("\([activity])", now: stores.now))
         }
-        // As the loop does at once: there is nothing yet to get.
+        // Removes it from the queue if the crowd has no content yet, as the dispatcher's loop does at once.
         try await stores.pool.query(
             """
             delete from fan_out_queue j using fan_outs f join lanes l on l.id = f.lane
@@ -78,7 +79,7 @@ struct CrowdWorld: Sendable {
         try await crowds.settle(shard, outcomes, replica: replica ?? stores.replica, now: now)
     }
 
-    /// Makes the event's only audience one that is reached by tokens.
+    /// Changes how the event's only audience is reached: by tokens or by a channel.
     func reach(by delivery: Audience.Delivery, _ key: String = "match-1") async throws {
         var audience = try Audience.sample()
         audience.delivery = delivery

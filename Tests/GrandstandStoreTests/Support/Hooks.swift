@@ -51,7 +51,7 @@ struct Hooks: Sendable {
         try #require(try await webhooks.delivery(message.id, of: message.webhook)).delivery
     }
 
-    /// One claimed message.
+    /// Adds a webhook and claims a test message for it.
     func tested() async throws -> (webhook: Webhook, message: ClaimedWebhook) {
         let webhook = try await add([.quotaLevel])
         _ = try await webhooks.test(webhook.id, by: .commandLine, now: stores.now)

@@ -3,7 +3,7 @@ internal import Grandstand
 
 @testable internal import GrandstandStore
 
-/// The transactions that verdicts share, without the batch in front of them.
+/// Settles and releases in one transaction, without the batch that collects such calls.
 extension PostgresOutbox {
     @discardableResult
     func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws -> Set<Int> {

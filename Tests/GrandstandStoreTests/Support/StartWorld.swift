@@ -44,7 +44,7 @@ struct StartWorld: Sendable {
         return try await stores.put(specification)
     }
 
-    /// The same, and its channel exists.
+    /// Declares such an event, and creates its channel.
     func open(
         _ key: String = "match-1", topics: [String] = ["team:rapid"], start: StartDeclaration? = nil
     ) async throws {
@@ -54,7 +54,7 @@ struct StartWorld: Sendable {
 
     // MARK: Followers
 
-    /// Registers an installation that follows; `token: nil`: without one.
+    /// Registers an installation that follows topics. Unless `hasToken`, it has no token.
     @discardableResult
     func follow(
         _ topics: [String] = ["team:rapid"], system: String = "18.4", token: String? = nil, enabled: Bool = true,
@@ -92,7 +92,7 @@ struct StartWorld: Sendable {
             """)
     }
 
-    /// What a registration does for runs that are open.
+    /// Queues the installation for all open runs, as its registration does.
     func queue(_ installation: Int) async throws {
         try await stores.pool.query(
             """
@@ -123,7 +123,7 @@ struct StartWorld: Sendable {
         try await starts.settle(shard, outcomes, replica: replica ?? stores.replica, now: now)
     }
 
-    /// Claims and has everything accepted until nothing is due now.
+    /// Claims shards and settles all their pushes as accepted, until nothing is due now.
     ///
     /// - Returns: the installations that were sent to, in order.
     @discardableResult

@@ -14,7 +14,7 @@ extension TokenAddress {
 }
 
 extension BroadcastRequest {
-    /// The same as a push.
+    /// The same request, with the size limit of a push to a token.
     var asPush: BroadcastRequest {
         var request = self
         request.bodyLimit = APNsLimits.devicePayload

@@ -63,9 +63,9 @@ struct Stores: Sendable {
         try await channels.claimDue(now: now, leasedUntil: now.addingTimeInterval(10), limit: limit)
     }
 
-    /// Aligns and has every call that is due succeed, as a Provisioner would with a healthy APNs.
+    /// Aligns, and records every due call as successful, as a Provisioner does while APNs works.
     ///
-    /// - Returns: the channels as they are then.
+    /// - Returns: the channels after these calls.
     @discardableResult
     func provision() async throws -> [Channel] {
         try await align()
@@ -96,7 +96,7 @@ struct Stores: Sendable {
         return try await record(.deleted, of: ChannelTask(channel: channel, address: address))
     }
 
-    /// An event whose audiences have their channels.
+    /// Declares an event, and creates the channels of its audiences.
     @discardableResult
     func open(_ key: String = "match-1", audiences: [Audience]? = nil) async throws -> EventKey {
         let event = try await put(.sample(key, audiences: audiences))
@@ -114,9 +114,10 @@ struct Stores: Sendable {
 
     // MARK: Reconciliations
 
-    /// Reconciles with a list of these channels; what Apple is asked for beside it has `policies`, the rest is gone.
+    /// Reconciles with a list of these channels. If Apple must be asked about a channel, `policies` has the answer; a
+    /// channel that is not in it does not exist.
     ///
-    /// - Parameter apply: whether the actions are carried out; all that are must succeed.
+    /// - Parameter options: whether the actions are carried out. All that are carried out must succeed.
     @discardableResult
     func reconcile(
         _ listed: [String], policies: [String: StoragePolicy] = [:],
@@ -144,8 +145,8 @@ struct Stores: Sendable {
         return (actions, alarm)
     }
 
-    /// A reconciliation finds that Apple has lost this channel; the app's others it has. The operator asked for it to be
-    /// replaced, also when it is the only one.
+    /// Reconciles with a list that lacks only this channel. The operator has asked for lost channels to be replaced,
+    /// even if all are lost.
     func lose(_ channel: Channel) async throws {
         let page = try await channels.channels(
             of: channel.bundleID, in: channel.environment, where: ChannelFilter(state: .active), PageRequest())
@@ -265,7 +266,7 @@ extension Verdict {
 }
 
 extension Broadcast {
-    /// As its acceptance tells of it: what was asked for is known there.
+    /// The broadcast without its request, as the answer to its acceptance contains it. The caller knows the request.
     var withoutMessage: Broadcast {
         var broadcast = self
         broadcast.request = nil

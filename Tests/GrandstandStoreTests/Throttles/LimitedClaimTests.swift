@@ -72,7 +72,7 @@ struct LimitedClaimTests {
             #expect(try await stores.claim(limits: [Self.limit(1)]).map(Self.number) == ["3"])
             stores.clock.advance(by: 3)
             try await stores.accept(.update(#"{"n":4}"#, alert: "{}"), for: "goal-2")
-            // Its turn was ten seconds after it came to wait, and that is a second ago.
+            // The lane `quiet` has its turn ten seconds after its message began to wait. This was a second ago.
             #expect(try await stores.claim(limits: [Self.limit(2)]).map(Self.number).sorted() == ["1", "2"])
             #expect(try await stores.claim(limits: [Self.limit(1)]).map(Self.number) == ["4"])
         }

@@ -99,7 +99,8 @@ struct WebhookDeclarationTests {
             let webhook = try await hooks.add([.broadcastSettled], apps: ["com.example.Goal", "com.example.Other"])
             let queued = try #require(try await hooks.webhooks.test(webhook.id, by: .commandLine, now: now))
             let draft = try Self.draft("example.com", .only([.sample()]))
-            // Its reader saw it when it covered only one app; now it covers another app or other topics as well.
+            // When the caller read the webhook, it covered only one app. Now it also covers another app or other
+            // topics.
             for bounds in [WebhookFilter(within: .only([try .sample()])), WebhookFilter(topics: [.quotaLevel])] {
                 let store = hooks.webhooks
                 let replaced = try await store.replace(

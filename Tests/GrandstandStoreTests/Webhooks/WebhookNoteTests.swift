@@ -7,14 +7,14 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// From the note in a transaction to the message made of it.
+/// The notes that transactions write about changes, and the messages that are made of them.
 @Suite(.timeLimit(.minutes(1)))
 struct WebhookNoteTests {
     private static func bodies(_ hooks: Hooks) async throws -> [String] {
         try await hooks.claim().map { String(decoding: $0.body, as: UTF8.self) }.sorted()
     }
 
-    /// One channel, missing, and a note of it.
+    /// Creates a channel and marks it as missing. A trigger writes a note of it.
     private static func lose(_ hooks: Hooks, reason: String = "gone") async throws {
         try await hooks.stores.open()
         try await hooks.stores.pool.query(

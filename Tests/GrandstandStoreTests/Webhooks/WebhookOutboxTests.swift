@@ -73,8 +73,8 @@ struct WebhookOutboxTests {
         }
     }
 
-    /// Two transactions settle the last two deliveries at the same time. Neither sees the other's, but one of the notes
-    /// is complete.
+    /// Two transactions settle the last two deliveries at the same time. Neither sees the change of the other, but each
+    /// writes a note. When the later note is read, both deliveries are settled.
     @Test func `of deliveries settled at the same time the last is noticed`() async throws {
         try await withHooks { hooks in
             let stores = hooks.stores

@@ -103,7 +103,7 @@ struct WebhookTriggerTests {
             let own = try await hooks.add([.broadcastSettled], app: "com.example.A")
             let all = try await hooks.add([.broadcastSettled])
             let pair = try await hooks.add([.broadcastSettled], apps: ["com.example.A", "com.example.B"])
-            /// How many messages wait for each, once a broadcast to these apps is settled.
+            /// How many messages wait for each of the three webhooks after this broadcast is settled.
             func told(_ request: BroadcastRequest) async throws -> [Int] {
                 try await stores.accept(request)
                 for delivery in try await stores.claim() { try await stores.settle(delivery, .ok) }

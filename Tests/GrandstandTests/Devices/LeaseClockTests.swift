@@ -26,7 +26,8 @@ struct LeaseClockTests {
         clock.answered(at: Self.at(30), lease: 6)
         #expect(clock.leasesOver(at: Self.at(33)) < end)
         #expect(clock.leasesOver(at: Self.at(34)) == end)
-        // By then all earlier leases have ended, and new leases have their own time.
+        // One lease duration after the outage, every lease has been extended or has ended, so the clock shows the real
+        // time again.
         #expect(clock.leasesOver(at: Self.at(36)) == Self.at(36))
     }
 

@@ -92,7 +92,8 @@ struct ReceiptTests {
         }
         let report = ReceiptReport(
             sample: 9, sent: sent, tallies: [tally(100, 1), tally(160, 2), tally(161, 1), tally(162, 3), tally(163, 1)])
-        // Late members have their own timestamp and no delay.
+        // Tokens that joined later got the newest state with their own timestamp, 163. They count as shown, but have no
+        // delay.
         #expect(report.newest?.shown == 6 && report.newest?.timestamp == 162)
         #expect(report.newest?.acceptedAt == Self.start.addingTimeInterval(60) && report.newest?.seconds?.p99 == 1)
         #expect(report.messages.map(\.shown) == [1, 2, 1, 3, 1])

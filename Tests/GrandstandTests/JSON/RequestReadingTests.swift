@@ -44,7 +44,7 @@ struct RequestReadingTests {
     @Test func `of many faults the first are listed, with the number of the others`() throws {
         let names = (0..<1_000).map { #""f\#($0)": 1"# }.joined(separator: ",")
         let problem = try Self.problem(Contract.ChannelDraft.self, "{\(names)}")
-        // 1,000 unknown members and a missing one, minus the listed ones.
+        // 1,001 faults: 1,000 unknown members and a missing one. Only the first 50 are listed.
         #expect(problem?.kind == .unknownField && problem?.errors.count == FaultList.limit)
         #expect(problem?.errors.first?.pointer == "/f0")
         #expect(problem?.detail.hasSuffix(" 951 more places are wrong and not listed.") == true)

@@ -110,7 +110,7 @@ struct LaneCrowdTests {
         #expect(rest.fanOut?.next == .after(40))
         #expect(try #require(rest.timestamp) > #require(first.timestamp))
         settle(&lane, swept(to: 60, isSwept: true, accepted: 10), at: sceneTime + 1)
-        // Afterwards every member gets the content alone.
+        // Then every member gets the newest content without the alert.
         let newest = try #require(take(&lane, at: sceneTime + 2))
         #expect(newest.id == 2)
         #expect(newest.fanOut == FanOut())
@@ -163,7 +163,7 @@ struct LaneCrowdTests {
         settle(
             &lane, FanOut.Progress(.sweep(to: 9, isLast: true, resting: 0), accepted: 2, expired: 1), at: sceneTime + 9)
         #expect(lane.messages[1].state == .accepted && lane.messages[1].fanOut?.expired == 1)
-        // A member that never had an answer before the message's own time was over.
+        // One member got no answer before the message expired.
         let silent = Delivery.Counts(FanOut(cursor: 2, isSwept: true, waiting: 1, total: 2, accepted: 1), .expired)
         #expect((silent.accepted, silent.expired, silent.pending) == (1, 1, 0))
     }
@@ -187,7 +187,7 @@ struct LaneCrowdTests {
         settle(&lane, FanOut.Progress(.sweep(to: 9, isLast: true, resting: 0), rejected: 9, reason: "BadTopic"))
         #expect(lane.messages[0].state == .rejected)
         #expect(lane.messages[0].reason == "BadTopic")
-        // An empty crowd has no refusal.
+        // A message to an empty crowd counts as accepted, because no member was refused.
         lane.accept(message(2), at: sceneTime)
         #expect(take(&lane, at: sceneTime + 1) != nil)
         settle(&lane, swept(to: 0, isSwept: true), at: sceneTime + 1)
@@ -231,7 +231,7 @@ struct LaneCrowdTests {
         }
         #expect(lane.messages.map(\.state) == [.accepted, .queued])
         #expect(lane.messages[1].fanOut?.pending == 3)
-        // One member that did not rest does not have it.
+        // Message 2 is not accepted yet: one member that is not resting does not have it.
         lane.accept(message(3), at: sceneTime + 3)
         #expect(lane.messages.map(\.state) == [.accepted, .superseded, .queued])
         #expect(take(&lane, at: sceneTime + 3) != nil)
@@ -239,7 +239,7 @@ struct LaneCrowdTests {
         #expect(take(&lane, at: sceneTime + 10) != nil)
         settle(&lane, FanOut.Progress(.queue(taken: 1, rested: 1), accepted: 1), at: sceneTime + 10)
         #expect(lane.messages[2].fanOut?.waiting == 1)
-        // The other member left.
+        // The other resting member has left the crowd.
         #expect(take(&lane, at: sceneTime + 17) != nil)
         settle(&lane, FanOut.Progress(.emptyQueue), at: sceneTime + 17)
         #expect(lane.messages[2].state == .accepted)

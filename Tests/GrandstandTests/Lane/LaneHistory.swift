@@ -33,15 +33,15 @@ struct LaneHistory {
     private var lastTimestamp = 0
     private var lastContent = -1
     private var lastTake: Date?
-    /// No message is sent before this time. At most half an interval is made up for.
+    /// No message is sent before this time. If a message was sent late, at most half an interval is caught up.
     private var earliest = Date.distantPast
     private var heldUntil: Date?
     /// Apple's ID of the channel for messages; `nil`: none.
     private var channel: String?
     private var channels = 0
-    /// The headers that organisers set.
+    /// The `apns-expiration` values that organisers set, by broadcast.
     private var headers: [UUID: Int] = [:]
-    /// The lane's mistakes.
+    /// The lane's first mistake; `nil`: none.
     private(set) var fault: String?
     private(set) var story: [String] = []
     private(set) var seen: Set<String> = []
@@ -76,7 +76,7 @@ struct LaneHistory {
         write()
     }
 
-    /// Like the store after each call: the row's due time is the time since which the lane waits.
+    /// As the store does after each call: stores the lane's due time as the time since which the lane waits.
     private mutating func write() { lane.waitsSince = lane.lease == nil ? verbs.due(lane, now) : nil }
 
     // MARK: Steps
@@ -125,7 +125,7 @@ struct LaneHistory {
         seen.insert("changed")
     }
 
-    /// The part of a message that depends on the channel's policy.
+    /// The expected `apns-expiration`, which depends on the channel's policy.
     private func header(_ broadcast: UUID, _ expires: Date) -> Int {
         guard lane.audience.storagePolicy == .mostRecentMessageStored else { return 0 }
         return headers[broadcast] ?? Int(expires.timeIntervalSince1970.rounded(.up))
@@ -158,7 +158,8 @@ struct LaneHistory {
         underWay = (taken, replica, now + 5)
     }
 
-    /// The next message by the list; `nil`: there is none, or it has to wait for more than the interval.
+    /// The ID of the message that must be sent next by the list of requests; `nil`: there is none, or it waits for
+    /// something other than the interval.
     private func expected() -> Int? {
         guard channel != nil, heldUntil.map({ $0 <= now }) ?? true else { return nil }
         let newest = orders.lastIndex { !$0.isWithdrawn }
@@ -279,7 +280,8 @@ struct LaneHistory {
         }
     }
 
-    /// APNs works. The remaining messages are sent when they are due, and the newest state arrives last.
+    /// From now on APNs accepts every message. The remaining messages are sent when they are due, and the newest state
+    /// arrives last.
     private mutating func drain() {
         if let until = underWay?.until { now = max(now, until) }
         underWay = nil

@@ -16,7 +16,7 @@ struct LanePaceTests {
             channel: Lane.Channel(id: UUID(), channelID: "channel", takesMessages: true))
     }
 
-    /// Like the store after each call: the row's due time is the time since which the lane waits.
+    /// As the store does after each call: stores the lane's due time as the time since which the lane waits.
     private func write(_ lane: inout Lane, at now: Date) {
         lane.waitsSince = lane.lease == nil ? lane.due(at: now) : nil
     }

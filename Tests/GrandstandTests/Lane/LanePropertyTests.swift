@@ -20,7 +20,6 @@ struct LanePropertyTests {
                 == ["repeated", "another", "carried", "stale", "withdrawn", "refused", "reopened", "changed", "moved"])
     }
 
-    /// The test must find each lane that does one thing wrong.
     @Test(arguments: Mutant.allCases) func `every deliberately wrong lane is detected`(_ mutant: Mutant) {
         let isFound = (UInt64(1)...1_000).contains { seed in
             var history = LaneHistory(seed: seed, verbs: mutant.verbs)

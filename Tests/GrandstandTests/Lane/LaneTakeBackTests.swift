@@ -86,7 +86,7 @@ struct LaneTakeBackTests {
             #expect(lane.messages[0].state == (verdict == accepted ? .accepted : .cancelled))
             #expect(take(&lane, at: sceneTime + 4)?.broadcast == broadcasts[1])
         }
-        // Its replica died, so nobody gets the answer.
+        // The replica that sent the end has died, so nobody gets the answer.
         var lane = try lane()
         lane.accept(message(0, isEnd: true), at: sceneTime)
         #expect(take(&lane) != nil)

@@ -93,7 +93,7 @@ struct LaneTokenTests {
         #expect(lane.due(at: sceneTime + 2) == nil)
     }
 
-    /// 4,096 bytes for a token, 5,120 for a channel.
+    /// A message to a token may have 4,096 bytes, and a message to a channel 5,120.
     @Test func `a repeated alert gets the newest content, ignoring starts, if a token accepts both together`()
         throws
     {

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Grandstand
 
-/// The operations of a lane. A wrong lane replaces one of them.
+/// The operations of a lane. A deliberately wrong lane replaces one of them.
 struct LaneVerbs {
     var accept: (inout Lane, LaneMessage, Date) -> Void = { $0.accept($1, at: $2) }
     var take: (inout Lane, LaneClaim, () -> UUID) -> LaneMessage? = { $0.take($1, requestID: $2) }

@@ -27,7 +27,8 @@ struct LookupBacklogTests {
         #expect(backlog.needsReading)
         #expect(!backlog.isWhole)
         backlog.beginReading(at: one)
-        // At first nothing can have been lost, so the journal is read from the beginning of listening.
+        // Listening begins for the first time. The journal has all changes since the first reading began, so none is
+        // lost and no second reading is needed.
         backlog.listening()
         #expect(!backlog.needsReading)
         #expect(!backlog.isWhole)
@@ -92,7 +93,8 @@ struct LookupBacklogTests {
         #expect(backlog.take().keys.count == 1)
         #expect(backlog.find([try change(11), try change(12)], from: again, to: again) == [try change(12)])
         #expect(backlog.take().keys.count == 1)
-        // A reading of everything begins before some changes. Changes found after that are read again.
+        // A new reading of everything may begin before some changes. So a change that the journal shows after that is
+        // read again.
         backlog.beginReading(at: again)
         #expect(backlog.find([try change(11)], from: again, to: two) == [try change(11)])
     }
@@ -164,7 +166,7 @@ struct LookupBacklogTests {
         #expect(backlog.unread(derby)?.at == moment)
         let late = backlog.take()
         #expect(late.keys == [derby])
-        // Changed again while it is being read.
+        // The event changes again while it is being read.
         backlog.change([derby], at: moment + .seconds(1))
         backlog.read(derby, in: late)
         #expect(backlog.unread(derby)?.at == moment + .seconds(1))

@@ -20,7 +20,7 @@ struct LookupIndexTests {
         return record
     }
 
-    /// The keys on all pages, each requested with the cursor of the page before, as text.
+    /// The keys on all pages. Each page is requested with the cursor of the page before, as text.
     private static func keys(_ index: LookupIndex, _ query: LookupListQuery) throws -> [String] {
         var query = query
         var keys: [String] = []

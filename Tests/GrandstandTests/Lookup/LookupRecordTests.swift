@@ -71,7 +71,8 @@ struct LookupRecordTests {
         #expect(wait.detail(of: key, later) == ChannelWait().detail(of: key, later))
     }
 
-    /// Audiences in their order, with those that are over in brackets; the question; and the audience found.
+    /// The variants of the audiences in their order (in brackets if the audience is over), the requested variant, and
+    /// the result.
     @Test(
         arguments: [
             (["", "de"], nil, ""), (["de", ""], nil, ""), (["de", "fr"], nil, "de"), (["(de)", "fr"], nil, "fr"),

@@ -30,7 +30,7 @@ struct ReconciliationPlanTests {
             settleableAt: ago(settleable))
     }
 
-    /// It was missing in a list shortly before the calls.
+    /// An unmanaged channel. A list shortly before the calls did not contain it.
     private static func unmanaged(
         _ channelID: String, seen: TimeInterval = 40, _ policy: StoragePolicy? = nil
     ) -> UnmanagedChannel {
@@ -90,8 +90,8 @@ struct ReconciliationPlanTests {
         let plan = Self.plan(listed: ["here"], [Self.entry("here"), gone, Self.entry("hidden"), call])
         let (actions, alarm) = plan.conclusions(
             ["gone": .gone, "hidden": .exists(.noMessageStored)], Self.apply, now: Self.now)
-        // Apple's answer about the one channel counts. That the call created nothing would only be concluded from the
-        // list.
+        // Apple's answer about the channel `gone` counts. The call stays open, because only a complete list would prove
+        // that it created nothing.
         #expect(actions == [.markMissing(gone)])
         #expect(alarm == .listIncomplete)
         let whole = plan.conclusions(["gone": .gone, "hidden": .unknown], Self.apply, now: Self.now)
@@ -107,7 +107,8 @@ struct ReconciliationPlanTests {
         var options = ReconciliationOptions(apply: true, adopt: true, deleteUnmanaged: true, grace: 0)
         #expect(plan.questions(options, now: Self.now, limit: 500).isEmpty)
         let (actions, alarm) = plan.conclusions(["a": .gone, "b": .gone], options, now: Self.now)
-        // Nothing else is done, and a channel that was created by hand is not created again.
+        // The plan only proposes to create the event's channel again. The other channel has no event, because it was
+        // created by hand, so it is not created again.
         #expect(actions == [.recreate(bound)])
         #expect(alarm == .capabilityOff)
 
@@ -173,7 +174,7 @@ struct ReconciliationPlanTests {
         #expect(Self.actions(plan, [:], options) == [.deleteUnmanaged(before)])
         let adopting = ReconciliationOptions(apply: true, adopt: true)
         #expect(Self.actions(plan, [:], adopting) == [.adopt(before)])
-        // No creation waits for an answer that reading again would give.
+        // No creation without an answer needs another list.
         #expect(!plan.leavesUnanswered([]))
     }
 
@@ -222,7 +223,7 @@ struct ReconciliationPlanTests {
             [call],
             unmanaged: [Self.unmanaged("before", seen: 61), Self.unmanaged("other", .mostRecentMessageStored)])
         #expect(Self.actions(plan) == [.reopen(call)])
-        // Gone between the list and the reading, so it belongs to nobody.
+        // The channel was deleted between the list and the reading, so it belongs to no call.
         #expect(Self.actions(Self.plan([call], unmanaged: [Self.unmanaged("x")]), ["x": .gone]) == [.reopen(call)])
     }
 

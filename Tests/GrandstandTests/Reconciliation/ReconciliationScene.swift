@@ -28,7 +28,8 @@ struct ReconciliationScene {
             if random.chance(0.95) { listing.channelIDs.append(channelID) }
             snapshot.unmanaged.append(Self.unmanaged(channelID, &random))
         }
-        // A channel that is recorded while the list is being written can be on both sides.
+        // A channel that is recorded while Apple writes the list can be both in the ledger and among the unmanaged
+        // channels.
         if let known = snapshot.entries.first?.channelID, random.chance(0.2) {
             snapshot.unmanaged.append(Self.unmanaged(known, &random))
         }
@@ -40,7 +41,7 @@ struct ReconciliationScene {
         }
     }
 
-    /// Small numbers, so that equal ones occur.
+    /// Times within a few seconds, so that some of them are equal.
     private static func moment(_ random: inout SplitMix64) -> Date {
         sceneTime.addingTimeInterval(Double(Int.random(in: -12...1, using: &random)))
     }
@@ -167,7 +168,7 @@ struct ReconciliationScene {
         }
     }
 
-    /// How many channels exist beyond the number of calls with this policy that may have created them.
+    /// By how much the channels that calls with this policy may have created outnumber these calls.
     private func rivals(_ policy: StoragePolicy) -> Int {
         let calls = snapshot.entries.filter { isSettleable($0) && $0.storagePolicy == policy }
         return free.count { channel in
@@ -185,8 +186,8 @@ struct ReconciliationScene {
         return isAnothers ? "takes what a creation under way may be making" : nil
     }
 
-    /// Whether another list may tell more about the call: a channel that it may have created was not read, or was given
-    /// to nobody and is not shown to people either.
+    /// Whether another list may tell more about the call. This is so if a channel that the call may have created was
+    /// not read, or is in no action of the plan.
     private func mayYetTell(_ call: LedgerSnapshot.Entry, _ listed: Set<String>) -> Bool {
         let (actions, _) = plan.conclusions(readings, options, now: now)
         let decided = Set(actions.compactMap { $0.unmanaged?.channelID })

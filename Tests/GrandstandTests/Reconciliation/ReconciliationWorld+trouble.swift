@@ -12,7 +12,7 @@ extension ReconciliationWorld {
             now += 1
         }
         if random.chance(0.3), let victim = others.keys.sorted().randomElement(using: &random) { apple[victim] = nil }
-        // The list may be requested before a creation, or long before it.
+        // The list may be requested shortly before a creation, or long before it.
         if random.chance(0.7) { witness() }
         now += random.pick([0, 5, 59, 61])
         for index in ledger.indices where ledger[index].state == .creating && ledger[index].calledAt == nil {
@@ -50,8 +50,9 @@ extension ReconciliationWorld {
         ledger[index].settleableAt = now.addingTimeInterval(2)
     }
 
-    /// Whether channels of others look exactly like those of a call: a list in the minute before the call lacked them,
-    /// and the call created nothing. Nothing that Apple returns shows the difference.
+    /// Whether a channel of another system may look exactly like the channel of a call. This is so if the call created
+    /// nothing, and a list in the minute before the call did not contain the channel. Nothing that Apple returns shows
+    /// the difference.
     func isIndistinguishable(_ channelID: String) -> Bool {
         guard let (born, policy) = others[channelID] else { return true }
         return calls.values.contains { call in

@@ -2,9 +2,9 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 
-/// Apple, the ledger, and the workers that carry out the ledger's intents. With trouble there are also others who
-/// create and delete the app's channels, creations without an answer, refused messages, and an Apple that once does not
-/// know a channel it has. Otherwise Apple answers correctly.
+/// Apple, the ledger, and the workers that carry out the ledger's intents. With trouble, other systems also create and
+/// delete the app's channels, creations get no answer, and messages are refused. In some rounds Apple then does not
+/// know one of its channels. Otherwise Apple answers correctly.
 struct ReconciliationWorld: CustomStringConvertible {
     /// The number of rounds without a change after which nothing more will happen. It is longer than any grace period
     /// and any call.
@@ -18,7 +18,7 @@ struct ReconciliationWorld: CustomStringConvertible {
     var readLimit: Int
     var now = sceneTime
     var random: SplitMix64
-    /// A log of what was done and warned of.
+    /// The names of the actions so far.
     var seen: Set<String> = []
     var made = 0
     /// The time when the last list was requested.
@@ -104,8 +104,8 @@ struct ReconciliationWorld: CustomStringConvertible {
         ledger.append(entry)
     }
 
-    /// More channels than one round may handle. The limits on deletions and readings spread the work over several
-    /// rounds.
+    /// The number of rounds that are enough. There may be more channels than one round may handle: the limits on
+    /// deletions and readings spread the work over several rounds.
     var rounds: Int {
         let channels = made + ledger.count
         let slowest = max(1, min(options.deleteBudget == 0 ? .max : options.deleteBudget, readLimit))
@@ -122,7 +122,7 @@ struct ReconciliationWorld: CustomStringConvertible {
             troubles -= 1
             worked = true
             trouble()
-            // Once, Apple neither lists nor knows one of our channels.
+            // In some rounds, Apple neither lists nor knows one of our channels.
             if random.chance(0.3) {
                 forgotten = ledger.filter { $0.state == .active }.compactMap(\.channelID).randomElement(using: &random)
             }
@@ -141,13 +141,13 @@ struct ReconciliationWorld: CustomStringConvertible {
         now += 1
         seen.formUnion(actions.map(\.name))
         if alarm == .capabilityOff {
-            // A person has checked it and confirms it.
+            // A person has checked that the channels are gone, and confirms it.
             options.recreate = true
         } else {
             for action in actions { carryOut(action) }
         }
         now += 240
-        // An alarm about channels of others needs a person.
+        // An alarm about channels of other systems stays until a person acts, so it may remain.
         return !worked && actions.isEmpty && (alarm == nil || alarm == .ambiguousCreation)
     }
 

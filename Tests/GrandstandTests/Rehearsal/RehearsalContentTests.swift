@@ -81,7 +81,8 @@ struct RehearsalContentTests {
             #expect(content.type.faults(of: next.bytes, at: "") == [])
             state = next
         }
-        // No value is left to decrease, so the next rule has its turn. The second half begins once.
+        // In turn 1, `left` cannot decrease, so the next rule is used. In turn 2, `period` is already `second`, so the
+        // rule after that is used.
         #expect(rules == [0, 2, 3, 3, 4, 0])
     }
 }

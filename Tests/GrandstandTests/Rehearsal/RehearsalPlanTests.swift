@@ -54,10 +54,11 @@ struct RehearsalPlanTests {
 
     @Test func `a rehearsal begins shortly before its first action, not at midnight`() throws {
         #expect(try Self.plan([Self.event("a", 18, 20)]).begins == Self.at(17.75))
-        // Channels that open on the day are awaited. Those of the day before are already open.
+        // If channels open on the day, the rehearsal begins early enough for that. Channels of the day before are
+        // already open.
         #expect(try Self.plan([Self.event("a", 18, 20, opens: 12)]).begins == Self.at(12))
         #expect(try Self.plan([Self.event("a", 18, 20, opens: -6)]).begins == Self.at(17.75))
-        // Channels are created in real time, however fast the day runs.
+        // Creating channels takes real time, so a fast rehearsal begins earlier on the day.
         let fast = try Self.plan([Self.event("a", 18, 20)], speed: 3_600)
         #expect(fast.begins == Self.at(16))
         #expect(RehearsalPlan(playing: [], others: [], day: Self.day, messages: 1, speed: 60) == nil)
@@ -96,7 +97,7 @@ struct RehearsalPlanTests {
         ])
         #expect(notices.map(\.kind) == [.noEnd, .noFollowers, .tooLong, .overlap])
         #expect(notices.map(\.subject) == ["d", "d", "e", "league"])
-        // At 13:00 the first two are on. When the third starts, the first has ended.
+        // At 13:00 the first two events overlap. When the third event starts, the first has ended.
         #expect(notices.last?.detail.hasPrefix("2 events at once") == true)
         let crowded = (0..<11).map { Self.event("\($0)", 12 + Double($0) * 0.05, 14, topics: ["league"]) }
         #expect(RehearsalNotice.all(of: crowded).map(\.kind) == [.overlap, .startBudget])

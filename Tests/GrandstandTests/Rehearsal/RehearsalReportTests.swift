@@ -63,7 +63,7 @@ struct RehearsalReportTests {
         let delays = RehearsalDelays(try Self.record())
         #expect(delays.seconds.count == 5)
         #expect(zip(delays.seconds, [0, 0.1, 0.5, 1, 2]).allSatisfy { abs($0 - $1) < 1e-6 })
-        // Counted from the request. The server accepted the second one late.
+        // The gap counts from the request for message 2, which the server accepted late.
         #expect(delays.gap?.seconds == 6)
         #expect(delays.gap?.since == Self.after(20))
         #expect(delays.behind == [0: 1])

@@ -8,7 +8,7 @@ struct AppSendRateTests {
 
     private func after(_ seconds: TimeInterval) -> Date { start.addingTimeInterval(seconds) }
 
-    /// Every second ten lanes are accepted once each. The others are refused once a second.
+    /// In each second, each of ten lanes sends one message. It is refused for `lanes` and accepted for the others.
     private func traffic(
         _ rate: inout AppSendRate, seconds: Range<Int>, refusing lanes: [Int]
     ) {
@@ -24,7 +24,7 @@ struct AppSendRateTests {
         }
     }
 
-    /// For three seconds every second attempt of each lane is refused.
+    /// For three seconds about half of the lanes are refused, others in each second.
     private func refuse(_ rate: inout AppSendRate, from second: Int) {
         traffic(&rate, seconds: second..<second + 1, refusing: [0, 2, 4, 6, 8])
         traffic(&rate, seconds: second + 1..<second + 2, refusing: [1, 3, 5, 7, 9])
@@ -207,9 +207,10 @@ struct AppSendRateTests {
             }
         }
         #expect(!rate.rate.isLimited)
-        // In 120 s, a lane's state is at most a second old, except while the limits are being found.
+        // In 120 s, each lane without a limit sends a new state nearly every second. Ten seconds may be lost while the
+        // limits are being found.
         #expect(free >= (60 - limited) * 110)
-        // A rate of 0.2 messages per second, and two at once.
+        // A lane with a limit may send 0.2 messages per second, and two at once.
         #expect(own >= limited * 20)
         #expect(refused <= own / 2)
     }

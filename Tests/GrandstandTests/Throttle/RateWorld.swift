@@ -18,7 +18,7 @@ struct RateWorld {
 
     private(set) var seconds: [Second]
     private(set) var rates: [SendRate]
-    /// The total that the limits allowed over time.
+    /// The number of requests that the limit allowed in each second.
     private(set) var offered: [Double]
 
     /// - Parameters:

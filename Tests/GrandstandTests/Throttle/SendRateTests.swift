@@ -69,7 +69,7 @@ struct SendRateTests {
         var rate = SendRate()
         rate.throttled(sentAt: start, at: start)
         rate.spend(60, at: after(0.01))
-        // Half a request a second.
+        // At half a request per second, 60 requests take 120 s.
         #expect(rate.allowance(at: after(115)) == 0)
         #expect(rate.allowance(at: after(130)).map { $0 > 0 } ?? false)
         rate.spend(1, at: after(130))
@@ -109,7 +109,7 @@ struct SendRateTests {
     func `after ten seconds almost no answer is 429, and almost all of the limit is used`(
         _ limit: Double, _ replicas: Int
     ) async {
-        // At 2,000 requests a second the simulation takes long.
+        // The simulation of 2,000 requests a second takes long, so only some kinds are tested.
         for (number, kind) in Self.kinds.enumerated() where limit < 1_000 || number % 2 == 1 {
             let duration = limit > 1_000 ? 30 : limit > 100 ? 100 : 300
             let world = await RateWorld.played { RateWorld(kind(limit), replicas: replicas, duration: duration) }

@@ -21,7 +21,7 @@ struct WebhookTopicTests {
         try #require(UUID(uuidString: "00000000-0000-0000-0000-00000000000\(text)"))
     }
 
-    /// The message's `data`. Its type and time are compared first.
+    /// The `data` of the message. Its type and time are checked first.
     private static func data(_ topic: WebhookTopic, _ facts: WebhookFacts) throws -> String? {
         guard let bytes = try topic.message(facts, at: at) else { return nil }
         let text = String(decoding: bytes, as: UTF8.self)
@@ -87,7 +87,7 @@ struct WebhookTopicTests {
                 == #"\#(told)"Apple's list has none of the channels that are known here"}"#)
     }
 
-    /// A report with these lists, in a note.
+    /// Facts with a reconciliation report that has these lists.
     private static func report(
         missing: String = "", unmanaged: String = "", actions: String = "", alarm: String = "null",
         standing: String = "null"

@@ -23,7 +23,8 @@ struct WebhookURLTests {
         #expect(url.port == port)
     }
 
-    /// Different parsers read different hosts in these, or they would break the request line.
+    /// In some of these URLs, different parsers read different hosts. Others would break the request line, or are not
+    /// valid URLs.
     @Test(arguments: [
         "", "example.com", "//example.com", "ftp://example.com", "https:/example.com", "https://", "https:///path",
         "https://user@example.com", "https://a:b@example.com", "https://example.com@10.0.0.1/",

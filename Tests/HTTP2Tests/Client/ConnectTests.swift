@@ -117,7 +117,7 @@ import Testing
         await server.stop()
     }
 
-    /// As APNs does. The client sends an empty certificate.
+    /// APNs asks for a certificate, too. The client sends an empty one.
     @Test func `a server that asks for a certificate is tolerated`() async throws {
         let server = try await RawServer.start(bytes: Frame.settings, asksForCertificate: true)
         #expect(await failure(configuration(server.port)) == nil)

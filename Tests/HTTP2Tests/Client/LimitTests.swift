@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// As APNs does after a refused token. It raises the limit again after the next success.
+    /// APNs sets such limits: one stream after a refused token, and many again after the next success.
     @Test func `limits of a thousand, one and a thousand streams are respected in turn`() async throws {
         let handler = TestHandler()
         try await withServer(handler) { server in

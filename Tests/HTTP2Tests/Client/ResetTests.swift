@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func `an answer before the end of the request counts and frees the stream`() async throws {
-        // 413 after HEADERS, while the body waits for a window that never opens.
+        // The server answers 413 after HEADERS, while the body waits for a WINDOW_UPDATE that never comes.
         let status413: [UInt8] = [0x08, 3] + Array("413".utf8)
         let server = try await RawServer.start(
             bytes: Frame.settings, answer: Frame.make(type: 1, flags: 0x5, stream: 1, status413))

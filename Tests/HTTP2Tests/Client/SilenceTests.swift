@@ -31,7 +31,8 @@ import Testing
         }
         try await withConnection(server.port, impatient) { connection in
             #expect(await connection.closed().contains("PING"))
-            // A router may have dropped the connection, so it says nothing about the peer.
+            // On an idle connection, a missing answer to PING says nothing about the peer: a router may have dropped
+            // the connection.
             #expect(!connection.fellSilent)
         }
         await server.stop()
@@ -45,7 +46,7 @@ import Testing
                 $0.pingTimeout = .seconds(5)
             }
             try await withConnection(server.port, curious) { connection in
-                // As long as about twenty PINGs.
+                // The timeout is long enough for about twenty PINGs.
                 #expect(await connection.outcome(post(), timeout: .milliseconds(250)).isUnanswered)
                 #expect(connection.isUsable)
             }

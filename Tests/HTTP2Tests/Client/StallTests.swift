@@ -10,7 +10,7 @@ import Testing
     @Test func `a window that never opens costs only the request's time`() async throws {
         let server = try await RawServer.start(bytes: Self.noWindow)
         try await withConnection(server.port, { $0.maximumConcurrentStreams = 5 }) { connection in
-            // If a stream were not freed, the next round would have none: `notProcessed`.
+            // If the streams were not freed, the requests of the next round would fail with `notProcessed`.
             for _ in 0..<4 {
                 let outcomes = await withTaskGroup(of: Result<HTTP2Response, HTTP2Failure>.self) { group in
                     for _ in 0..<5 { group.addTask { await connection.outcome(post(), timeout: .milliseconds(300)) } }
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func `slow answers end at the deadline`() async throws {
-        // HEADERS without an end, and then nothing.
+        // HEADERS without END_STREAM, and then nothing.
         let server = try await RawServer.start(
             bytes: Frame.settings, answer: Frame.make(type: 1, flags: 0x4, stream: 1, Frame.status200))
         try await withConnection(server.port, { $0.maximumConcurrentStreams = 1 }) { connection in

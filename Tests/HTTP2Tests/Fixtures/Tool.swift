@@ -32,7 +32,7 @@ struct Tool: Sendable {
         }
     }
 
-    /// Runs it during `body`, which begins when a line containing `sign` was printed.
+    /// Runs the program during `body`. `body` begins when the program has printed `sign`.
     func whileRunning<Result: Sendable>(
         _ arguments: [String], readyAt sign: String, _ body: () async throws -> Result
     ) async throws -> Result {

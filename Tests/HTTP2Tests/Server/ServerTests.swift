@@ -143,7 +143,7 @@ import Testing
                 let connection = try await HTTP2ClientConnection.connect(configuration(server.port), logger: quiet)
                 reason = await connection.closed()
             } catch {
-                // On a very busy machine the timeout may come before the client has checked.
+                // On a very busy machine the idle timeout may close the connection before `connect` has returned.
                 reason = error.message
             }
             #expect(reason.contains("GOAWAY NO_ERROR"), "\(reason)")

@@ -7,14 +7,15 @@ internal import GrandstandTestKit
 package import Logging
 internal import MatchDriver
 
-/// A Saturday: matches fed by a program that loses patience, repeats, errs and corrects, beside apps that look up and phones
-/// that follow, while PostgreSQL freezes. In the end all of them must agree.
+/// A Saturday. A program feeds matches: it gives up calls early, repeats them, makes mistakes and corrects them.
+/// Meanwhile apps make lookups, phones follow matches, and PostgreSQL freezes. In the end all of them must have the
+/// same state.
 package struct Saturday: Sendable {
     package var matches: Int
     package var seconds: Int
     package var freezes: Int
     package var seed: UInt64
-    /// Seconds of a freeze at most.
+    /// The longest freeze in seconds.
     package var longestFreeze: Int
     private static let apps = 4
 
@@ -26,9 +27,9 @@ package struct Saturday: Sendable {
         self.longestFreeze = longestFreeze
     }
 
-    /// Plays it through two processes of a program.
+    /// Plays the Saturday with two processes of `program`.
     ///
-    /// - Returns: the summary, and what does not agree.
+    /// - Returns: the summary, and a description of each disagreement.
     package func play(program: String, logger: Logger) async throws -> (summary: String, disagreements: [String]) {
         try await SaturdayGround.with(program: program, logger: logger) { ground in
             let looking = (0..<Self.apps).map { number in Task { await look(on: ground, number) } }
@@ -70,7 +71,7 @@ package struct Saturday: Sendable {
         }
     }
 
-    /// An app that looks matches up, at one replica or the other.
+    /// An app that makes lookups of random matches, each at a random replica.
     private func look(on ground: SaturdayGround, _ number: Int) async {
         var random = SplitMix(seed: seed &+ UInt64(number))
         while !Task.isCancelled {
@@ -117,7 +118,7 @@ package struct Saturday: Sendable {
     private static func text(_ time: Duration) -> String { "\((time / .milliseconds(100)).rounded() / 10) s" }
 }
 
-/// `MatchDay saturday`: scripts/saturday.
+/// The command `MatchDay saturday`, which scripts/saturday runs.
 struct SaturdayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "saturday",

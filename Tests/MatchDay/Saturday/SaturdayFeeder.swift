@@ -4,15 +4,15 @@ internal import Foundation
 internal import GrandstandClient
 internal import MatchDriver
 
-/// Feeds one match, and knows what everybody must have of it in the end.
+/// Feeds one match, and knows which state of it everybody must have in the end.
 struct SaturdayFeeder {
     /// A phone and the content that it must show.
     struct Spectator: Sendable {
         let phone: String
         let variant: String?
-        /// A push starts its card.
+        /// Whether a push starts its activity.
         var isStarted = false
-        /// It had the end that was taken back.
+        /// Whether it got the `end` that was taken back.
         var sawMistake = false
     }
 
@@ -23,7 +23,7 @@ struct SaturdayFeeder {
     private(set) var accepted: [String] = []
     /// The bodies of the alerts that were accepted.
     private(set) var alerts: [String] = []
-    /// The newest message, and the end that was taken back.
+    /// The numbers of the newest message and of the `end` that was taken back.
     private(set) var newest = 0
     private(set) var mistake: Int?
     private var scores: [(home: Int, away: Int)] = [(0, 0)]
@@ -41,7 +41,7 @@ struct SaturdayFeeder {
                 + (variant.map { #","variant":"\#($0)"}"# } ?? "}"))
     }
 
-    /// - Parameter seconds: for all of it, evenly.
+    /// - Parameter seconds: how long the match takes. Its steps come at equal intervals.
     mutating func play(for seconds: TimeInterval) async throws {
         let start = Date()
         try await declare()
@@ -85,7 +85,8 @@ struct SaturdayFeeder {
         try await ground.organiser.channels(of: script.key)
     }
 
-    /// The match is moved to now; a message that counts from its start goes then.
+    /// Moves the start of the match to now. A message that is scheduled relative to the start is then sent, and not
+    /// before.
     private mutating func begin() async throws {
         guard script.isMovedFirst else { return }
         let id = try await send(.update, script.declaring, sendAt: .afterStart(.init(afterStart: 1)))
@@ -98,11 +99,11 @@ struct SaturdayFeeder {
         ground.tally.expect(early.isEmpty, "\(script.key): the message that counts from the start went before it")
     }
 
-    /// - Returns: its new start.
+    /// - Returns: the new start of the match.
     @discardableResult
     private func move(by seconds: TimeInterval, _ step: SaturdayScript.Step) async throws -> Date {
         ground.tally.count { $0.postponements += 1 }
-        // In whole seconds, as it is written.
+        // In whole seconds, because the patch contains whole seconds.
         let startsAt = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + seconds).rounded(.up))
         let patch = try RawJSON(json: #"{"startsAt": "\#(startsAt.formatted(.iso8601))"}"#)
         try await ground.change(script.key, step, turn: script.number) { tag in
@@ -132,7 +133,7 @@ struct SaturdayFeeder {
             let state = try await ground.organiser.send(.getEvent(script.key)).state
             ground.tally.expect(state == .scheduled, "\(script.key) was postponed and is \(state)")
         case .end:
-            // A card that is started later would never end.
+            // An activity that a push starts after the `end` would never end.
             if script.isStarted { try await startIsDone() }
             let id = try await send(.end, step)
             _ = try await ground.organiser.settled(id)
@@ -173,20 +174,21 @@ struct SaturdayFeeder {
         return id
     }
 
-    /// The end was a mistake: who saw it opens the app again.
+    /// Takes the `end` back, because it was a mistake. People who saw it open the app again.
     private mutating func reopen(_ step: SaturdayScript.Step) async throws {
         ground.tally.count { $0.reopenings += 1 }
         let answer = try await ground.make(.reopenEvent(script.key), step, turn: script.number) { $0.broadcasts }
         mistake = newest
         for index in spectators.indices { spectators[index].sawMistake = true }
-        // An update that had given way to the end may go after all: that is no other one.
+        // An update that the `end` had superseded may be sent after all. The answer then contains its ID, which is
+        // already in `accepted`.
         accepted += answer.broadcasts.filter { !accepted.contains($0) }
         try await follow("again")
     }
 
     // MARK: Phones
 
-    /// People open the app, which looks the channel up: one for each audience.
+    /// For each audience, a person opens the app. The app looks up the channel and starts an activity.
     private mutating func follow(_ name: String) async throws {
         for variant in script.variants {
             let found = try await ground.organiser.poll("a lookup of \(script.key)") {
@@ -204,7 +206,7 @@ struct SaturdayFeeder {
         }
     }
 
-    /// People follow the team: a push starts their cards.
+    /// People follow the team, and a push starts their activities.
     private mutating func register(_ name: String) async throws {
         for number in 0..<2 {
             let phone = try Phone(

@@ -7,7 +7,8 @@ internal import Logging
 internal import MatchDriver
 internal import Synchronization
 
-/// Where the Saturday is played: APNs, a PostgreSQL that can be frozen, two replicas of the program.
+/// The environment of a Saturday: the APNs simulator, a PostgreSQL server that can be frozen, and two replicas of the
+/// program.
 struct SaturdayGround: Sendable {
     static let bundleID = "com.example.Saturday"
     static let app = GrandstandClient.AppEnvironment(bundleID, .production)
@@ -17,7 +18,7 @@ struct SaturdayGround: Sendable {
     let cluster: PostgresCluster
     /// One for each replica.
     let clients: [GrandstandClient]
-    /// With the key that ships in the app.
+    /// A client with the key that ships in the app.
     let phones: GrandstandClient
     let tally = Tally()
 
@@ -58,7 +59,7 @@ struct SaturdayGround: Sendable {
         }
     }
 
-    /// What was done, counted.
+    /// Counts what happened, and collects what does not agree.
     final class Tally: Sendable {
         struct Counts {
             var calls = 0
@@ -72,7 +73,7 @@ struct SaturdayGround: Sendable {
             var lookups = 0
             var unavailable = 0
             var longest = Duration.zero
-            /// What does not agree, in words.
+            /// Descriptions of what does not agree.
             var disagreements: [String] = []
         }
 
@@ -89,9 +90,10 @@ struct SaturdayGround: Sendable {
 
     // MARK: Calls of an impatient program
 
-    /// Makes a call as the step says: gives up, repeats it, and sends it again although it was answered.
+    /// Makes a call as the step says. It may give up the first attempt and repeat it, and may send the call again after
+    /// it was answered.
     ///
-    /// - Parameter same: what the answers to all copies have in common.
+    /// - Parameter same: the part that must be equal in the answers to all copies of the call.
     func make<Value, Identity: Equatable>(
         _ call: GrandstandClient.Call<Value>, _ step: SaturdayScript.Step, turn: Int,
         same: (Value) -> Identity
@@ -133,7 +135,7 @@ struct SaturdayGround: Sendable {
         return try decision.result.get().value
     }
 
-    /// Changes an event, or declares it: what another copy of the call did already is not done again.
+    /// Changes or declares an event. If an earlier copy of the call has already done this, it is not done again.
     func change(
         _ key: String, _ step: SaturdayScript.Step, turn: Int,
         _ call: (_ tag: String?) throws -> GrandstandClient.Call<GrandstandClient.Event>,

@@ -1,7 +1,7 @@
 internal import GrandstandClient
 internal import MatchDriver
 
-/// A match of the Saturday as its organiser will have it, drawn from the seed.
+/// The steps of the organiser of one match. The seed decides them.
 struct SaturdayScript: Sendable {
     enum Deed: Sendable {
         case goal, update
@@ -16,17 +16,17 @@ struct SaturdayScript: Sendable {
         let deed: Deed
         /// How long the first attempt waits for its answer; `nil`: as long as it takes.
         let giveUp: Duration?
-        /// It is sent once more after it was answered.
+        /// Whether the call is sent once more after it was answered.
         let isSentTwice: Bool
     }
 
     let number: Int
     let policy: GrandstandClient.StoragePolicy
-    /// `nil` is the audience without one.
+    /// `nil`: the audience without a variant.
     let variants: [String?]
-    /// A push starts the cards of those who follow.
+    /// Whether a push starts the activities of followers.
     let isStarted: Bool
-    /// It is moved before its first message, which counts from its start.
+    /// Whether the match is moved before its first message, which is scheduled relative to the start.
     let isMovedFirst: Bool
     let declaring: Step
     let steps: [Step]
@@ -39,7 +39,7 @@ struct SaturdayScript: Sendable {
         }
         self.number = number
         policy = random.next(below: 2) == 0 ? .noMessageStored : .mostRecentMessageStored
-        // Every kind of match is there, however few there are.
+        // The number of the match decides its kind, so that each kind occurs even among few matches.
         variants = number.isMultiple(of: 2) ? [nil] : [nil, "de", "en"]
         isMovedFirst = number.isMultiple(of: 2)
         isStarted = isMovedFirst && number % 3 != 2

@@ -4,7 +4,8 @@ internal import Foundation
 internal import GrandstandClient
 internal import MatchDriver
 
-/// Compares what phones, lookups, the API and Apple have of a match that is over, or stands.
+/// Compares what phones, lookups, the API and Apple have of the matches, both those that are over and those that are
+/// still live.
 struct SaturdayVerdict {
     let ground: SaturdayGround
     private(set) var messages = 0
@@ -38,7 +39,7 @@ struct SaturdayVerdict {
         ground.tally.expect(holds, "\(feeder.script.key): \(otherwise())")
     }
 
-    /// One card, with the newest content of its audience.
+    /// The phone must show one activity, with the newest content of its audience.
     private mutating func check(_ spectator: SaturdayFeeder.Spectator, of feeder: SaturdayFeeder) throws {
         phones += 1
         let cards = ground.simulator.lockScreen(of: spectator.phone)
@@ -50,7 +51,8 @@ struct SaturdayVerdict {
             "\(spectator.phone) should show \(content) \(state), not \(cards)")
     }
 
-    /// Both replicas say what the phones show, or that it is over: at once, or as soon as they have heard of it.
+    /// The lookups of both replicas must have what the phones show, or say that the match is over. A replica may need
+    /// some seconds to learn of a change.
     private func lookupFaults(_ feeders: [SaturdayFeeder]) async throws -> [String] {
         let deadline = ContinuousClock.now + .seconds(10)
         while true {
@@ -74,7 +76,7 @@ struct SaturdayVerdict {
         }
     }
 
-    /// - Returns: what it says, where that is wrong.
+    /// - Returns: the lookup's answer if it is wrong; `nil`: it is right.
     private func lookupFault(
         of feeder: SaturdayFeeder, _ variant: String?, at client: GrandstandClient
     ) async throws -> String? {
@@ -96,7 +98,7 @@ struct SaturdayVerdict {
         }
     }
 
-    /// What was accepted is there once, and was sent or gave way to newer state.
+    /// Each accepted broadcast must be listed once, and its messages must have been sent or superseded.
     private mutating func checkBroadcasts(of feeder: SaturdayFeeder) async throws {
         let listed = try await ground.organiser.send(.listBroadcasts(of: feeder.script.key).page(limit: 200)).items
         expect(
@@ -110,7 +112,7 @@ struct SaturdayVerdict {
         }
     }
 
-    /// Each alert rang once on each channel: it went with one timestamp.
+    /// Each alert must have rung once on each channel: it was sent with one timestamp only.
     private mutating func checkRings(of feeder: SaturdayFeeder, _ channels: [String], _ journal: [JournalEntry]) {
         var rung: [String: Set<Int>] = [:]
         for entry in journal where entry.operation == .broadcast && entry.status == 200 {
