@@ -108,12 +108,12 @@ extension APNsClient {
             if try await tokens.replaceExpired(token, of: credentials) { return true }
             logger.log(
                 level: isProbe ? .debug : .error,
-                "APNs calls a fresh provider token expired: this machine's clock is off, set it by NTP",
+                "APNs answers that a new provider token is expired: this machine's clock is wrong, set it by NTP",
                 metadata: ["team": "\(credentials.teamID)", "key": "\(credentials.keyID)"])
             return false
         case .tooManyProviderTokenUpdates:
             logger.warning(
-                "APNs finds the provider token changed too often: does anything else use this key?",
+                "APNs answers that the provider token changes too often: does another program use this key?",
                 metadata: ["team": "\(credentials.teamID)", "key": "\(credentials.keyID)"])
             return tokens.keepOld(insteadOf: token, of: credentials)
         default:

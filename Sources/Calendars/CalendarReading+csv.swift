@@ -45,7 +45,9 @@ extension CalendarReading {
         let zone =
             try named.map { name throws(CalendarFault) in try zones.zone(name, line: record.line) } ?? zones.floating
         guard let text = fields["startsAt"]?.trimmed, !text.isEmpty else {
-            throw CalendarFault(line: record.line, "The record has no startsAt.")
+            throw CalendarFault(
+                line: record.line,
+                "The record has no startsAt. Fill its column, or name the right one in columns.startsAt of the plan.")
         }
         let start = try time(text, record)
         let startsAt = start.instant(in: zone)
@@ -66,7 +68,7 @@ extension CalendarReading {
 
     private func time(_ text: String, _ record: CSVRecords.Record) throws(CalendarFault) -> CalendarTime {
         if let time = datePattern.read(text) { return time }
-        let others = datePattern == .iso ? " For other dates set datePattern to dmy, mdy or ymd." : ""
+        let others = datePattern == .iso ? " For dates in another format set datePattern to dmy, mdy or ymd." : ""
         throw CalendarFault(
             line: record.line,
             "\(text.prefix(100)) is not a time such as \(datePattern.example), in the years "

@@ -44,7 +44,8 @@ package struct CalendarReading: Sendable {
     /// - Parameter what: the part of the file that has the UID, for the error.
     static func checked(_ uid: String?, of what: String, line: Int) throws(CalendarFault) -> String {
         guard let uid, !uid.isEmpty else {
-            throw CalendarFault(line: line, "\(what) has no UID. It identifies the entry in later runs.")
+            throw CalendarFault(
+                line: line, "\(what) has no UID. Give every entry one: it identifies the entry in later runs.")
         }
         guard uid.utf8.count <= CalendarLimits.uidBytes, !uid.unicodeScalars.contains("\0") else {
             throw CalendarFault(line: line, "A UID has at most \(CalendarLimits.uidBytes) bytes and no NUL.")

@@ -98,7 +98,7 @@ package struct PreviewTemplate: Sendable {
             let signs: Set<Character> = ["#", "^", "/", "&", "{", " "]
             guard name.contains(where: { !signs.contains($0) }), !name.contains(where: "()*".contains),
                 !name.contains("..")
-            else { throw fault("expected a name between the braces, without parentheses.") }
+            else { throw fault("expected a name between the braces, without ( ) * and .. in it.") }
         }
     }
 

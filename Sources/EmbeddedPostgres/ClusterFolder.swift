@@ -18,7 +18,13 @@ enum ClusterFolder {
             do {
                 try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
             } catch {
-                throw PostgresClusterError(.directoryUnusable(path: path, why: "\(parent) cannot be made"))
+                throw PostgresClusterError(
+                    .directoryUnusable(
+                        path: path,
+                        why:
+                            "its parent folder \(parent) cannot be created; check its permissions, or choose "
+                            + "another GRANDSTAND_DATA_DIR"
+                    ))
             }
             try make(path, permissions: geteuid() == 0 ? 0o711 : 0o700)
         }
@@ -45,10 +51,14 @@ enum ClusterFolder {
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: layout.data)
         } catch {
-            throw PostgresClusterError(.directoryUnusable(path: layout.data, why: "it is there and cannot be read"))
+            throw PostgresClusterError(
+                .directoryUnusable(path: layout.data, why: "it exists but cannot be read; check its permissions"))
         }
         guard names.isEmpty else {
-            throw PostgresClusterError(.directoryUnusable(path: layout.data, why: "it has files, but not PostgreSQL's"))
+            throw PostgresClusterError(
+                .directoryUnusable(
+                    path: layout.data,
+                    why: "it contains files that are not PostgreSQL's; choose another GRANDSTAND_DATA_DIR"))
         }
         return nil
     }

@@ -38,7 +38,8 @@ struct Launcher: Sendable, Equatable {
                     why: "the user `\(account.name)`, as which PostgreSQL runs, may not enter \(closed): "
                         + "open it (chmod o+x) or choose another GRANDSTAND_DATA_DIR"))
         }
-        throw PostgresClusterError(.cannotLeaveRoot(why: refusal ?? "nothing starts as `\(account.name)`"))
+        throw PostgresClusterError(
+            .cannotLeaveRoot(why: refusal ?? "no program can be started as the user `\(account.name)`"))
     }
 
     /// The exit code of the probe, which differs from those of `setpriv`, `runuser` (1, 126, 127) and the shell (2).

@@ -45,7 +45,7 @@ package struct BroadcastContent: Sendable, Hashable {
             known.isEmpty
             ? "no audience of it has a variant" : "it has \(known.sorted().map(\.rawValue).joined(separator: ", "))"
         throw Problem(
-            .invalidRequest, "Some variants are not the event's.",
+            .invalidRequest, "The event does not have some of these variants.",
             errors: unknown.map {
                 FieldError(pointer: "/byVariant/\($0)", detail: "The event has no variant \($0); \(words).")
             })

@@ -100,7 +100,7 @@ package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
         case .tooFewConnections: "The database has no connection left for this process."
         case .diskFull: "The database's disk is full."
         case .serverFault: "The database server has no memory left or cannot read its disk."
-        case .readOnly: "The database takes no writes now: it is a standby, or was set read-only."
+        case .readOnly: "The database accepts no writes now: it is a standby, or was set to read-only."
         case .standbyAway: "The database waits for a synchronous standby that does not confirm commits."
         case .slow: "The database took too long."
         case .schema: "The database's schema is not one that this server can use."
@@ -117,17 +117,19 @@ package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
             "Correct user and password in DATABASE_URL, or let the user in (pg_hba.conf, GRANT); this server's log has "
                 + "PostgreSQL's message."
         case .tooFewConnections:
-            "Raise max_connections there, or lower GRANDSTAND_DATABASE_CONNECTIONS of each process, then try again."
+            "Raise PostgreSQL's max_connections, or lower GRANDSTAND_DATABASE_CONNECTIONS of each process, then "
+                + "try again."
         case .diskFull:
             "Free or add space where PostgreSQL keeps its data, then try again. The server resumes by itself."
-        case .serverFault: "PostgreSQL's log shows which. Try again when it is repaired."
-        case .readOnly: "Promote it, or set DATABASE_URL to a primary, then try again."
+        case .serverFault: "PostgreSQL's log shows whether it is the memory or the disk. Try again when it is repaired."
+        case .readOnly:
+            "Promote the standby or make the database writable, or set DATABASE_URL to a primary, then try again."
         case .standbyAway:
             "Start the standby again, or remove it from synchronous_standby_names on the primary. Then try again; "
                 + "repeat a POST with the same Idempotency-Key."
         case .slow:
-            "pg_stat_activity there shows what it waits for: a lock, or its disk. Then try again; repeat a POST with "
-                + "the same Idempotency-Key."
+            "The database's pg_stat_activity shows what it waits for: a lock, or its disk. Then try again; repeat a "
+                + "POST with the same Idempotency-Key."
         case .schema: "Run `grandstand migrate` with this version, or start the version that fits the database."
         case .clockOff: "Set both machines' clocks by NTP. Accepted messages are then sent by themselves."
         }
@@ -183,7 +185,7 @@ extension Problem {
     package static func unavailable(_ trouble: DatabaseTrouble, isUnknown: Bool) -> Problem {
         let outcome =
             isUnknown
-            ? "Whether anything was changed is not known." : "Nothing was changed unless it says so later."
+            ? "Whether anything was changed is not known." : "Nothing was changed, unless a later GET shows it."
         var problem = Problem(
             .storeUnavailable, "\(trouble.finding) \(outcome) \(trouble.advice)", retryAfter: trouble.retryAfter)
         problem.trouble = trouble

@@ -126,7 +126,8 @@ package struct DeliveryPlan: Sendable, Hashable {
         guard !ended.isEmpty else { return }
         let names = ended.map(\.id.words)
         warnings.append(
-            "This is not sent to \(names.joined(separator: ", ")): an end was sent there. Reopen the event if that was wrong."
+            "This is not sent to \(names.joined(separator: ", ")): an end was sent there. Reopen the event if "
+                + "that was wrong."
         )
     }
 
@@ -134,9 +135,10 @@ package struct DeliveryPlan: Sendable, Hashable {
     package mutating func warn(withoutPlace audiences: [Audience]) {
         guard !audiences.isEmpty else { return }
         warnings.append(
-            "There is no place for the channel of \(audiences.map(\.id.words).joined(separator: ", ")): the app has as many "
-                + "channels as its limit or Apple allows. This waits for the channel until \(RFC3339.text(expiresAt)), and is "
-                + "not sent if there is none by then. GET /v1/quotas shows which channels use the places.")
+            "There is no place for the channel of \(audiences.map(\.id.words).joined(separator: ", ")): the app has "
+                + "as many channels as its limit or Apple allows. This waits for the channel until "
+                + "\(RFC3339.text(expiresAt)), and is not sent if there is none by then. GET /v1/quotas shows "
+                + "which channels use the places.")
     }
 
     /// Checks the size limit of this kind of lane. A token's limit is lower than a channel's.
@@ -151,8 +153,8 @@ package struct DeliveryPlan: Sendable, Hashable {
         return Problem(
             .payloadTooLarge,
             "The message to APNs would have \(size) bytes, and activities of the audience \(audience.bundleID) in "
-                + "\(audience.environment.rawValue) are reached by token: Apple takes \(limit) there. Shorten contentState "
-                + "or alert by \(size - limit) bytes.",
+                + "\(audience.environment.rawValue) are reached by token: Apple takes \(limit) there. Shorten "
+                + "contentState or alert by \(size - limit) bytes.",
             members: [.size(size), .limit(limit)])
     }
 
@@ -182,7 +184,7 @@ package struct DeliveryPlan: Sendable, Hashable {
                     pointer: "/audiences/\(index)", detail: selector.objection(among: audiences.lazy.map(\.id))))
         }
         guard errors.isEmpty else {
-            throw Problem(.invalidRequest, "Some audiences are not the event's.", errors: errors)
+            throw Problem(.invalidRequest, "The event does not have some of these audiences.", errors: errors)
         }
         return chosen
     }

@@ -178,7 +178,7 @@ struct Variables {
         let text = self[variable] ?? standard
         guard let endpoint = Endpoint(url: text) else {
             throw ConfigurationError(
-                variable, "\(text) is not a base URL such as https://api.push.apple.com:443, host and port together")
+                variable, "\(text) is not a URL with only a host and a port, such as https://api.push.apple.com:443")
         }
         return endpoint
     }

@@ -26,7 +26,7 @@ struct KeysCommand: AsyncParsableCommand {
 
         @Option(
             help:
-                "Only events whose keys begin with this. Keys with another prefix cannot declare such events. Only with --scope organise."
+                "The key is only for events whose event keys begin with this. API keys with another prefix cannot declare such events. Only with --scope organise."
         )
         var eventKeyPrefix: String?
 
@@ -99,7 +99,7 @@ struct KeysCommand: AsyncParsableCommand {
                     id, disablingWebhooks: disableWebhooks, by: .commandLine, now: now)
                 guard isChanged else {
                     throw StartError(
-                        "there is no key \(id.uuidString.lowercased()) that could be revoked"
+                        "there is no key \(id.uuidString.lowercased()), or it is already revoked"
                             + (disableWebhooks ? ", and no enabled webhook that it declared" : ""))
                 }
             }
@@ -131,7 +131,11 @@ extension KeysCommand {
                 let overlapEnds = now.addingTimeInterval(TimeInterval(overlap))
                 guard
                     let issued = try await keys.rotate(id, overlapEnds: overlapEnds, by: .commandLine, now: now)
-                else { throw StartError("there is no active key \(id.uuidString.lowercased()) that was not replaced") }
+                else {
+                    throw StartError(
+                        "the key \(id.uuidString.lowercased()) does not exist, is not active or was already replaced: `grandstand keys list` shows the keys"
+                    )
+                }
                 print(issued.secret)
             }
         }
@@ -151,8 +155,8 @@ private func withKeys(_ body: (any KeyLedger, _ now: Date) async throws -> Void)
     {
         let note =
             "note: DATABASE_URL is unset and \(folder) had no database, so a new one is created there. A server with "
-            + "another database does not know its keys: run this on its machine, or use `grandstand key create` with "
-            + "an admin key.\n"
+            + "another database does not know the keys in it: run this on that server's machine, or use "
+            + "`grandstand key create` with an admin key.\n"
         FileHandle.standardError.write(Data(note.utf8))
     }
     let session = try await DatabaseSession.open(

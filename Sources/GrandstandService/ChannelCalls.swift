@@ -45,7 +45,7 @@ package struct ChannelCalls: Sendable {
         defer { keeper.cancel() }
         if await witnesses.see(task), try await !channels.beginCall(of: task, now: now()) {
             // The lease has ended, and another caller now makes the creation. Apple is not asked here.
-            return (task.channel, .withheld("its lease ended before APNs was asked"))
+            return (task.channel, .withheld("the server's claim on it ended before APNs was asked"))
         }
         var answer = await management.create(task.channel.storagePolicy, at: task.address)
         if case .refused(let refusal) = answer, refusal.meaning == .quota {

@@ -64,7 +64,7 @@ package struct ChannelOperations: Sendable {
         eventKey: EventKey?, variant: Variant? = nil, within reach: AppReach = .all, by actor: AuditActor
     ) async throws -> Channel {
         guard let address = try await channels.address(of: bundleID, in: environment) else {
-            throw Problem(.appNotFound, "There is no app \(bundleID). Register it with PUT /v1/apps first.")
+            throw Problem(.appNotFound, "There is no app \(bundleID). Register it with PUT /v1/apps/\(bundleID) first.")
         }
         let answer = await management.read(channelID, at: address)
         switch answer {
@@ -79,7 +79,7 @@ package struct ChannelOperations: Sendable {
             throw Problem(
                 .channelNotFound,
                 "APNs knows no such channel of \(address.bundleID) in \(environment.rawValue). Check the ID, the app and "
-                    + "the environment: channels never cross them.", apns: refusal)
+                    + "the environment: a channel belongs to one app in one environment.", apns: refusal)
         default: throw try await problem(answer, address: address, verb: "read the channel")
         }
     }

@@ -129,7 +129,9 @@ package final class DatabaseClock: Service {
         case .off: logger.warning("this machine's clock is \(words): set both by NTP")
         case .unusable:
             logger.error(
-                "this machine's clock is \(words): nothing is claimed until it is set; APNs would refuse its tokens")
+                "this machine's clock is \(words): this server sends nothing until it is set; APNs would refuse "
+                    + "its tokens"
+            )
         }
     }
 }

@@ -102,7 +102,7 @@ package final class Dispatcher: Service {
                 places: settings.concurrency, leastRoom: settings.leastRoom, rest: Self.rest,
                 pollInterval: settings.pollInterval, retry: .milliseconds(500), lease: settings.lease,
                 drain: settings.drain),
-            failure: "lanes could not be claimed", logger: logger, now: now,
+            failure: "messages that are due could not be taken from the database", logger: logger, now: now,
             .init(
                 mayClaim: mayClaim, claim: { try await self.claim($0, held: $1) }, perform: { await self.send($0) },
                 giveUp: { self.giveUp($0, hasBegun: $1) }, extend: { try await self.extendLeases($0) }))

@@ -14,7 +14,8 @@ func keepLease(
             do {
                 try await extend()
             } catch {
-                logger.failed("a lease could not be extended", error, at: .warning)
+                logger.failed(
+                    "work in progress could not be kept reserved; another server may repeat it", error, at: .warning)
             }
         }
     }

@@ -56,7 +56,8 @@ struct ListWitness: Sendable {
             memory.note(list: askedAt, address.app)
         } catch {
             logger.warning(
-                "APNs' list could not be stored; if the creation gets no answer, an operator must check",
+                "APNs' list could not be stored; if APNs does not answer the request for a channel now, check "
+                    + "the unmanaged channels",
                 metadata: ["app": "\(address.bundleID)", "error": "\(error)"])
         }
     }

@@ -61,7 +61,7 @@ package struct Provisioner: Service {
         let aligning = WorkLoop<Never>(
             .init(
                 rest: settings.alignInterval, restPerRound: settings.alignPauses, pollInterval: settings.pollInterval),
-            failure: "channels could not be aligned", logger: logger, now: now
+            failure: "channels could not be brought in line with the events", logger: logger, now: now
         ) {
             // If alignment failed, calls from earlier alignments are still due.
             defer { calling.ring() }

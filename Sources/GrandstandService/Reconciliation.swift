@@ -180,9 +180,9 @@ package struct Reconciliation: Sendable {
                 "APNs has channels that its list lacks, so a channel's absence from the list was not taken as proof.")
         case .ambiguousCreation:
             notes.append(
-                "APNs did not answer a creation, and its list has channels that another system may have made as well. "
-                    + "The server adopted none of them and repeats the creation. Check the unmanaged channels: adopt or "
-                    + "delete them."
+                "APNs did not answer a request to create a channel. Channels in its list may be the result, or "
+                    + "another system's. The server adopted none of them and repeats the request. Check the "
+                    + "unmanaged channels: adopt or delete them."
             )
         case nil: break
         }
@@ -198,8 +198,8 @@ package struct Reconciliation: Sendable {
             let left = plan.unmanaged.count - young - plan.unmanaged.count { named.contains($0.channelID) }
             if left > 0, actions.count(where: \.deletes) >= options.deleteBudget {
                 notes.append(
-                    "The budget of \(options.deleteBudget) deletions is used up; \(left) unmanaged channels are left. Run it "
-                        + "again, or raise GRANDSTAND_RECONCILE_DELETE_BUDGET.")
+                    "The budget of \(options.deleteBudget) deletions is used up; \(left) unmanaged channels are "
+                        + "left. Run it again, or raise GRANDSTAND_RECONCILE_DELETE_BUDGET.")
             }
         }
         return notes

@@ -151,7 +151,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
         self.logger = logger
         self.now = now
         claiming = OutageLog(failure, logger)
-        settling = OutageLog("outcomes could not be recorded", logger)
+        settling = OutageLog("results of finished work could not be recorded", logger)
     }
 
     /// Requests a round. If one is running, another follows.
@@ -278,7 +278,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
                 pause = min(pause * 2, Self.longestPause)
             } catch {
                 // The work is repeated after its lease ends.
-                return logger.failed("an outcome was not recorded", error)
+                return logger.failed("the result of finished work was not recorded; the work may be repeated", error)
             }
         } while !settings.drain.isOver(for: Self.lastTries)
     }
@@ -302,7 +302,8 @@ final class WorkLoop<Work: Sendable>: Sendable {
                 try await extend(lasting)
             } catch {
                 // Another replica may now take the work over and repeat it.
-                logger.failed("leases could not be extended", error, at: .warning)
+                logger.failed(
+                    "work in progress could not be kept reserved; another server may repeat it", error, at: .warning)
             }
         }
     }

@@ -227,7 +227,7 @@ extension Problem {
     /// database, which may contain data of rows.
     static let contention = Problem(
         .storeUnavailable,
-        "Others changed the same at the same time; nothing was changed unless it says so later. Try again.",
+        "Others changed the same data at the same time. Nothing was changed, unless a later GET shows it. Try again.",
         retryAfter: 1)
 }
 

@@ -59,13 +59,15 @@ package struct Stores: Sendable {
         starts = PostgresStartStore(databases.bulk, dispatch: databases.starts, reports: databases.reports)
         outbox = PostgresOutbox(
             databases.outbox, bulk: databases.bulk, dispatch: databases.dispatch, departures: departures,
-            outages: OutageLog("the loops could not be woken; they find the work when they poll", logger))
+            outages: OutageLog(
+                "the server's tasks could not be told of new work; they find it at their next look", logger))
         quirks = PostgresQuirkStore(databases.main)
         reconciliations = PostgresReconciliationStore(longWork)
         webhooks = PostgresWebhookStore(databases.main)
         let devices = PostgresInstallationStore(
             databases.devices, reading: longWork, mostNew: newInstallations,
-            outages: OutageLog("the loops of starts could not be woken; they find the work when they poll", logger))
+            outages: OutageLog(
+                "the server's tasks for starts could not be told of new work; they find it at their next look", logger))
         installations = devices
         receipts = devices
         auditLog = PostgresAuditLog(databases.main)

@@ -75,7 +75,7 @@ struct GatewayTests {
         }
     }
 
-    @Test func `management paths are in lower case if the address says so, send paths never`() async throws {
+    @Test func `management paths are lowercased if the app's address requires it, send paths never are`() async throws {
         try await Door.with(options: { $0.capitals = .refused }) { door in
             let refusal = await door.client.createChannel(.noMessageStored, at: Door.address, requestID: UUID()).refusal
             #expect(refusal?.status == 403)
@@ -127,7 +127,7 @@ struct GatewayTests {
         }
     }
 
-    @Test func `a creation without a channel ID in the answer is unanswered`() async throws {
+    @Test func `a creation whose response has no channel ID counts as unanswered`() async throws {
         try await Door.with { door in
             door.simulator.answerNext(with: SimulatorAnswer(status: 201))
             #expect(await door.client.createChannel(.noMessageStored, at: Door.address, requestID: UUID()).isUnanswered)
@@ -138,7 +138,9 @@ struct GatewayTests {
         "", "{}", "[]", #"{"channels":null}"#, #"{"channels":{}}"#, #"{"channels":["a",1]}"#, #"{"channels":["a""#,
         #"{"Channels":[]}"#,
     ])
-    func `a list that cannot be read completely is unanswered, never a shorter list`(_ body: String) async throws {
+    func `a channel list that cannot be read completely counts as unanswered, not as a shorter list`(_ body: String)
+        async throws
+    {
         try await Door.with { door in
             door.simulator.answerNext(with: SimulatorAnswer(status: 200, body: Array(body.utf8)))
             let answer = await door.client.listChannels(at: Door.address)
@@ -147,7 +149,7 @@ struct GatewayTests {
     }
 
     @Test(arguments: ["", "{}", #"{"message-storage-policy":7}"#, #"{"message-storage-policy":"1"}"#])
-    func `a channel with an unknown storage policy is unanswered`(_ body: String) async throws {
+    func `reading a channel counts as unanswered if its storage policy is unknown`(_ body: String) async throws {
         try await Door.with { door in
             door.simulator.answerNext(with: SimulatorAnswer(status: 200, body: Array(body.utf8)))
             #expect(await door.client.readChannel("dGVzdA==", at: Door.address).isUnanswered)

@@ -28,7 +28,7 @@ struct ProxySettingsTests {
         #expect(ProxySettings(url: url) == nil)
     }
 
-    @Test func `exceptions are hosts and their subdomains`() throws {
+    @Test func `hosts in the proxy's exception list and their subdomains are reached without the proxy`() throws {
         let settings = try #require(ProxySettings(url: "proxy", exceptions: "localhost, .example.com,*.internal"))
         for host in ["localhost", "example.com", "A.Example.com", "x.internal"] {
             #expect(settings.proxy(for: host) == nil, "\(host)")

@@ -35,7 +35,7 @@ struct APNsReasonTests {
         #expect(APNsReason.cannotCreateChannelConfig.meaning(status: 400) == .quota)
     }
 
-    @Test func `every row of the table is found by its reason`() {
+    @Test func `every reason in the table is found by its text, has its status and is unique`() {
         for row in APNsReason.table {
             #expect(APNsReason(rawValue: row.reason.rawValue) == row.reason)
             #expect(row.reason.status == row.status)

@@ -20,7 +20,7 @@ struct CalendarDeclarationTests {
             ("1. FC Köln", "1.-FC-Koln"), ("ŁKS Łódź/2", "LKS-Lodz-2"), ("  Brighton & Hove ", "Brighton-Hove"),
             ("a@b.example", "a-b.example"), ("Cafe\u{301}", "Cafe"), ("Зенит", ""), ("Straße_1:2", "Strasse_1:2"),
         ])
-    func `marks are removed from the letters of keys and topics`(text: String, folded: String) {
+    func `diacritics are removed from letters in keys and topics`(text: String, folded: String) {
         #expect(KeyText.folded(text) == folded)
     }
 
@@ -62,7 +62,7 @@ struct CalendarDeclarationTests {
         #expect(fault?.detail.contains(word) == true)
     }
 
-    @Test func `the templates of one entry have a limit`() throws {
+    @Test func `an entry whose filled templates are too long is a fault of its line`() throws {
         let homes = String(repeating: "{home}", count: 200)
         let start =
             #", "start": {"attributesType": "Match", "attributes": {"x": "\#(homes)"}, "alert": {"title": "t"}}"#
@@ -84,7 +84,9 @@ struct CalendarDeclarationTests {
             (#""season": "bl1", "refreshEvery": 60, "format""#, "/refreshEvery"),
             (#""season": "bl1", "timeZone": "Mars/Olympus", "format""#, "/timeZone"),
         ])
-    func `the faults of a plan have their places`(members: String, pointer: String) throws {
+    func `every error in a calendar declaration has a JSON pointer to its place`(members: String, pointer: String)
+        throws
+    {
         let text = CalendarWorld.ics().replacing(#""timeZone": "Europe/Vienna", "#, with: "")
             .replacing(#""season": "bl1", "format""#, with: members)
         let problem = #expect(throws: Problem.self) { try CalendarWorld.declaration(text) }

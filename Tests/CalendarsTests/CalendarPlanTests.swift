@@ -87,7 +87,7 @@ struct CalendarPlanTests {
                 == Double(season.fixtures[1].kickOff))
     }
 
-    @Test func `ten leagues in both formats stay ten leagues`() throws {
+    @Test func `a second sync of each of ten leagues changes nothing, in both formats`() throws {
         for number in 1...10 {
             let league = Season(league: "l\(number)", firstDay: Season.august + 7 * (number % 3))
             for form in Form.allCases {
@@ -234,7 +234,7 @@ struct CalendarPlanTests {
         #expect(try world.plan(fewer.ics()).isEmpty)
     }
 
-    @Test func `the note of the calendar is in the event's metadata, next to the other members`() throws {
+    @Test func `the calendar's note is stored in the event's metadata, next to its other members`() throws {
         let (world, season) = try CalendarWorld.synced()
         let metadata = try JSONValue(parsing: try world.specification(season.fixtures[0]).metadata ?? [])
         #expect(metadata["season"]?["uid"]?.string == season.fixtures[0].uid)
@@ -248,7 +248,7 @@ struct CalendarPlanTests {
         #expect(try JSONValue(parsing: text)["x"] != nil)
     }
 
-    @Test func `an event with 400 audiences fits, and a change of one of them is found`() throws {
+    @Test func `an event with 400 audiences is synced, and a change of one of them is found`() throws {
         func plan(_ count: Int, _ policy: String) -> String {
             let audiences = (0..<count).map { number in
                 #"{"bundleId": "com.example.Stadium\#(number)", "environment": "production", "#

@@ -6,7 +6,7 @@ internal import Testing
 
 /// Entries that the file no longer has, or cancels.
 struct CalendarShrinkTests {
-    @Test func `if more than a third are missing at once they are cancelled only on request`() throws {
+    @Test func `if more than a third of the fixtures vanish, their events are cancelled only on request`() throws {
         var (world, season) = try CalendarWorld.synced()
         let whole = season
         season.fixtures.removeLast(126)
@@ -24,7 +24,7 @@ struct CalendarShrinkTests {
         #expect(try world.sync(season.ics()).numbers == [0, 0, 0, 253, 0])
     }
 
-    @Test func `cancellations that were held back stay so, even with more new entries`() throws {
+    @Test func `cancellations that were held back stay held back, even when many entries are new`() throws {
         var (world, season) = try CalendarWorld.synced()
         let whole = season
         season.fixtures.removeLast(127)
@@ -113,7 +113,7 @@ struct CalendarShrinkTests {
     }
 
     @Test(arguments: CalendarPlanTests.Form.allCases)
-    func `if more than a third are cancelled at once the file counts as broken, as if they were missing`(
+    func `if more than a third of the fixtures are missing or cancelled, cancellations need a request`(
         form: CalendarPlanTests.Form
     ) throws {
         var (world, season) = try CalendarWorld.synced(form)

@@ -64,7 +64,7 @@ struct ICalendarTests {
         #expect(file.entries.map(\.uid) == ["1"])
     }
 
-    @Test func `escapes in text are resolved, and the two sides get their names`() throws {
+    @Test func `escapes in text are resolved, and a summary is split into home and away`() throws {
         let text = event(
             "DTSTART:20261128T143000Z", "SUMMARY:\"Old\\, Town\" FC v K\\\\o\r\n  ln", "LOCATION:A\\nB\\; C")
         let file = try CalendarReading.ics(["summary", "home", "away", "location", "x-none"]).read(text)
@@ -75,7 +75,7 @@ struct ICalendarTests {
             ])
     }
 
-    @Test func `columns may name properties and templates`() throws {
+    @Test func `a value can be read from a named iCalendar property or made by a template`() throws {
         var reading = CalendarReading.ics(["home", "summary", "where"])
         reading.columns = ["home": "X-HOME", "summary": "{home} ({where})", "where": "LOCATION"]
         let file = try reading.read(event("DTSTART:20261128T143000Z", "X-HOME:Ajax", "LOCATION:Arena"))

@@ -25,7 +25,7 @@ struct SeasonTests {
         Self.check(try CalendarReading.season.read(season.csv(separator: ";", lineEnd: "\r\n", hasMark: true)), season)
     }
 
-    @Test func `ten leagues in both formats are read`() throws {
+    @Test func `the fixtures of ten leagues are read from both formats`() throws {
         for number in 1...10 {
             let league = Season(league: "l\(number)", firstDay: Season.august + 7 * number)
             Self.check(try CalendarReading.ics().read(league.ics()), league)

@@ -21,7 +21,7 @@ struct ClusterLayoutTests {
         #expect("\(short)/.s.PGSQL.5432".utf8.count <= ClusterLayout.socketPathLimit)
     }
 
-    @Test func `the short folder belongs to one directory only`() {
+    @Test func `each data directory with a long path has its own short socket folder`() {
         let name = String(repeating: "d", count: 120)
         #expect(layout("/a/\(name)").socketFolder == layout("/a/\(name)").socketFolder)
         #expect(layout("/a/\(name)").socketFolder != layout("/b/\(name)").socketFolder)

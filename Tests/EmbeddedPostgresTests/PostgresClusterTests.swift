@@ -18,7 +18,7 @@ struct PostgresClusterTests {
         workshop = try Workshop()
     }
 
-    @Test func `it answers queries in its database`() async throws {
+    @Test func `a started cluster answers queries in its database, with its fixed settings`() async throws {
         try await workshop.withCluster { _, connection in
             let names = try await Workshop.ask(connection, "select current_database(), current_user")
             #expect(names == "grandstand|grandstand")

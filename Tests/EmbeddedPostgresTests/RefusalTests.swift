@@ -58,7 +58,8 @@ struct RefusalTests {
         let data = "\(workshop.directory)/postgres"
         try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: true)
         try "mine".write(toFile: "\(data)/notes", atomically: false, encoding: .utf8)
-        #expect(try await refusal().reason == .directoryUnusable(path: data, why: "it has files, but not PostgreSQL's"))
+        let why = "it contains files that are not PostgreSQL's; choose another GRANDSTAND_DATA_DIR"
+        #expect(try await refusal().reason == .directoryUnusable(path: data, why: why))
         #expect(try String(contentsOfFile: "\(data)/notes", encoding: .utf8) == "mine")
     }
 

@@ -8,7 +8,7 @@ internal import Testing
 /// Which resources a key reaches, and which need no key. GrandstandHTTPTests test the scopes.
 @Suite(.timeLimit(.minutes(5)))
 struct AccessTests {
-    @Test func `a key for one app reaches no other`() async throws {
+    @Test func `a key for one app has no access to another app`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             try await stage.putApp("com.example.Other")
@@ -59,7 +59,7 @@ struct AccessTests {
         }
     }
 
-    @Test func `a revoked key is no key`() async throws {
+    @Test func `a request with a revoked key is refused with 401`() async throws {
         try await Stage.with { stage in
             let (key, secret) = try await stage.server.keys.create(name: "short", scopes: [.admin], bundleID: nil)
             let caller = HTTPCaller(url: stage.url, secret: secret)

@@ -16,7 +16,7 @@ struct AttributionTests {
         return HTTPCaller(url: stage.url, secret: secret)
     }
 
-    @Test func `every way to send records its actor: one, many, to a channel, for later; so does a withdrawal`()
+    @Test func `every kind of broadcast records the key that sent it, and so does a withdrawal`()
         async throws
     {
         try await Stage.with { stage in
@@ -58,7 +58,7 @@ struct AttributionTests {
         }
     }
 
-    @Test func `a key of one app finds the senders to it, and nothing of another`() async throws {
+    @Test func `a key of one app finds only that app's entries in the audit log`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             try await stage.putApp("com.example.Other")

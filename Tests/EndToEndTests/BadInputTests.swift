@@ -54,7 +54,7 @@ struct BadInputTests {
             slug: "event-not-found"),
     ]
 
-    @Test func `a method that HTTP does not have is refused with the ones that there are`() async throws {
+    @Test func `an unknown HTTP method is refused with 405 and the allowed methods`() async throws {
         try await Stage.with { stage in
             let refused = try await stage.api("BREW", "/v1/events")
             #expect((refused.status, refused.slug) == (405, "method-not-allowed"), "\(refused.text)")
@@ -66,7 +66,7 @@ struct BadInputTests {
 
     /// Afterwards everything is as it was. GrandstandHTTPTests test the form of refusals, and those that need no
     /// database.
-    @Test func `what the store refuses changes nothing`() async throws {
+    @Test func `requests that the store refuses change nothing`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             let before = try await Self.contents(stage)

@@ -6,7 +6,7 @@ internal import Testing
 /// Many broadcasts in one call: each accepted or refused on its own, in one commit.
 @Suite(.timeLimit(.minutes(5)))
 struct BatchTests {
-    @Test func `a batch is answered in order, what is wrong in one item is that item's`() async throws {
+    @Test func `a batch is answered in order, and a mistake in one item affects only that item`() async throws {
         try await Stage.with { stage in
             try await stage.putApp()
             for key in ["derby", "final"] {
@@ -49,7 +49,7 @@ struct BatchTests {
         }
     }
 
-    @Test func `updates of one event in one batch keep their order, the newest wins`() async throws {
+    @Test func `of 500 updates of one event in a batch only the last is sent`() async throws {
         try await Stage.with(settings: ["GRANDSTAND_LANE_INTERVAL": "1"]) { stage in
             try await stage.putLiveEvent()
             let items = (0..<500).map { #"{"eventKey": "derby", "event": "update", "contentState": {"n": \#($0)}}"# }
@@ -64,7 +64,7 @@ struct BatchTests {
         }
     }
 
-    @Test func `a key bound to an app reaches that app's events only`() async throws {
+    @Test func `a key bound to one app cannot send to another app's event in a batch`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             try await stage.putApp("com.example.Other")
@@ -110,7 +110,7 @@ struct ChannelBroadcastTests {
         }
     }
 
-    @Test func `a scheduled one goes when its time has come`() async throws {
+    @Test func `a broadcast to a channel with a sendAt is sent at that time`() async throws {
         try await Stage.with { stage in
             let (id, _) = try await Self.create(stage)
             let sendAt = ISO8601DateFormatter().string(from: Date().addingTimeInterval(2))
@@ -123,7 +123,9 @@ struct ChannelBroadcastTests {
         }
     }
 
-    @Test func `other channels, and what a channel cannot take, are refused`() async throws {
+    @Test func `direct broadcasts to an event's, unknown or deleted channel, or with audiences, are refused`()
+        async throws
+    {
         try await Stage.with { stage in
             let (id, _) = try await Self.create(stage)
             let update = #"{"event": "update", "contentState": {}}"#

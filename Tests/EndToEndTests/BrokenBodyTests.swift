@@ -11,7 +11,7 @@ struct BrokenBodyTests {
     private static let trailers = (0..<3_000).map { "X-\($0): 1\r\n" }.joined()
 
     @Test(arguments: ["zz\r\n{}\r\n0\r\n\r\n", "\(overflow)\r\n{}\r\n", "2\r\n{}\r\n0\r\n\(trailers)\r\n"])
-    func `a body that is no HTTP is answered 400, and its sender can read why`(body: String) async throws {
+    func `a malformed chunked body gets 400 with a readable reason`(body: String) async throws {
         try await Stage.with { stage in
             let peer = try Peer(stage.url)
             peer.send(try Self.head(stage, "Transfer-Encoding: chunked") + body)
@@ -23,7 +23,7 @@ struct BrokenBodyTests {
         }
     }
 
-    @Test func `who hangs up in the middle of a body is counted as 499, and no error`() async throws {
+    @Test func `a client that disconnects in mid-body counts as 499 and causes no error`() async throws {
         try await Stage.place(settings: ["GRANDSTAND_LOG_LEVEL": "info"]) { environment, _ in
             let secret = try await Stage.secret(environment)
             let process = try await ServerProcess.start(environment, keepsLog: true)
@@ -56,7 +56,7 @@ struct BrokenBodyTests {
         }
     }
 
-    @Test func `a body that is half there does not cost a stop its drain`() async throws {
+    @Test func `a request body that is only half received does not delay the server's stop`() async throws {
         try await Stage.place(settings: ["GRANDSTAND_DRAIN_SECONDS": "60"]) { environment, simulator in
             try await Stage.serve(environment, simulator: simulator) { stage in
                 let peer = try Peer(stage.url)
@@ -73,7 +73,7 @@ struct BrokenBodyTests {
         }
     }
 
-    @Test func `bodies that find no room are told to come again`() async throws {
+    @Test func `a request for whose body there is no room gets 503 and Retry-After`() async throws {
         try await Stage.with { stage in
             // The bodies are declared, but not sent: the server reserves their memory before it reads them.
             let peers = try (0..<20).map { _ in try Peer(stage.url) }

@@ -6,7 +6,9 @@ internal import Testing
 /// Calls with many broadcasts wait for their turn before they take a connection, so single broadcasts always find one.
 @Suite(.timeLimit(.minutes(5)))
 struct BulkTurnTests {
-    @Test func `twelve bulk calls that cannot go on hold up no goal, with or without a key`() async throws {
+    @Test func `twelve blocked bulk calls do not delay another event's broadcasts, with or without an idempotency key`()
+        async throws
+    {
         try await Stage.place { environment, simulator in
             try await Stage.serve(environment, simulator: simulator) { stage in
                 try await stage.putApp()

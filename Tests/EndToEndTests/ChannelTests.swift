@@ -55,7 +55,7 @@ struct ChannelTests {
         }
     }
 
-    @Test func `at the limit nothing is asked of Apple`() async throws {
+    @Test func `at an app's channel limit a creation is refused without a request to Apple`() async throws {
         try await Stage.with { stage in
             try await stage.putApp(channelLimit: 2)
             for _ in 0..<2 {
@@ -83,7 +83,9 @@ struct ChannelTests {
         }
     }
 
-    @Test func `Apple's own limit is the same problem, with Apple's words`() async throws {
+    @Test func `Apple's refusal for its channel limit is reported as quota-exhausted, with Apple's reason`()
+        async throws
+    {
         try await Stage.with(options: { $0.channelLimit = 1 }) { stage in
             try await stage.putApp()
             #expect(try await stage.api("POST", Self.path, #"{"storagePolicy": "noMessageStored"}"#).status == 201)
@@ -115,7 +117,7 @@ struct ChannelTests {
         }
     }
 
-    @Test func `what Apple refuses about capitals is learned once and shown on the app`() async throws {
+    @Test func `that Apple refuses capitals in management paths is learned once and shown on the app`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             let app = try await stage.api("GET", "/v1/apps/\(Stage.bundleID)").json
@@ -140,7 +142,7 @@ struct ChannelTests {
         }
     }
 
-    @Test func `where Apple takes capitals nothing is learned`() async throws {
+    @Test func `if Apple accepts capitals in management paths, the app has no quirk`() async throws {
         try await Stage.with(options: { $0.capitals = .accepted }) { stage in
             try await stage.putLiveEvent()
             #expect(try await stage.api("GET", "/v1/apps/\(Stage.bundleID)").json["quirks"]?.items == [])

@@ -10,7 +10,7 @@ internal import Testing
 struct ClientKeyTests {
     private static let batch = "/v1/lookup/\(Stage.bundleID)/development"
 
-    @Test func `a client that was told of a change and asks the same server does not get the state before`()
+    @Test func `after a change is answered, a lookup at the same server never returns the previous state`()
         async throws
     {
         try await Stage.with { stage in

@@ -33,7 +33,7 @@ struct ClientTests {
         }
     }
 
-    @Test func `a match: declared, looked up as soon as its channel is there, sent to, followed, ended`() async throws {
+    @Test func `the Swift client can declare, look up, update, stream, end and reopen a match`() async throws {
         try await Stage.with { stage in
             let client = stage.client
             try await Self.putApp(client)
@@ -79,7 +79,8 @@ struct ClientTests {
         }
     }
 
-    @Test func `a change is made on what was read, and a POST once however often it is made`() async throws {
+    @Test func `the Swift client makes conditional changes, and a repeated POST has its effect only once`() async throws
+    {
         try await Stage.with { stage in
             let client = stage.client
             try await Self.putApp(client)
@@ -120,7 +121,9 @@ struct ClientTests {
         }
     }
 
-    @Test func `an app: its list, batches, installation, activity and receipts, by a key of its own`() async throws {
+    @Test func `with an app's key the Swift client lists, looks up and registers, and sends activities and receipts`()
+        async throws
+    {
         try await Stage.with { stage in
             try await Self.putApp(stage.client)
             try await stage.client.send(.putEvent("derby", Self.draft()))
@@ -181,7 +184,9 @@ struct ClientTests {
         }
     }
 
-    @Test func `operating: channels, quotas, reconciliations, webhooks, keys, the audit log`() async throws {
+    @Test func `the Swift client operates channels, quotas, reconciliations, webhooks, keys and the audit log`()
+        async throws
+    {
         try await Stage.with(settings: WebhookTests.settings) { stage in
             let client = stage.client
             try await Self.putApp(client)
@@ -230,7 +235,7 @@ struct ClientTests {
         }
     }
 
-    @Test func `the command line watches a match, waits for what it sends, and fits the terminal`() async throws {
+    @Test func `the command line watches a match, waits for results and fits tables to the terminal`() async throws {
         try await Stage.with { stage in
             try await Self.putApp(stage.client)
             func grandstand(_ columns: String, _ arguments: String...) async throws -> Program.Output {

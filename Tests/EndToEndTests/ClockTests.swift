@@ -34,7 +34,7 @@ struct ClockTests {
         }
     }
 
-    @Test func `what one replica has under way on a lane, none whose clock is 20 s ahead sends beside it`()
+    @Test func `while a replica sends on a lane, another whose clock is ahead does not send there`()
         async throws
     {
         try await Self.replicas { behind, ahead in
@@ -57,7 +57,7 @@ struct ClockTests {
         }
     }
 
-    @Test func `what a replica writes down has the database's time`() async throws {
+    @Test func `the times that a replica stores come from the database's clock`() async throws {
         try await Self.replicas { behind, ahead in
             try await behind.putApp()
             for (stage, key) in [(behind, "derby"), (ahead, "final")] {
@@ -87,8 +87,7 @@ struct ClockTests {
         }
     }
 
-    @Test func `a running server whose clock goes off claims nothing until it is back, and loses nothing`() async throws
-    {
+    @Test func `a running server with a wrong clock sends nothing until it is right, and loses nothing`() async throws {
         let wall = Wall(0)
         try await Stage.place { environment, simulator in
             try await Stage.serve(environment, wallClock: { wall.now }, simulator: simulator) { stage in

@@ -15,7 +15,7 @@ struct CommandScriptTests {
             environment: ["GRANDSTAND_URL": stage.url, "GRANDSTAND_API_KEY": stage.api.secret ?? ""])
     }
 
-    @Test func `several events are looked up with what is missing, and options of the list are refused`() async throws {
+    @Test func `a lookup of several events names the missing ones, and list options are refused`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             try await stage.putEvent("cup")
@@ -66,7 +66,7 @@ struct CommandScriptTests {
         }
     }
 
-    @Test func `to wait for a scheduled broadcast is to wait until it was sent, and to be told until when`()
+    @Test func `waiting for a scheduled broadcast lasts until it was sent, and the command shows until when`()
         async throws
     {
         try await Stage.with { stage in
@@ -80,7 +80,7 @@ struct CommandScriptTests {
         }
     }
 
-    @Test func `a message that is sent from the start of its event moves with it`() async throws {
+    @Test func `a message scheduled relative to its event's start moves with the start`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             let refused = try await grandstand(
@@ -111,7 +111,7 @@ struct CommandScriptTests {
         }
     }
 
-    @Test func `a key that is made before the first start says where it counts`() async throws {
+    @Test func `a key created before the server's first start comes with advice about other databases`() async throws {
         let folder = try TemporaryFolder()
         for isFirst in [true, false] {
             let made = try await Program.run(
@@ -126,7 +126,7 @@ struct CommandScriptTests {
         #expect(asked.text.contains("on the server's machine"), "\(asked.text)")
     }
 
-    @Test func `who watches while there is no server is told so, and may leave`() async throws {
+    @Test func `watching an event without a server reports that once and can be interrupted`() async throws {
         let (process, output) = (Process(), Pipe())
         process.executableURL = Self.program
         process.arguments = ["event", "get", "derby", "--watch"]

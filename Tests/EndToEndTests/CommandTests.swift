@@ -13,7 +13,7 @@ struct CommandTests {
             environment: ["GRANDSTAND_URL": stage.url, "GRANDSTAND_API_KEY": stage.api.secret ?? ""])
     }
 
-    @Test func `an event is shown with a table of its audiences, or as the JSON that came`() async throws {
+    @Test func `an event is shown as a table, or on request as the JSON from the server`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             let table = try await grandstand(stage, "event", "get", "derby")
@@ -27,7 +27,7 @@ struct CommandTests {
         }
     }
 
-    @Test func `a file that is not there is named, without a lesson in options`() async throws {
+    @Test func `the error for a missing file names the file and does not explain options`() async throws {
         try await Stage.with { stage in
             let preview = try await grandstand(stage, "season", "preview", "/nowhere/cup.json")
             #expect(preview.exitCode == 1)
@@ -35,7 +35,7 @@ struct CommandTests {
         }
     }
 
-    @Test func `an audience may be reached by tokens, and a push that waits is withdrawn`() async throws {
+    @Test func `the command line declares an audience for tokens, and cancels a waiting push`() async throws {
         try await Stage.with { stage in
             try await stage.putApp()
             let audience = "\(Stage.bundleID):production:noMessageStored"
@@ -64,7 +64,9 @@ struct CommandTests {
         }
     }
 
-    @Test func `a put names one audience: the others stay, and so does what else it had`() async throws {
+    @Test func `event put with one audience keeps the event's other audiences and that audience's other members`()
+        async throws
+    {
         try await Stage.with { stage in
             try await stage.putApp()
             let put = try await stage.api(
@@ -115,8 +117,7 @@ struct CommandTests {
         }
     }
 
-    @Test func `an event opens its channels before it begins, is called off with an end, and taken back`() async throws
-    {
+    @Test func `the command line sets when channels open, cancels an event with an end, and reopens it`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             let start = Date(timeIntervalSinceNow: 3_600).formatted(.iso8601)
@@ -165,7 +166,7 @@ struct CommandTests {
         }
     }
 
-    @Test func `a refusal names the fields, wrong JSON the place, wrong usage the option`() async throws {
+    @Test func `errors name a refusal's fields, the place in invalid JSON, or the wrong option`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             let state = try await grandstand(stage, "broadcast", "send", "derby", "--content-state", "[1]")

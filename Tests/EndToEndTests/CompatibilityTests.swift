@@ -8,7 +8,7 @@ internal import Testing
 /// A release beside the one after it: the database gets migrations that this build does not know.
 @Suite(.timeLimit(.minutes(3)))
 struct CompatibilityTests {
-    @Test func `a newer database that is for this build, too, is served without a gap, and a restart finds it`()
+    @Test func `a server keeps running on a newer compatible database, and starts on it`()
         async throws
     {
         try await Stage.place { environment, simulator in
@@ -41,7 +41,7 @@ struct CompatibilityTests {
         }
     }
 
-    @Test func `one that is not is refused, by what runs and by what starts, with what to do`() async throws {
+    @Test func `an incompatible newer database is refused by running and starting servers, with advice`() async throws {
         try await Stage.place { environment, simulator in
             try await Stage.serve(environment, simulator: simulator) { stage in
                 try await Self.change(

@@ -12,7 +12,7 @@ struct ConnectionTests {
         "", "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ",
         "POST /v1/broadcasts HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{",
     ])
-    func `who stops in the middle is dropped`(sent: String) async throws {
+    func `a client that stops in the middle of a request is disconnected`(sent: String) async throws {
         try await Stage.with(settings: ["GRANDSTAND_CLIENT_TIMEOUT": "0.2"]) { stage in
             let peer = try Peer(stage.url)
             peer.send(sent)
@@ -32,7 +32,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func `the operations have a port of their own when they are told to`() async throws {
+    @Test func `metrics and probes are only on the operations port if one is configured`() async throws {
         try await Stage.place(settings: ["GRANDSTAND_OPERATIONS_PORT": "0"]) { environment, _ in
             let process = try await ServerProcess.start(environment, keepsLog: true)
             let url = try await until("the operations' address") {

@@ -4,7 +4,7 @@ internal import Testing
 /// Sign-in to the console of a running server. GrandstandHTTPTests test the access to each page.
 @Suite(.timeLimit(.minutes(5)))
 struct ConsoleAccessTests {
-    @Test func `a wrong key brings the form again, counted with the API's failures`() async throws {
+    @Test func `a wrong key at sign-in shows the form again and counts like an API failure`() async throws {
         try await Stage.with(settings: ["GRANDSTAND_AUTH_FAILURE_LIMIT": "3"]) { stage in
             let browser = Browser(url: stage.url)
             let nothing = try await browser.post("/console/sign-in", [("key", "")])
@@ -32,7 +32,7 @@ struct ConsoleAccessTests {
     }
 
     /// Monitors and caches send HEAD.
-    @Test func `HEAD answers as GET does, with nothing after the header`() async throws {
+    @Test func `HEAD has the status and content type of GET, and no body`() async throws {
         try await Stage.with { stage in
             let browser = try await Browser(url: stage.url).signedIn(with: stage.api.secret)
             for path in [
@@ -47,7 +47,7 @@ struct ConsoleAccessTests {
         }
     }
 
-    @Test func `a key that was rotated signs nobody in while both secrets are valid, and it is told what does`()
+    @Test func `a rotated key's old secret cannot sign in, and the refusal asks for the new one`()
         async throws
     {
         try await Stage.with { stage in

@@ -12,7 +12,7 @@ struct ConsoleActionTests {
         return try #require(part.components(separatedBy: "\"").first)
     }
 
-    @Test func `a key made by a form is made once, by the key that is signed in, and in the audit log`() async throws {
+    @Test func `a key form sent twice makes one key, and the audit log names the signed-in key`() async throws {
         try await Stage.with { stage in
             let browser = try await Browser(url: stage.url).signedIn(with: stage.api.secret)
             #expect(browser.cookie?.contains(try #require(stage.api.secret)) == false)
@@ -38,7 +38,7 @@ struct ConsoleActionTests {
         }
     }
 
-    @Test func `revoking the key in use signs out, on every copy of the cookie`() async throws {
+    @Test func `revoking the key in use ends its session, also for copies of the cookie`() async throws {
         try await Stage.with { stage in
             let made = try await stage.api("POST", "/v1/keys", #"{"name": "mine", "scopes": ["admin"]}"#).json
             let (secret, id) = (try #require(made["secret"]?.string), try #require(made["id"]?.string))
@@ -93,7 +93,7 @@ struct ConsoleActionTests {
         }
     }
 
-    @Test func `what is declared or moved by a form is so when the form comes again`() async throws {
+    @Test func `a form that declares or moves an event succeeds again when it is sent twice`() async throws {
         try await Stage.with { stage in
             try await stage.putApp()
             let browser = try await Browser(url: stage.url).signedIn(with: stage.api.secret)
@@ -121,7 +121,7 @@ struct ConsoleActionTests {
         }
     }
 
-    @Test func `a session that was ended is over for its copies, and a key of one app sees nothing of another`()
+    @Test func `after sign-out a session is over, and a key of one app sees no other app`()
         async throws
     {
         try await Stage.with { stage in

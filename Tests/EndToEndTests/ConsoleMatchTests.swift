@@ -12,7 +12,9 @@ internal import Testing
 struct ConsoleMatchTests {
     private static let place = "/console/apps/\(Stage.bundleID)/development"
 
-    @Test func `a match is declared, updated, previewed, withdrawn, ended and taken back on its page`() async throws {
+    @Test func `a match is declared, ended and reopened, and its messages previewed and withdrawn, on its page`()
+        async throws
+    {
         try await Stage.with { stage in
             try await stage.putApp()
             let app = try await stage.api(
@@ -105,7 +107,8 @@ struct ConsoleMatchTests {
         }
     }
 
-    @Test func `a reconciliation is looked at, then carried out; a stray channel is imported`() async throws {
+    @Test func `the console shows a reconciliation before applying it, and imports an unmanaged channel`() async throws
+    {
         let quiet = ["GRANDSTAND_RECONCILE_INTERVAL": "0", "GRANDSTAND_RECONCILE_GRACE": "0"]
         try await Stage.with(settings: quiet) { stage in
             try await stage.putLiveEvent("friendly")

@@ -43,7 +43,7 @@ struct ConsolePageTests {
         }
     }
 
-    @Test func `the overview says what leaked, what is missing, and what was turned off`() async throws {
+    @Test func `the overview shows unmanaged channels, missing channels and the loss of all channels`() async throws {
         try await Stage.with(settings: Self.quiet) { stage in
             try await stage.putLiveEvent("friendly")
             try await stage.putEvent("derby")
@@ -60,7 +60,7 @@ struct ConsolePageTests {
             }
             let report = try await stage.reconcile("{}")
             let overview = try await browser.get("/console")
-            #expect(overview.body.contains("Apple has 1 channel that nobody here made"))
+            #expect(overview.body.contains("Apple has 1 channel that this server did not create"))
             let command = "grandstand reconcile \(Stage.bundleID) development --apply --adopt"
             #expect(overview.commands.contains(command))
             let unmanaged = try await browser.get(Self.place + "/channels?managed=false")

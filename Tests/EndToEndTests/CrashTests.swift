@@ -11,7 +11,7 @@ internal import Testing
 /// Processes that are killed, answers that are lost, many replicas: Apple's list and the ledger end up the same.
 @Suite(.timeLimit(.minutes(5)))
 struct CrashTests {
-    @Test func `every tenth answer lost and two kills: each event has a channel of its own, and none is left over`()
+    @Test func `after lost answers and two kills each event has exactly one channel, and none is unused`()
         async throws
     {
         let settings = ["GRANDSTAND_APNS_REQUEST_TIMEOUT": "0.5", "GRANDSTAND_RECONCILE_INTERVAL": "0"]
@@ -61,7 +61,8 @@ struct CrashTests {
         }
     }
 
-    @Test func `four hundred creations over three replicas at a limit of a hundred`() async throws {
+    @Test func `of four hundred creations over three replicas at a limit of a hundred, a hundred succeed`() async throws
+    {
         try await Stage.place(options: { $0.capitals = .accepted }) { environment, simulator in
             try await Stage.serve(environment, simulator: simulator) { first in
                 try await Stage.serve(environment, simulator: simulator) { second in

@@ -7,7 +7,7 @@ internal import Testing
 /// One broadcast for all: by channel to activities that have one, by token to the others.
 @Suite(.timeLimit(.minutes(5)))
 struct CrowdPushTests {
-    @Test func `an update and the end reach the old phone, too, through the token its owner allowed`() async throws {
+    @Test func `an update and the end also reach a phone without channels, by its update token`() async throws {
         try await Self.withCrowd { stage, app, new, old, token in
             let goal = try await stage.settled(
                 try await stage.broadcast(
@@ -41,7 +41,7 @@ struct CrowdPushTests {
         }
     }
 
-    @Test func `members that were not reached yet get the newer state, and not both`() async throws {
+    @Test func `while a push to a token is unanswered, only the newest of the later states follows`() async throws {
         try await Self.withCrowd { stage, app, new, old, token in
             let hold = stage.simulator.hold { $0.deviceToken == token }
             var sent = [try await stage.broadcast(#"{"event": "update", "contentState": {"home": 1}}"#)]
@@ -59,7 +59,7 @@ struct CrowdPushTests {
         }
     }
 
-    @Test func `a token that is reported just before a broadcast gets that once`() async throws {
+    @Test func `a token reported just before a broadcast gets that broadcast exactly once`() async throws {
         try await Self.withCrowd { stage, app, new, old, token in
             let late = try stage.fan("late", "17.5")
             try await late.register(app)
@@ -83,7 +83,7 @@ struct CrowdPushTests {
         }
     }
 
-    @Test func `a dismissed card gets nothing, a token that APNs knows no more is forgotten`() async throws {
+    @Test func `a dismissed activity gets no push, and a token that APNs does not know is forgotten`() async throws {
         try await Self.withCrowd { stage, app, new, old, token in
             let gone = try stage.fan("gone", "17.5")
             try await gone.register(app)

@@ -12,7 +12,7 @@ internal import Testing
 struct DatabaseFaultTests {
     private static let update = #"{"event": "update", "contentState": {"n": 1}}"#
 
-    @Test func `a full disk refuses in its own words, keeps what was accepted, and goes on when there is room`()
+    @Test func `on a full disk requests are refused with that reason, and accepted messages are sent later`()
         async throws
     {
         try await Stage.place { environment, simulator in
@@ -85,7 +85,7 @@ struct DatabaseFaultTests {
             role: "nosuperuser connection limit 0", trouble: "too-few-connections",
             detail: "no connection left for this process", cause: "too many connections"),
     ])
-    func `a user that gets no connection is told why in readiness, metric, refusals and by the doctor`(
+    func `if the database refuses the server's user, readiness, a metric, refusals and the doctor say why`(
         closed: Closed
     ) async throws {
         try await Stage.place { environment, simulator in
@@ -137,7 +137,9 @@ struct DatabaseFaultTests {
         }
     }
 
-    @Test func `a database that is gone says so, tells no old numbers, and all goes on when it is back`() async throws {
+    @Test func `while the database is down readiness says so, its metrics are absent, and later all resumes`()
+        async throws
+    {
         let folder = try TemporaryFolder()
         let cluster = PostgresCluster(directory: folder.path + "/database", logger: Stage.logger, durable: false)
         let connection = try await cluster.start()

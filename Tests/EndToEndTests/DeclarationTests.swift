@@ -9,7 +9,7 @@ internal import Testing
 struct DeclarationTests {
     private static let contract = OpenAPIDocument.written
 
-    @Test func `whatever an event declares by the examples of openapi.yaml is in its answers, too`() async throws {
+    @Test func `all members of the event examples in openapi.yaml are in the answers, too`() async throws {
         let schema = try #require(Self.contract.schema("EventDraft"))
         let examples = schema["examples"]?.elements ?? []
         #expect(Self.unsaid(schema, by: examples, "") == [], "The examples have every member.")

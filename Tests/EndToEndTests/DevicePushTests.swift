@@ -7,7 +7,9 @@ internal import Testing
 /// Starts of an event, judged by the lock screens of its followers.
 @Suite(.timeLimit(.minutes(5)))
 struct DevicePushTests {
-    @Test func `each follower's lock screen shows the match once, as its system and language can`() async throws {
+    @Test func `each follower's lock screen shows the match once, as the phone's iOS version and language allow`()
+        async throws
+    {
         try await Stage.with { stage in
             try await stage.putApp()
             let app = try await stage.appsKey()
@@ -78,7 +80,7 @@ struct DevicePushTests {
         }
     }
 
-    @Test func `a late follower whose token changes while its push is under way gets one card`() async throws {
+    @Test func `a late follower whose start token changes during its push gets one activity`() async throws {
         try await Stage.with { stage in
             try await stage.putApp()
             let app = try await stage.appsKey()
@@ -123,7 +125,7 @@ struct DevicePushTests {
         }
     }
 
-    @Test func `a start shows the newest score, waits for one, and can be stopped`() async throws {
+    @Test func `a push-to-start has the newest content, waits if there is none, and can be stopped`() async throws {
         try await Stage.with { stage in
             try await stage.putApp()
             let app = try await stage.appsKey()
@@ -162,7 +164,7 @@ struct DevicePushTests {
         }
     }
 
-    @Test func `who follows late sees the newest score, not the declared one; at the end the parts are the followers`()
+    @Test func `a late follower's activity has the newest score, and the start's counts add up`()
         async throws
     {
         try await Stage.with { stage in
@@ -192,7 +194,7 @@ struct DevicePushTests {
         }
     }
 
-    @Test func `phones that are offline show the card, and the score of now, when they are back`() async throws {
+    @Test func `phones that were offline show the activity with the newest score when they are back`() async throws {
         try await Stage.with { stage in
             try await stage.putApp()
             let app = try await stage.appsKey()

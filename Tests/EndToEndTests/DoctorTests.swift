@@ -38,7 +38,9 @@ struct DoctorTests {
     }
 
     @Test(arguments: [(-1.0, DoctorCheck.Outcome.ok), (5, .warning), (-5, .warning), (30, .failed), (-30, .failed)])
-    func `a clock that is off the database's is told`(seconds: Double, outcome: DoctorCheck.Outcome) async throws {
+    func `the doctor reports a clock that differs from the database's`(seconds: Double, outcome: DoctorCheck.Outcome)
+        async throws
+    {
         try await Stage.place { environment, _ in
             let doctor = Doctor(
                 environment: environment, now: { Date().addingTimeInterval(seconds) }, logger: Stage.logger)
@@ -49,7 +51,8 @@ struct DoctorTests {
         }
     }
 
-    @Test func `a port on which a server of ours listens is told apart from one that another program has`() async throws
+    @Test func `a port that another Grandstand server uses is fine, and one that another program uses fails`()
+        async throws
     {
         try await Stage.place { environment, simulator in
             try await Stage.serve(environment, simulator: simulator) { stage in
@@ -65,7 +68,7 @@ struct DoctorTests {
         }
     }
 
-    @Test func `capitals that need the lowercased path are a warning`() async throws {
+    @Test func `a bundle ID with capitals that needs the lowercased path gives a warning`() async throws {
         try await Stage.place(options: { $0.capitals = .refused }) { environment, simulator in
             try await Stage.serve(environment, simulator: simulator) { stage in try await stage.putApp() }
             let report = await Self.report(environment)
@@ -74,7 +77,7 @@ struct DoctorTests {
         }
     }
 
-    @Test func `a capability that is off fails with where to turn it on`() async throws {
+    @Test func `the doctor fails if the Broadcast capability is off, and says where to turn it on`() async throws {
         try await Stage.place(options: { $0.capitals = .accepted }) { environment, simulator in
             try await Stage.serve(environment, simulator: simulator) { stage in try await stage.putApp() }
             simulator.setBroadcastCapability(false, of: Stage.bundleID)
@@ -86,7 +89,7 @@ struct DoctorTests {
         }
     }
 
-    @Test func `a capability that is off is not taken for trouble with capitals`() async throws {
+    @Test func `a Broadcast capability that is off is not reported as a problem of capitals`() async throws {
         try await Stage.place(options: { $0.capitals = .refused }) { environment, simulator in
             try await Stage.serve(environment, simulator: simulator) { stage in try await stage.putApp() }
             simulator.setBroadcastCapability(false, of: Stage.bundleID)
@@ -133,7 +136,7 @@ struct DoctorTests {
         }
     }
 
-    @Test func `without a database the way to Apple is still looked at`() async throws {
+    @Test func `without a database the doctor still checks the connection to Apple`() async throws {
         try await Stage.place { environment, _ in
             let report = await Self.report(
                 environment.merging(["DATABASE_URL": "host=/nowhere connect_timeout=2"]) { $1 })

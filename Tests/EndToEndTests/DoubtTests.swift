@@ -17,7 +17,9 @@ struct DoubtTests {
     ]
 
     @Test(arguments: [APNsReason.channelNotRegistered, .badChannelId])
-    func `one false refusal: the channel stays, and the same message goes again`(_ reason: APNsReason) async throws {
+    func `after one false refusal of a broadcast the channel stays and the same message is repeated`(
+        _ reason: APNsReason
+    ) async throws {
         try await Stage.with(settings: Self.quiet, options: { $0.capitals = .accepted }) { stage in
             let channels = try await stage.putLiveEvent()
             stage.simulator.answerNext(1, with: .refusal(reason)) { $0.isBroadcast }
@@ -40,7 +42,7 @@ struct DoubtTests {
         }
     }
 
-    @Test func `what Apple lost is replaced within seconds of the first refusal`() async throws {
+    @Test func `a channel that Apple lost is replaced within seconds of the first refused broadcast`() async throws {
         try await Stage.with(settings: Self.quiet, options: { $0.capitals = .accepted }) { stage in
             try await stage.putLiveEvent("friendly")
             try await stage.putEvent("derby")
@@ -59,7 +61,7 @@ struct DoubtTests {
         }
     }
 
-    @Test func `on a new app others made a channel, and our creation went unanswered: theirs stays theirs`()
+    @Test func `while a creation's outcome is ambiguous, another system's channel is neither used nor deleted`()
         async throws
     {
         try await Stage.with(settings: Self.quiet, options: { $0.capitals = .accepted }) { stage in
@@ -82,7 +84,7 @@ struct DoubtTests {
         }
     }
 
-    @Test func `what others make beside us is told from what an unanswered creation made`() async throws {
+    @Test func `the channel of an unanswered creation is distinguished from another system's channel`() async throws {
         try await Stage.with(settings: Self.quiet, options: { $0.capitals = .accepted }) { stage in
             try await stage.putApp()
             let theirs = try await AppleConsole.with(stage.simulator) { try await $0.create() }
@@ -94,7 +96,7 @@ struct DoubtTests {
         }
     }
 
-    @Test func `capability off: a refused broadcast raises the alarm at once, everywhere, and one accepted ends it`()
+    @Test func `a broadcast refused for the capability raises the alarm everywhere, and an accepted one ends it`()
         async throws
     {
         try await Stage.place(settings: Self.quiet, options: { $0.capitals = .accepted }) { environment, simulator in
@@ -130,7 +132,7 @@ struct DoubtTests {
         }
     }
 
-    @Test func `a false refusal of a creation: it is asked again within five seconds`() async throws {
+    @Test func `a creation that was falsely refused is repeated within five seconds`() async throws {
         try await Stage.with(settings: Self.quiet, options: { $0.capitals = .accepted }) { stage in
             try await stage.putApp()
             stage.simulator.answerNext(1, with: .refusal(.broadcastFeatureNotEnabled)) { $0.isCreation }
@@ -144,7 +146,7 @@ struct DoubtTests {
     }
 
     /// The remedy that the alarm names.
-    @Test func `off, the channels gone, on again: recreate makes them all, and those that waited, within five seconds`()
+    @Test func `after the capability was off and on, recreate gives every event a channel within five seconds`()
         async throws
     {
         try await Stage.with(settings: Self.quiet, options: { $0.capitals = .accepted }) { stage in
@@ -177,7 +179,7 @@ struct DoubtTests {
         }
     }
 
-    @Test func `a refused list raises the same alarm, and the next list ends it`() async throws {
+    @Test func `a channel list refused for the capability raises the alarm, and the next list ends it`() async throws {
         try await Stage.with(settings: Self.quiet, options: { $0.capitals = .accepted }) { stage in
             try await stage.putLiveEvent()
             stage.simulator.answerNext(1, with: .refusal(.broadcastFeatureNotEnabled)) { $0.isList }

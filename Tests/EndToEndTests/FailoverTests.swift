@@ -7,7 +7,7 @@ internal import Testing
 /// A connection string with several hosts: what one of them committed is there when another takes over.
 @Suite(.timeLimit(.minutes(5)))
 struct FailoverTests {
-    @Test func `the database goes on on another host: nothing accepted is lost, and the newest is sent last`()
+    @Test func `when the database moves to another host no accepted message is lost, and the newest is last`()
         async throws
     {
         let folder = try TemporaryFolder()

@@ -18,7 +18,7 @@ struct FreezeTests {
     private static let worlds = freezes < 20 ? 2 : 4
 
     @Test(arguments: 0..<worlds)
-    func `PostgreSQL is frozen and killed at every step: calls are answered, and every loop goes on`(
+    func `while PostgreSQL freezes or is killed calls are answered, and every loop continues`(
         _ world: Int
     ) async throws {
         let tcpPort = world.isMultiple(of: 2) ? nil : Int.random(in: 15_000...30_000)

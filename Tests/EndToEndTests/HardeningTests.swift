@@ -6,7 +6,7 @@ internal import Testing
 /// Rate limits, and the access to metrics.
 @Suite(.timeLimit(.minutes(5)))
 struct HardeningTests {
-    @Test func `a key beyond its limit hears when to come again, another goes on`() async throws {
+    @Test func `a key beyond its rate limit is told when to retry, and another key is served`() async throws {
         try await Stage.with(settings: ["GRANDSTAND_RATE_LIMIT": "0.05"]) { stage in
             let caller = try await stage.caller([.operate])
             let first = try await caller("GET", "/v1/quotas")
@@ -24,7 +24,7 @@ struct HardeningTests {
         }
     }
 
-    @Test func `a client that guesses keys is told to wait, a good key from there goes on`() async throws {
+    @Test func `a client that guesses keys gets 429, and a valid key from its address is served`() async throws {
         try await Stage.with(settings: ["GRANDSTAND_AUTH_FAILURE_LIMIT": "5"]) { stage in
             var answers: [HTTPCaller.Answer] = []
             for n in 0..<7 {
@@ -36,7 +36,7 @@ struct HardeningTests {
         }
     }
 
-    @Test func `numbers are for keys that may read quotas, and nothing of keys is in them`() async throws {
+    @Test func `only keys that may read quotas can read metrics, and metrics contain no secret`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             let id = try await stage.broadcast(#"{"event": "update", "contentState": {"goal": "geheim"}}"#)

@@ -29,7 +29,9 @@ struct HostileAppTests {
         }
     }
 
-    @Test func `ten thousand wrong secrets open nothing, and its own phone goes on`() async throws {
+    @Test func `ten thousand wrong installation secrets give no access, and the owner's phone still gets its start`()
+        async throws
+    {
         try await Stage.with { stage in
             try await stage.putApp()
             let app = try await stage.appsKey()
@@ -96,7 +98,7 @@ struct HostileAppTests {
         }
     }
 
-    @Test func `it does not learn which events others have, and fills no event with receipts`() async throws {
+    @Test func `a hostile app cannot learn other apps' events or fill an event with receipts`() async throws {
         try await Stage.with(settings: ["GRANDSTAND_RECEIPT_SHARE": "1"]) { stage in
             try await stage.putApp()
             try await stage.putApp("com.example.Other")

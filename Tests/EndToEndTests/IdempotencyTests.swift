@@ -24,7 +24,9 @@ struct IdempotencyTests {
         }
     }
 
-    @Test func `twenty at once through two replicas are one broadcast`() async throws {
+    @Test func `twenty simultaneous requests with one idempotency key through two replicas make one broadcast`()
+        async throws
+    {
         try await Stage.place { environment, simulator in
             try await Stage.serve(environment, simulator: simulator) { one in
                 try await one.putLiveEvent()
@@ -41,7 +43,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test func `another body, another caller`() async throws {
+    @Test func `an idempotency key is refused with another body, and separate for another caller`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             let headers = ["Idempotency-Key": "goal-1"]
@@ -58,7 +60,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test func `a refusal is not kept: what was mended since, the same request is carried out`() async throws {
+    @Test func `a refused request is carried out when it is repeated after its cause is gone`() async throws {
         try await Stage.with { stage in
             try await stage.putApp()
             func post(_ key: String, _ body: String = Self.update, to path: String = Self.path) async throws
@@ -88,7 +90,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test func `a key is made once, and its secret told again to its maker only`() async throws {
+    @Test func `a repeated creation of an API key makes one key and returns the same secret`() async throws {
         try await Stage.with { stage in
             let body = #"{"name": "organiser", "scopes": ["organise"]}"#
             let answers = try await repeated(5, [stage.api], "/v1/keys", body, key: "key-1")
@@ -99,7 +101,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test func `channels made in parallel under one key are one channel at Apple`() async throws {
+    @Test func `parallel channel creations with one idempotency key make one channel at Apple`() async throws {
         try await Stage.with { stage in
             try await stage.putApp()
             let path = "/v1/apps/\(Stage.bundleID)/development/channels"
@@ -111,7 +113,7 @@ struct IdempotencyTests {
         }
     }
 
-    @Test func `after a crash the repetition is the first answer, or the first request`() async throws {
+    @Test func `after a crash a repeated request gets the first answer or is carried out then`() async throws {
         try await Stage.place { environment, simulator in
             var secret: String?
             try await Stage.serve(environment, simulator: simulator) { stage in

@@ -7,7 +7,7 @@ internal import Testing
 /// Attackers who have the key that ships in the app. ScopeTests test that the key opens no other route.
 @Suite(.timeLimit(.minutes(5)))
 struct InstallationTests {
-    @Test func `nothing of an installation is read, changed or forgotten with another's secret`() async throws {
+    @Test func `an installation cannot be read, changed or deleted with another installation's secret`() async throws {
         try await Stage.with { stage in
             try await stage.putApp()
             let app = try await stage.appsKey()
@@ -48,7 +48,7 @@ struct InstallationTests {
         }
     }
 
-    @Test func `what is forgotten gets no start and no update, and is counted nowhere`() async throws {
+    @Test func `a deleted installation gets no start and no update, and is not counted`() async throws {
         try await Stage.with { stage in
             try await stage.putApp()
             let app = try await stage.appsKey()

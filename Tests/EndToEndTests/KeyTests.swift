@@ -7,7 +7,7 @@ internal import Testing
 /// Keys over the API: created, listed, used, rotated, revoked. A key for one app manages only that app's keys.
 @Suite(.timeLimit(.minutes(5)))
 struct KeyTests {
-    @Test func `a key's life, over the API`() async throws {
+    @Test func `a key is created, used, rotated and revoked over the API`() async throws {
         try await Stage.with { stage in
             let made = try await stage.api("POST", "/v1/keys", #"{"name": "organiser", "scopes": ["organise"]}"#)
             #expect(made.status == 201)

@@ -16,14 +16,15 @@ struct KillTests {
         ?? UInt64.random(in: 0...UInt64.max)
     private static let events = 300
 
-    @Test func `three hundred events through two replicas, and kill after kill`() async throws {
+    @Test func `the newest states of 300 events arrive although two replicas are killed again and again`() async throws
+    {
         print("kills: \(Self.kills), GRANDSTAND_KILLS_SEED=\(Self.seed)")
         try await Stadium.with(events: Self.events) { stadium, simulator in
             print("kills: \(try await Self.kill(stadium, simulator))")
         }
     }
 
-    @Test func `what a killed replica had under way goes again through another within ten seconds, as it was`()
+    @Test func `a message that a killed replica was sending is sent unchanged by another within ten seconds`()
         async throws
     {
         try await Stage.place { environment, simulator in

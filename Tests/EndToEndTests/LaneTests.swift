@@ -6,7 +6,7 @@ internal import Testing
 /// Order and pace of one channel's messages.
 @Suite(.timeLimit(.minutes(5)))
 struct LaneTests {
-    @Test func `messages of one channel keep their distance and their order`() async throws {
+    @Test func `messages of one channel are sent in order, with a pause in between`() async throws {
         try await Stage.with(settings: ["GRANDSTAND_LANE_INTERVAL": "3"]) { stage in
             try await stage.putLiveEvent(
                 "derby",
@@ -57,7 +57,7 @@ struct LaneTests {
         }
     }
 
-    @Test func `sixty rapid updates and an end on a slow APNs: few messages, both alerts, the newest last`()
+    @Test func `of sixty rapid updates few are sent, but both alerts are, and the newest is last`()
         async throws
     {
         try await Stage.with { stage in
@@ -98,7 +98,7 @@ struct LaneTests {
         }
     }
 
-    @Test func `what was not sent can be withdrawn, what was cannot`() async throws {
+    @Test func `a queued or scheduled broadcast can be withdrawn, and one that is being sent cannot`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             let hold = stage.simulator.hold { $0.isBroadcast }

@@ -11,7 +11,7 @@ struct LedgerTests {
     private static let draft = #"{"storagePolicy": "noMessageStored"}"#
     private static let impatient = ["GRANDSTAND_APNS_REQUEST_TIMEOUT": "0.5", "GRANDSTAND_RECONCILE_INTERVAL": "0"]
 
-    @Test func `what an unanswered creation made is found in Apple's list`() async throws {
+    @Test func `the channel of an unanswered creation is found in Apple's list`() async throws {
         try await Stage.with(settings: Self.impatient, options: { $0.capitals = .accepted }) { stage in
             try await stage.putApp()
             stage.simulator.dropNext(1) { $0.isCreation }
@@ -26,7 +26,7 @@ struct LedgerTests {
         }
     }
 
-    @Test func `an unanswered creation that made nothing is asked again`() async throws {
+    @Test func `an unanswered creation that created no channel is repeated`() async throws {
         try await Stage.with(settings: Self.impatient, options: { $0.capitals = .accepted }) { stage in
             try await stage.putApp()
             // APNs answers 201 without a channel ID, and creates no channel.
@@ -38,7 +38,8 @@ struct LedgerTests {
         }
     }
 
-    @Test func `a creation by hand that goes unanswered is settled, and its caller knows where to look`() async throws {
+    @Test func `after an unanswered manual creation the caller has an ID under which the channel appears`() async throws
+    {
         try await Stage.with(settings: Self.impatient, options: { $0.capitals = .accepted }) { stage in
             try await stage.putApp()
             stage.simulator.dropNext(1) { $0.isCreation }
@@ -54,7 +55,7 @@ struct LedgerTests {
         }
     }
 
-    @Test func `forty callers at a limit of seven: seven channels, and Apple is not asked for the rest`() async throws {
+    @Test func `of forty parallel creations at a limit of seven, only seven are sent to Apple`() async throws {
         try await Stage.with(options: { $0.capitals = .accepted }) { stage in
             try await stage.putApp(channelLimit: 7)
             let answers = try await stage.createChannels(40)
@@ -73,7 +74,8 @@ struct LedgerTests {
         }
     }
 
-    @Test func `forty callers for an app with capitals: what Apple wants is found out once, not by each`() async throws
+    @Test func `forty parallel creations for an app with capitals record only once that Apple needs lowercase`()
+        async throws
     {
         try await Stage.with { stage in
             try await stage.putApp()
@@ -90,7 +92,7 @@ struct LedgerTests {
         }
     }
 
-    @Test func `when Apple is full, a channel that no device needs makes room`() async throws {
+    @Test func `when Apple's limit is reached, a cancelled event's channel is deleted to make room`() async throws {
         try await Stage.with(options: {
             $0.channelLimit = 1
             $0.capitals = .accepted
@@ -110,7 +112,7 @@ struct LedgerTests {
         }
     }
 
-    @Test func `places that come free at Apple are used within 30 s, and until then the quota says that none is left`()
+    @Test func `channels that become free at Apple are used within 30 s, and until then the quota has none`()
         async throws
     {
         try await Stage.with(options: {
@@ -139,7 +141,7 @@ struct LedgerTests {
     }
 
     @Test
-    func `without the capability each creation waits for itself; one success resumes all within five seconds`()
+    func `without the Broadcast capability creations wait, and one success resumes all within five seconds`()
         async throws
     {
         try await Stage.with(options: { $0.capitals = .accepted }) { stage in

@@ -8,7 +8,7 @@ internal import Testing
 /// The limits of one caller: webhooks, streams.
 @Suite(.timeLimit(.minutes(3)))
 struct LimitTests {
-    @Test func `an app is found however its bundle ID is written, also one that has nothing`() async throws {
+    @Test func `an app is found with any capitals in its bundle ID, even without channels`() async throws {
         try await Stage.with { stage in
             try await stage.putApp()
             for path in ["channels", "channels?managed=false", "reconciliations"] {
@@ -21,7 +21,7 @@ struct LimitTests {
         }
     }
 
-    @Test func `an app has its webhooks in bounded number, and takes none of another's`() async throws {
+    @Test func `an app's webhooks are limited, and other apps' webhooks do not count against it`() async throws {
         try await Stage.with { stage in
             try await stage.putApp()
             try await stage.putApp("com.example.Other")
@@ -58,7 +58,7 @@ struct LimitTests {
         }
     }
 
-    @Test func `one key does not take all streams`() async throws {
+    @Test func `one key cannot use all streams`() async throws {
         let settings = ["GRANDSTAND_STREAMS": "3", "GRANDSTAND_STREAMS_PER_KEY": "1"]
         try await Stage.with(settings: settings) { stage in
             try await stage.putLiveEvent()

@@ -20,7 +20,7 @@ struct LookupListTests {
         answer.json["items"]?.items.compactMap { $0["eventKey"]?.string } ?? []
     }
 
-    @Test func `an app lists what may be followed, with what a lookup says of each`() async throws {
+    @Test func `an app's list of events has their lookup data, with filters, pages and a tag`() async throws {
         try await Stage.with { stage in
             try await stage.putApp()
             try await stage.putApp("com.example.Other")

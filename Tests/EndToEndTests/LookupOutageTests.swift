@@ -12,7 +12,7 @@ struct LookupOutageTests {
     private static let path = "/v1/lookup/com.example.Stadium/development/derby"
     private static let batch = "/v1/lookup/com.example.Stadium/development"
 
-    @Test func `without the database lookups go on with their age, and what changed is known soon after it is back`()
+    @Test func `without the database lookups are answered with their age, and changes are known soon afterwards`()
         async throws
     {
         try await withCluster(settings: [:]) { cluster, stage, phone in
@@ -71,7 +71,7 @@ struct LookupOutageTests {
         }
     }
 
-    @Test func `after the time that was set an old answer is none: 503 says what to do`() async throws {
+    @Test func `a lookup answer older than the configured time is replaced by 503 with advice`() async throws {
         try await withCluster(settings: ["GRANDSTAND_LOOKUP_STALE_SECONDS": "1"]) { cluster, _, phone in
             #expect(try await phone("GET", Self.path).status == 200)
             await cluster.stop()

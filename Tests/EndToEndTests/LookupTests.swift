@@ -11,7 +11,7 @@ internal import Testing
 struct LookupTests {
     private static let path = "/v1/lookup/com.example.Stadium/development/derby"
 
-    @Test func `an answer that is known already is 304, until something changes`() async throws {
+    @Test func `a lookup with the current tag gets 304 until something changes`() async throws {
         try await Stage.with { stage in
             let channelID = try await stage.putLiveEvent().first
             let first = try await stage.api("GET", Self.path)
@@ -45,7 +45,7 @@ struct LookupTests {
         }
     }
 
-    @Test func `the newest accepted state comes along when asked for, as it was written`() async throws {
+    @Test func `a lookup includes the newest accepted content state on request, byte for byte`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             let path = Self.path + "?include=contentState"
@@ -71,7 +71,8 @@ struct LookupTests {
         }
     }
 
-    @Test func `a channel without a place: apps are told so, and when to ask again, until there is one`() async throws {
+    @Test func `while the channel limit leaves an event without a channel, lookups say when to ask again`() async throws
+    {
         try await Stage.with { stage in
             func putApp(_ limit: Int) async throws {
                 let answer = try await stage.api(
@@ -103,7 +104,7 @@ struct LookupTests {
         }
     }
 
-    @Test func `whatever answers, Date does not go back and lags by a second at most`() async throws {
+    @Test func `in answers from memory and from the database Date never goes back and lags little`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             _ = try await until("memory knows it") {

@@ -5,7 +5,7 @@ internal import Testing
 /// The manual page that the package carries.
 @Suite(.timeLimit(.minutes(1)))
 struct ManualTests {
-    @Test func `the manual has every verb that the program names, with what it does`() async throws {
+    @Test func `the manual page describes every command of the program`() async throws {
         let root = URL(filePath: #filePath).appending(path: "../../..").standardized
         let program = Bundle.main.bundleURL.appending(path: "grandstand")
         let manual = try await Program.run(root.appending(path: "scripts/manual"), [program.path, "1.2.3"])

@@ -8,7 +8,7 @@ internal import Testing
 struct MetricsTests {
     private static let root = URL(filePath: #filePath).appending(path: "../../..").standardized
 
-    @Test func `a played match tells all that dashboards and alerts ask for, and nothing that is not documented`()
+    @Test func `a played match produces all metrics of dashboards and alerts, and only documented ones`()
         async throws
     {
         try await Stage.with { stage in
@@ -53,7 +53,9 @@ struct MetricsTests {
         "grandstand_token_answers_total",
     ]
 
-    @Test func `one of two replicas tells the database's numbers, and the other when it was killed`() async throws {
+    @Test func `only one of two replicas reports the database's metrics, and the other after it was killed`()
+        async throws
+    {
         try await Stage.place { environment, simulator in
             let secret = try await Stage.secret(environment)
             let process = try await ServerProcess.start(environment)

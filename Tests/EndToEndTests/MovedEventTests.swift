@@ -21,7 +21,7 @@ struct MovedEventTests {
         return answer.json
     }
 
-    @Test func `a message that counts from the start goes when the moved match comes so far; another one is told of`()
+    @Test func `a message relative to the start moves with its event, and a fixed one causes a warning`()
         async throws
     {
         try await Stage.with { stage in
@@ -50,7 +50,7 @@ struct MovedEventTests {
         }
     }
 
-    @Test func `times that cannot be meant are told in the answers of broadcasts, batches, previews and events`()
+    @Test func `implausible times cause warnings in the answers of broadcasts, batches, previews and events`()
         async throws
     {
         try await Stage.with { stage in

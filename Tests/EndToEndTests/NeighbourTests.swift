@@ -18,7 +18,7 @@ struct NeighbourTests {
         try await stage.activeChannels(of: "final")
     }
 
-    @Test func `a goal is settled and sent once while another app's lane is locked`() async throws {
+    @Test func `an alert is settled and sent once while another app's lane is locked`() async throws {
         try await Stage.place { environment, simulator in
             try await Stage.serve(environment, simulator: simulator) { stage in
                 try await Self.putApps(stage)

@@ -61,7 +61,7 @@ struct OutageTests {
         await simulator.stop()
     }
 
-    @Test func `a broadcast that was refused or lost goes again with the same words`() async throws {
+    @Test func `a broadcast that was refused temporarily or got no answer is repeated unchanged`() async throws {
         try await Stage.with(settings: ["GRANDSTAND_APNS_REQUEST_TIMEOUT": "0.5"]) { stage in
             try await stage.putLiveEvent()
             stage.simulator.answerNext(1, with: .refusal(.serviceUnavailable)) { $0.isBroadcast }
@@ -83,7 +83,7 @@ struct OutageTests {
     }
 
     @Test(arguments: [APNsReason.badPriority, .topicDisallowed, .payloadTooLarge])
-    func `what APNs refuses for good is tried once`(_ reason: APNsReason) async throws {
+    func `a broadcast that APNs refuses permanently is sent only once`(_ reason: APNsReason) async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             stage.simulator.answerNext(1, with: .refusal(reason)) { $0.isBroadcast }
@@ -100,7 +100,7 @@ struct OutageTests {
         }
     }
 
-    @Test func `a newer state replaces one that waits, an alert does not give way`() async throws {
+    @Test func `a newer state replaces a waiting state, but not a waiting alert`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             let hold = stage.simulator.hold { $0.isBroadcast }

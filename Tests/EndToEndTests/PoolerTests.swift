@@ -9,7 +9,7 @@ internal import Testing
 /// PgBouncer between the server and its database.
 @Suite(.timeLimit(.minutes(5)), .enabled(if: PgBouncer.program != nil))
 struct PoolerTests {
-    @Test func `through sessions of its own a match is played`() async throws {
+    @Test func `a match can be played through PgBouncer with sessions of its own`() async throws {
         try await withDatabase { folder, database in
             let bouncer = try await PgBouncer.start("session", before: database, in: folder)
             try await Stage.place(settings: ["DATABASE_URL": bouncer.url]) { environment, simulator in
@@ -32,7 +32,7 @@ struct PoolerTests {
         ("transaction", "server_round_robin = 1"),
         ("statement", ""),
     ])
-    func `sessions that others use, too, are refused at the start, and in words that help`(
+    func `a PgBouncer that shares sessions between clients is refused at the start with advice`(
         mode: String, settings: String
     ) async throws {
         try await withDatabase { folder, database in

@@ -8,7 +8,7 @@ internal import Testing
     .timeLimit(.minutes(5)),
     .enabled(if: HAProxy.program != nil, "there is no haproxy here: run scripts/setup"))
 struct ProxyTests {
-    @Test func `behind a proxy that ends TLS the console's cookie is for HTTPS, and forms are of its pages`()
+    @Test func `behind a TLS proxy the console's cookie is secure, and forms from other origins are refused`()
         async throws
     {
         try await Stage.with(settings: ["GRANDSTAND_TRUSTED_PROXIES": "127.0.0.1"]) { stage in
@@ -31,7 +31,8 @@ struct ProxyTests {
         }
     }
 
-    @Test func `wrong keys are counted for the caller behind the proxy, and not by what a stranger says`() async throws
+    @Test func `wrong keys count for the trusted proxy's client address, not for one that a client claims`()
+        async throws
     {
         let settings = ["GRANDSTAND_TRUSTED_PROXIES": "127.0.0.1", "GRANDSTAND_AUTH_FAILURE_LIMIT": "2"]
         try await Stage.with(settings: settings) { stage in

@@ -9,7 +9,7 @@ internal import Testing
 struct PushTests {
     private static let path = "/v1/apps/\(Stage.bundleID)/development/pushes"
 
-    @Test func `a team with its own tokens starts an activity, updates and ends it, each once`() async throws {
+    @Test func `a push to a team's own token starts an activity, and others update and end it`() async throws {
         try await Stage.with { stage in
             try await stage.putApp()
             let token = try stage.startToken(of: "anna")
@@ -34,7 +34,7 @@ struct PushTests {
         }
     }
 
-    @Test func `a start whose answer is lost is made once and said to be unknown`() async throws {
+    @Test func `a start whose answer is lost is sent once and reported as unknown`() async throws {
         try await Stage.with(settings: ["GRANDSTAND_APNS_REQUEST_TIMEOUT": "1"]) { stage in
             try await stage.putApp()
             let token = try stage.startToken(of: "anna")

@@ -195,7 +195,7 @@ struct ReachMatrixTests {
             key: try #require(key.json["id"]?.string, "\(key.text)"))
     }
 
-    @Test func `a key of one app reaches its own on every route, and nothing of another's or of both's`() async throws {
+    @Test func `on every route a key of one app reaches only what belongs to that app alone`() async throws {
         try await Stage.with { stage in
             let walked = Set(Self.calls.map { "\($0.method) \($0.route)" }).union(Self.others)
             let routed = Set(

@@ -23,7 +23,9 @@ struct ReceiptTests {
         let acceptedAt: Date
     }
 
-    @Test func `the percentiles are those of the phones, whatever was paced, superseded or repeated`() async throws {
+    @Test func `percentiles of receipts match the phones' delays, even with paced, superseded or repeated messages`()
+        async throws
+    {
         let settings = ["GRANDSTAND_RECEIPT_SHARE": "1", "GRANDSTAND_LANE_INTERVAL": "0.05"]
         try await Stage.with(settings: settings) { stage in
             try await stage.putLiveEvent()

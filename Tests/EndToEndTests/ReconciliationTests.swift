@@ -10,7 +10,7 @@ struct ReconciliationTests {
     private static let channels = "/v1/apps/\(Stage.bundleID)/development/channels"
     private static let quiet = ["GRANDSTAND_RECONCILE_INTERVAL": "0", "GRANDSTAND_RECONCILE_GRACE": "0"]
 
-    @Test func `a dry run changes nothing; adopting and deleting are asked for`() async throws {
+    @Test func `a dry run changes nothing, and channels are adopted or deleted only on request`() async throws {
         try await Stage.with(settings: Self.quiet) { stage in
             let ours = try await stage.putLiveEvent()
             try await AppleConsole.with(stage.simulator) { console in
@@ -69,7 +69,7 @@ struct ReconciliationTests {
         }
     }
 
-    @Test func `what the budget left is told`() async throws {
+    @Test func `a reconciliation reports how many channels its deletion budget left`() async throws {
         try await Stage.with(
             settings: Self.quiet.merging(["GRANDSTAND_RECONCILE_GRACE": "0", "GRANDSTAND_RECONCILE_DELETE_BUDGET": "1"])
             { $1 }
@@ -125,7 +125,7 @@ struct ReconciliationTests {
         }
     }
 
-    @Test func `the only known channel vanished: asked for first, as several are`() async throws {
+    @Test func `if an app's only channel vanished, it is recreated only on request`() async throws {
         try await Stage.with(settings: Self.quiet) { stage in
             let lost = try await stage.putLiveEvent()
             try await AppleConsole.with(stage.simulator) { console in
@@ -143,7 +143,7 @@ struct ReconciliationTests {
         }
     }
 
-    @Test func `everything vanished: an alarm and a plan, carried out only when asked for`() async throws {
+    @Test func `if all channels vanished, an alarm is raised and they are recreated only on request`() async throws {
         try await Stage.with(settings: Self.quiet) { stage in
             try await stage.putLiveEvent("friendly")
             try await stage.putEvent("derby")
@@ -174,7 +174,7 @@ struct ReconciliationTests {
         "{}", "", "not JSON", #"{"channels": {}}"#, #"{"channels": [1]}"#, #"{"channels": ["a""#, "[]",
         #"{"channels": ["\#(String(repeating: "a", count: 5_000))"]}"#,
     ])
-    func `nothing is concluded from a list that cannot be read whole`(_ body: String) async throws {
+    func `a channel list that cannot be read completely changes nothing`(_ body: String) async throws {
         try await Stage.with(settings: Self.quiet) { stage in
             try await stage.putLiveEvent()
             stage.simulator.answerNext(1, with: SimulatorAnswer(status: 200, body: Array(body.utf8))) { $0.isList }
@@ -215,7 +215,7 @@ struct ReconciliationTests {
         }
     }
 
-    @Test func `an imported channel becomes an event's own when nothing else is there`() async throws {
+    @Test func `a channel can be imported as the channel of an event that has none yet`() async throws {
         try await Stage.with(settings: Self.quiet) { stage in
             try await stage.putApp()
             let opening = ISO8601DateFormatter().string(from: Date().addingTimeInterval(3_600))
@@ -241,7 +241,7 @@ struct ReconciliationTests {
         }
     }
 
-    @Test func `what cannot be imported is refused and changes nothing`() async throws {
+    @Test func `a channel that cannot be imported is refused, and nothing changes`() async throws {
         try await Stage.with(settings: Self.quiet) { stage in
             try await stage.putApp()
             let other = try await AppleConsole.with(stage.simulator, Stage.bundleID, .production) { console in

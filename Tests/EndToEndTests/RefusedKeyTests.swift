@@ -29,7 +29,7 @@ struct RefusedKeyTests {
     }
 
     @Test
-    func `it is asked about every few seconds, all replicas say so; within five seconds of the right key all goes on`()
+    func `all replicas report a refused signing key, and within five seconds of the right one all works`()
         async throws
     {
         try await Stage.place(settings: ["GRANDSTAND_LOG_LEVEL": "info"]) { environment, simulator in

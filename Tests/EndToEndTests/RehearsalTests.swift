@@ -49,7 +49,8 @@ struct RehearsalTests {
         return try JSONDecoder().decode(JSON.self, from: Data(try #require(report).utf8))
     }
 
-    @Test func `a day is played from a server's events, within its limits, and reaches nothing of its`() async throws {
+    @Test func `a rehearsal plays a day of a server's events within its limits and changes nothing there`() async throws
+    {
         try await Stage.with { stage in
             try await Self.declare(on: stage, channelLimit: 2)
             let report = try await Self.rehearse(
@@ -81,7 +82,9 @@ struct RehearsalTests {
     }
 
     @Test(arguments: ["outage", "replica", "database"])
-    func `nothing is lost with a fault in it, from the configured database`(_ fault: String) async throws {
+    func `a rehearsal with a fault loses no message, with events from the configured database`(_ fault: String)
+        async throws
+    {
         try await Stage.place { environment, _ in
             let database = try #require(environment["DATABASE_URL"])
             let server = try await ServerProcess.start(environment)
@@ -128,7 +131,7 @@ struct RehearsalTests {
          "rules": {"rings": [{"when": {"increases": "/home"}, "alert": {"title": "Goal"}}]}}
         """#
 
-    @Test func `it reports what cannot be decoded, what states come to and how much is urgent`() async throws {
+    @Test func `a rehearsal reports undecodable contents, the outcomes of states, and urgent messages`() async throws {
         try await Stage.with { stage in
             try await Self.declare(on: stage)
             let type = try await stage.api("PUT", "/v1/apps/\(Stage.bundleID)/contents/Match", Self.type)
@@ -153,7 +156,7 @@ struct RehearsalTests {
         }
     }
 
-    @Test func `a recorded feed is told to every event; what it repeats is not sent`() async throws {
+    @Test func `a recorded feed is played for every event, and repeated states are not sent`() async throws {
         try await Stage.with { stage in
             try await Self.declare(on: stage)
             let folder = try TemporaryFolder()
@@ -170,7 +173,7 @@ struct RehearsalTests {
         }
     }
 
-    @Test func `ctrl-C ends all of it`() async throws {
+    @Test func `ctrl-C ends a rehearsal and everything that it started`() async throws {
         try await Stage.with { stage in
             try await Self.declare(on: stage)
             let folder = try TemporaryFolder()

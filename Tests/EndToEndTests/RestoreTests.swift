@@ -9,7 +9,7 @@ internal import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct RestoreTests {
     /// The runbook of docs/runbook.md, step by step.
-    @Test func `what live events had is taken over, the rest left alone, nothing deleted, no timestamp goes back`()
+    @Test func `after a restore live events keep their channels, nothing is deleted and no timestamp goes back`()
         async throws
     {
         let settings = ["GRANDSTAND_RECONCILE_INTERVAL": "0"]
@@ -84,7 +84,7 @@ struct RestoreTests {
 
     /// - Parameter others: channels that came after the dump, besides the one whose creation was under way in it.
     @Test(arguments: [0, 1])
-    func `a creation that was under way is settled with what it made, unless others may have made it`(others: Int)
+    func `after a restore an unanswered creation gets its channel, unless that may be another system's`(others: Int)
         async throws
     {
         let settings = ["GRANDSTAND_RECONCILE_INTERVAL": "0", "GRANDSTAND_APNS_REQUEST_TIMEOUT": "1"]

@@ -6,7 +6,7 @@ internal import Testing
 /// API, sending and channels in processes of their own, on one database.
 @Suite(.timeLimit(.minutes(5)))
 struct RoleTests {
-    @Test func `what one process accepts, another sends`() async throws {
+    @Test func `a broadcast that one process accepts is sent by another`() async throws {
         try await Stage.place { environment, simulator in
             try await Stage.serve(environment.merging(["GRANDSTAND_ROLES": "api"]) { $1 }, simulator: simulator) {
                 stage in

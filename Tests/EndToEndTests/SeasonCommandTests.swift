@@ -136,7 +136,7 @@ struct SeasonCommandTests {
         }
     }
 
-    @Test func `more than a third of the events to come are not cancelled unless it is said`() async throws {
+    @Test func `more than a third of the future events are cancelled only on request`() async throws {
         try await Stage.with { stage in
             let desk = try await Desk(stage)
             var season = Self.season(12)
@@ -161,7 +161,7 @@ struct SeasonCommandTests {
         }
     }
 
-    @Test func `what was cancelled or ended by hand and reopened stays open, whatever the calendar says of it`()
+    @Test func `an event that was reopened by hand stays open, even if the calendar cancels it`()
         async throws
     {
         try await Stage.with { stage in
@@ -207,7 +207,7 @@ struct SeasonCommandTests {
         }
     }
 
-    @Test func `a run that broke off is finished by the next`() async throws {
+    @Test func `a season apply that was killed is completed by the next one`() async throws {
         try await Stage.with { stage in
             let desk = try await Desk(stage)
             let season = Self.season(200)
@@ -228,7 +228,7 @@ struct SeasonCommandTests {
         }
     }
 
-    @Test func `a forecast tells the places before and after, a preview as the server will`() async throws {
+    @Test func `preview and apply forecast the same peaks of channels before and after`() async throws {
         try await Stage.with { stage in
             let desk = try await Desk(stage)
             try await stage.putEvent("other", [Stage.audience(.production, .noMessageStored)])
@@ -243,7 +243,7 @@ struct SeasonCommandTests {
         }
     }
 
-    @Test func `entries that cannot be taken are told by their lines, and a calendar that is none is refused whole`()
+    @Test func `unreadable entries are reported with their lines, and a file that is no calendar is refused`()
         async throws
     {
         try await Stage.with { stage in
@@ -264,7 +264,9 @@ struct SeasonCommandTests {
         }
     }
 
-    @Test func `a calendar is fetched from its URL, whole and no more than a calendar may have`() async throws {
+    @Test func `a calendar is fetched from its URL, and an oversized, incomplete or redirected one is refused`()
+        async throws
+    {
         let season = Self.season(3)
         let answers: [Receiver.Reaction] = [
             .file(season.ics()), .file(Array(repeating: 0x41, count: 5_000_000)),

@@ -12,7 +12,7 @@ struct ShareTests {
     }
 
     @Test(arguments: [true, false])
-    func `connections by the dozen leave room for organisers, whether they have the key from the app or none`(
+    func `forty connections of phones leave room for organisers, with an app's key or without a key`(
         hasKey: Bool
     ) async throws {
         try await Stage.with(settings: ["GRANDSTAND_MAX_CONNECTIONS": "10"]) { stage in
@@ -42,7 +42,7 @@ struct ShareTests {
         }
     }
 
-    @Test func `readiness is made once a second, however many ask`() async throws {
+    @Test func `two hundred readiness requests at once are all answered with 200`() async throws {
         try await Stage.with { stage in
             let caller = HTTPCaller(url: stage.url, secret: nil)
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in

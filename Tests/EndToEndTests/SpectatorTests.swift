@@ -7,7 +7,8 @@ internal import Testing
 /// From end to end: what the lock screens of phones show while the organiser uses our API.
 @Suite(.timeLimit(.minutes(5)))
 struct SpectatorTests {
-    @Test func `a whole match on lock screens, by channel and by push-to-start, online and not, under both policies`()
+    @Test
+    func `lock screens follow a whole match, by channel and push-to-start, online and offline, under both policies`()
         async throws
     {
         try await Stage.with(options: { $0.controlPort = 0 }) { stage in

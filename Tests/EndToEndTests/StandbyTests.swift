@@ -13,7 +13,7 @@ internal import Testing
 /// standby.
 @Suite(.timeLimit(.minutes(5)))
 struct StandbyTests {
-    @Test func `the primary dies under load: nothing accepted is lost, and sends go on within ten seconds`()
+    @Test func `when the primary dies no accepted message is lost, and sending resumes within ten seconds`()
         async throws
     {
         let folder = try TemporaryFolder()
@@ -49,7 +49,7 @@ struct StandbyTests {
         }
     }
 
-    @Test func `lookups from a standby follow the primary, outlive it, and say how old they are`() async throws {
+    @Test func `a lookup server on a standby follows the primary, and without it answers with its age`() async throws {
         let folder = try TemporaryFolder()
         try await PostgresPair.with(in: folder.path, logger: Stage.logger) { pair in
             try await Stage.place(settings: ["DATABASE_URL": pair.url]) { environment, simulator in
@@ -71,7 +71,7 @@ struct StandbyTests {
         }
     }
 
-    @Test func `a commit that no standby confirmed is not called one`() async throws {
+    @Test func `a commit that no standby confirmed is reported as unconfirmed`() async throws {
         let folder = try TemporaryFolder()
         try await PostgresPair.with(in: folder.path, logger: Stage.logger) { pair in
             var configuration = PostgresConfiguration(connectionString: pair.primaryURL)

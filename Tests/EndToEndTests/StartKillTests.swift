@@ -17,7 +17,7 @@ struct StartKillTests {
         ?? UInt64.random(in: 0...UInt64.max)
     private static let phones = 200
 
-    @Test func `starts through two replicas, and kill after kill: no phone shows two cards, and all are counted`()
+    @Test func `although replicas are killed during starts no phone shows two activities, and all are counted`()
         async throws
     {
         print("kills of starts: \(Self.kills), GRANDSTAND_KILLS_SEED=\(Self.seed)")

@@ -51,13 +51,13 @@ struct StartTests {
         }
     }
 
-    @Test func `a database that is down is said to be, without the password`() async throws {
+    @Test func `the error for an unreachable database does not contain the password`() async throws {
         let line = try await Self.refusal(["DATABASE_URL": "postgres://user:topsecret@127.0.0.1:1/grandstand"])
         #expect(line.contains("database"))
         #expect(!line.contains("topsecret"))
     }
 
-    @Test func `a certificate that is none is named`() async throws {
+    @Test func `the error for an invalid certificate file names its setting`() async throws {
         try await Stage.place { environment, _ in
             let line = await #expect(throws: ConfigurationError.self) {
                 let tls = ["GRANDSTAND_TLS_CERT": #filePath, "GRANDSTAND_TLS_KEY": #filePath]

@@ -46,7 +46,9 @@ struct StateTests {
     }
 
     @Test(arguments: [true, false])
-    func `200 repetitions of a goal at once, through two replicas, ring once`(hasSequence: Bool) async throws {
+    func `200 simultaneous repetitions of a goal through two replicas send its alert once`(hasSequence: Bool)
+        async throws
+    {
         try await Self.withReplicas { stage, replicas in
             let kickOff = try await replicas[0]("PUT", Self.path, Self.state(0, 1))
             try #require(kickOff.status == 202, "\(kickOff.text)")
@@ -70,7 +72,7 @@ struct StateTests {
         }
     }
 
-    @Test func `two feeds that tell the same match through two replicas ring once for each goal`() async throws {
+    @Test func `two feeds of one match through two replicas send at most one alert for each goal`() async throws {
         try await Self.withReplicas { stage, replicas in
             let goals = 20
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -93,7 +95,7 @@ struct StateTests {
         }
     }
 
-    @Test func `a content is refused with its place, what is wanted and the versions that it breaks; nothing changes`()
+    @Test func `an undecodable content is refused with place, expected type and app versions, and nothing changes`()
         async throws
     {
         try await Self.withReplicas { stage, replicas in

@@ -14,7 +14,7 @@ internal import Testing
 struct StopTests {
     private static let update = #"{"event": "update", "contentState": {"n": 1}}"#
 
-    @Test func `a send under way is waited for`() async throws {
+    @Test func `the server's stop waits for a send that is under way`() async throws {
         try await Stage.place { environment, simulator in
             var id = ""
             try await Stage.serve(environment, simulator: simulator) { stage in
@@ -37,7 +37,9 @@ struct StopTests {
         }
     }
 
-    @Test func `what is not answered in time stays in the outbox and goes again unchanged`() async throws {
+    @Test func `a message that is unanswered when the server stops is sent again unchanged after the restart`()
+        async throws
+    {
         let settings = ["GRANDSTAND_DRAIN_SECONDS": "0.2", "GRANDSTAND_APNS_REQUEST_TIMEOUT": "2"]
         try await Stage.place(settings: settings) { environment, simulator in
             var id = ""
@@ -111,7 +113,7 @@ struct StopTests {
     /// All of these want a database connection: a verdict that cannot be written, claims, reconciliations and
     /// listeners.
     @Test(arguments: ["0.5", "3"])
-    func `a stop ends in its time though the database is away`(drain: String) async throws {
+    func `the server stops within its time limit even if the database is down`(drain: String) async throws {
         let folder = try TemporaryFolder()
         let cluster = PostgresCluster(directory: folder.path + "/database", logger: Stage.logger, durable: false)
         let connection = try await cluster.start()
@@ -145,7 +147,7 @@ struct StopTests {
 
     /// PostgreSQL may wait for a standby to confirm a commit, or hang, and then a statement cannot be cancelled. The
     /// lock of this test has the same effect.
-    @Test func `a process ends in its time though a statement goes on`() async throws {
+    @Test func `the process ends within its time limit even if a statement is still running`() async throws {
         try await Stage.place(settings: ["GRANDSTAND_DRAIN_SECONDS": "0.5"]) { environment, _ in
             let server = try await ServerProcess.start(environment)
             let pool = PostgresPool(

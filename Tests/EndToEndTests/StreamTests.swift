@@ -10,7 +10,7 @@ struct StreamTests {
     private static let path = "/v1/events/derby/stream"
     private static let update = #"{"event": "update", "contentState": {"n": 1}}"#
 
-    @Test func `a snapshot first, then each broadcast until it is done`() async throws {
+    @Test func `a stream begins with a snapshot and then has each broadcast until it is done`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             let before = try await stage.broadcast(Self.update)
@@ -48,7 +48,7 @@ struct StreamTests {
         }
     }
 
-    @Test func `a client that has seen everything hears nothing until something happens`() async throws {
+    @Test func `a stream that resumes after the newest event sends nothing until something changes`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             let id = try await stage.broadcast(Self.update)
@@ -72,7 +72,7 @@ struct StreamTests {
         }
     }
 
-    @Test func `streams are counted, and a closed one makes room`() async throws {
+    @Test func `the number of streams is limited, and a closed one makes room`() async throws {
         try await Stage.with(settings: ["GRANDSTAND_STREAMS": "1"]) { stage in
             try await stage.putLiveEvent()
             let stream = try EventStream.open(stage.api, Self.path)

@@ -9,7 +9,7 @@ internal import Testing
 struct TakenBackTests {
     private static let mistake = #"{"event": "end", "contentState": {"home": 9}}"#
 
-    @Test func `one that APNs passed on: phones that were offline go on, those that got it are over, which is said`()
+    @Test func `after a sent end is taken back only phones that missed it continue, with a warning`()
         async throws
     {
         try await Stage.with(options: { $0.controlPort = 0 }) { stage in
@@ -72,7 +72,7 @@ struct TakenBackTests {
         }
     }
 
-    @Test func `one that waits behind another message: every phone sees the match go on`() async throws {
+    @Test func `a reopening cancels an end that still waits, so every phone sees the match go on`() async throws {
         try await Stage.with(options: { $0.controlPort = 0 }) { stage in
             let channel = try #require(try await stage.putLiveEvent("final").first)
             try stage.follow(channel, "fan", .development)
@@ -95,7 +95,7 @@ struct TakenBackTests {
         }
     }
 
-    @Test func `a deletion with an end takes the card off its way; an event that came to nothing is opened again`()
+    @Test func `a deletion with an end ends the activity, and a cancelled event can be reopened`()
         async throws
     {
         try await Stage.with(options: { $0.controlPort = 0 }) { stage in

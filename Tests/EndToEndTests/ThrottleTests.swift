@@ -7,7 +7,7 @@ internal import Testing
 /// APNs answers 429: what organisers and operators see of it.
 @Suite(.timeLimit(.minutes(2)))
 struct ThrottleTests {
-    @Test func `an app that APNs throttles is said to be, its goal goes first, and each match's newest state arrives`()
+    @Test func `an app that APNs throttles is reported, and its alert and newest states are accepted`()
         async throws
     {
         try await Stage.with { stage in

@@ -53,7 +53,9 @@ struct TransportFaultTests {
     ]
 
     @Test(arguments: troubles)
-    func `each broadcast is accepted within seconds, with one token`(_ trouble: Trouble) async throws {
+    func `under every transport fault each broadcast is accepted within seconds, with one token`(_ trouble: Trouble)
+        async throws
+    {
         // If Apple says which requests it did not process, no request may time out, however busy the machine is.
         try await Stage.with(settings: ["GRANDSTAND_APNS_REQUEST_TIMEOUT": trouble.isSafe ? "30" : "1"]) { stage in
             try await stage.putApp()
@@ -84,7 +86,7 @@ struct TransportFaultTests {
         }
     }
 
-    @Test func `what was on its way to a peer that is killed goes again when it is back`() async throws {
+    @Test func `messages that were under way to a killed peer are sent again when it is back`() async throws {
         let folder = try TemporaryFolder()
         let place = try await SimulatorPlace.free(in: folder.path + "/apns")
         let first = try await SimulatorProcess.start(at: place)
@@ -134,7 +136,7 @@ struct TransportFaultTests {
     @Test(arguments: [
         APNsReason.broadcastFeatureNotEnabled, .payloadTooLarge, .topicDisallowed,
     ])
-    func `what will never be accepted is rejected after one request`(_ reason: APNsReason) async throws {
+    func `a broadcast refused for a permanent reason is rejected after one request`(_ reason: APNsReason) async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             stage.simulator.answerNext(9, with: .refusal(reason)) { $0.isBroadcast }

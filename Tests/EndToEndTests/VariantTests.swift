@@ -108,7 +108,8 @@ struct VariantTests {
         }
     }
 
-    @Test func `one broadcast, three channels, three lookups; another priority of one touches no channel`() async throws
+    @Test func `one broadcast reaches three variants' channels, and a changed priority replaces no channel`()
+        async throws
     {
         try await Stage.with { stage in
             let channels = try await stage.putLiveEvent("derby", Self.audiences())

@@ -13,7 +13,7 @@ struct VersionTests {
             environment: ["GRANDSTAND_URL": stage.url, "GRANDSTAND_API_KEY": stage.api.secret ?? ""])
     }
 
-    @Test func `two editors: the second is told, with its change undone nothing`() async throws {
+    @Test func `a change based on an outdated version is refused, so no change is undone unseen`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             let tag = try #require(try await stage.api("GET", "/v1/events/derby").headers["etag"])
@@ -42,7 +42,7 @@ struct VersionTests {
         }
     }
 
-    @Test func `who changed something can change it again with the tag of the answer`() async throws {
+    @Test func `the ETag in the answer to a change is accepted for the next change`() async throws {
         try await Stage.with { stage in
             try await stage.putApp()
             let audiences = "[\(Stage.audience(.development, .noMessageStored))]"
@@ -108,7 +108,7 @@ struct VersionTests {
         }
     }
 
-    @Test func `people at several command lines undo nothing of each other's`() async throws {
+    @Test func `simultaneous commands for one event do not undo each other's changes`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             let changes = [["--name", "New"], ["--kind", "cup"], ["--metadata", #"{"a": 1}"#]]
@@ -130,7 +130,7 @@ struct VersionTests {
         }
     }
 
-    @Test func `a webhook is changed the same way, and a message has every field`() async throws {
+    @Test func `webhook change keeps other settings, and broadcast send sets every option`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             let draft = #"{"url": "https://hooks.example.com/x", "topics": ["quota.level"], "description": "ours"}"#

@@ -40,7 +40,7 @@ struct WebhookTests {
         try JSONDecoder().decode(JSON.self, from: Data(request.body))
     }
 
-    @Test func `a settled broadcast is told of once, signed, and logged`() async throws {
+    @Test func `a settled broadcast is reported by one signed webhook message, which is logged`() async throws {
         try await Receiver.with { receiver in
             try await Stage.with(settings: Self.settings) { stage in
                 try await stage.putLiveEvent()
@@ -74,7 +74,7 @@ struct WebhookTests {
         }
     }
 
-    @Test func `a test and a replay go at once, with the same ID, signed by both secrets while they overlap`()
+    @Test func `a webhook's test is signed by both valid secrets, and its replay has the same ID`()
         async throws
     {
         try await Receiver.with(react: { number, _ in .answer(number == 0 ? 500 : 200, length: 10) }) { receiver in
@@ -127,7 +127,7 @@ struct WebhookTests {
         }
     }
 
-    @Test func `a channel that Apple lost is told of as missing, its successor as replacement`() async throws {
+    @Test func `webhooks report a channel that Apple lost as missing and its successor as replacement`() async throws {
         try await Receiver.with { receiver in
             try await Stage.with(settings: Self.settings) { stage in
                 // If no other channel remained, the server would not replace this one by itself.
@@ -148,7 +148,7 @@ struct WebhookTests {
         }
     }
 
-    @Test func `a quota that fills up and a stranger's channel are told of`() async throws {
+    @Test func `webhooks report a quota that becomes full and a channel that another system made`() async throws {
         try await Receiver.with { receiver in
             try await Stage.with(settings: Self.settings) { stage in
                 _ = try await Self.create(stage, receiver, ["quota.level", "capability.off", "reconciliation.found"])
@@ -186,7 +186,9 @@ struct WebhookTests {
         }
     }
 
-    @Test func `a creation and a rotation repeated with their key are one, with one secret`() async throws {
+    @Test func `a webhook's creation and rotation, repeated with an idempotency key, are one with one secret`()
+        async throws
+    {
         try await Receiver.with { receiver in
             try await Stage.with(settings: Self.settings) { stage in
                 let body = #"{"url": "\#(receiver.url)", "topics": ["channel.missing"]}"#
@@ -212,7 +214,7 @@ struct WebhookTests {
         }
     }
 
-    @Test func `a key makes and sees webhooks for what it may hear of, and for its own app`() async throws {
+    @Test func `a key makes and sees only webhooks that its scopes and app allow`() async throws {
         try await Receiver.with { receiver in
             try await Stage.with(settings: Self.settings) { stage in
                 try await stage.putApp()

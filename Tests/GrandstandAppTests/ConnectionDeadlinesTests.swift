@@ -25,7 +25,7 @@ struct ConnectionDeadlinesTests {
         #expect(deadlines.deadline == 120)
     }
 
-    @Test func `an answer before the request's end leaves the body its time, and the connection is idle after it`() {
+    @Test func `after an early answer the body keeps its time limit, then the connection is idle`() {
         var deadlines = ConnectionDeadlines(limits, at: 0)
         deadlines.receivedHeader(at: 1)
         deadlines.answered(at: 2)

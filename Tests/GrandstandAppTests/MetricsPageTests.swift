@@ -8,7 +8,7 @@ internal import Testing
 struct MetricsPageTests {
     private static let root = URL(filePath: #filePath).appending(path: "../../..").standardized
 
-    @Test func `the page has every metric with its type, labels and meaning, and no other`() throws {
+    @Test func `the metrics page has every metric with its type, labels and meaning, and no other`() throws {
         let page = try Self.text("docs/metrics.md")
         let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `grandstand_") }.map(String.init)
         let expected = MetricCatalog.all.map { metric in

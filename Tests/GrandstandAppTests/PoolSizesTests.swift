@@ -15,7 +15,7 @@ struct PoolSizesTests {
         }
     }
 
-    @Test func `the default is 44, and 20 are enough`() {
+    @Test func `by default there are 44 database connections, and 20 are enough`() {
         #expect(PoolSizes.standard == 44)
         #expect(PoolSizes.minimum == 20)
         #expect(PoolSizes()[.outbox] == 5)

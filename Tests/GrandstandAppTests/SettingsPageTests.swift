@@ -5,7 +5,7 @@ internal import Testing
 struct SettingsPageTests {
     private static let root = URL(filePath: #filePath).appending(path: "../../..").standardized
 
-    @Test func `the page names every variable that the server reads, and no other`() throws {
+    @Test func `the settings page names every variable that the server reads, and no other`() throws {
         let code = try ["Configuration", "Variables"].map { try Self.text("Sources/GrandstandApp/\($0).swift") }
             .joined()
         let page = try Self.text("docs/settings.md")

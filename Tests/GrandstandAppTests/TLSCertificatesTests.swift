@@ -41,7 +41,7 @@ struct TLSCertificatesTests {
         }
     }
 
-    @Test func `a new pair replaces the old one`() throws {
+    @Test func `a new certificate and key replace the loaded ones`() throws {
         let files = try Files()
         defer { try? FileManager.default.removeItem(at: files.folder) }
         let certificates = try TLSCertificates(files.tls, logger: Self.logger)
@@ -53,7 +53,7 @@ struct TLSCertificatesTests {
         #expect(certificates.current !== first)
     }
 
-    @Test func `a missing or incomplete pair changes nothing until it is complete`() throws {
+    @Test func `a missing or mismatched certificate or key changes nothing until both files are valid`() throws {
         let files = try Files()
         defer { try? FileManager.default.removeItem(at: files.folder) }
         let certificates = try TLSCertificates(files.tls, logger: Self.logger)

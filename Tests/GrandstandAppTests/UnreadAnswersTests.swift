@@ -4,7 +4,7 @@ internal import Testing
 
 /// The bytes of answers that clients do not read.
 struct UnreadAnswersTests {
-    @Test func `beyond the bound the connections that have waited longest are closed`() {
+    @Test func `beyond the limit of unread bytes the connections that have waited longest are closed`() {
         var unread = UnreadAnswers<String>(most: 100)
         #expect(unread.hold(40, for: "a") == [])
         #expect(unread.hold(60, for: "b") == [])
@@ -14,7 +14,7 @@ struct UnreadAnswersTests {
         #expect(unread.bytes == 95)
     }
 
-    @Test func `a connection that is read again holds nothing`() {
+    @Test func `a connection whose client reads again counts no unread bytes`() {
         var unread = UnreadAnswers<String>(most: 100)
         #expect(unread.hold(90, for: "a") == [])
         #expect(unread.hold(0, for: "a") == [])
@@ -25,7 +25,7 @@ struct UnreadAnswersTests {
         #expect(unread.hold(10, for: "c") == ["b"])
     }
 
-    @Test func `an answer that is larger than the bound is not kept`() {
+    @Test func `a connection with an answer larger than the limit of unread bytes is closed`() {
         var unread = UnreadAnswers<String>(most: 100)
         #expect(unread.hold(101, for: "a") == ["a"])
         #expect(unread.bytes == 0)

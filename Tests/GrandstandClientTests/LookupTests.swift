@@ -183,7 +183,7 @@ struct LookupTests {
         }
     }
 
-    @Test func `the folder has a limit, and the oldest files are removed`() async throws {
+    @Test func `the cache folder has a limited number of files, and the oldest are removed`() async throws {
         try await Self.withCache { _, folder in
             let cache = AnswerCache(folder: folder, maximumFiles: 5)
             let transport = ScriptedTransport([{ .json(Self.lookup(), headers: Self.headers) }])

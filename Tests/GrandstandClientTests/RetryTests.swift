@@ -51,7 +51,7 @@ struct RetryTests {
         #expect(transport.requests.count == 1)
     }
 
-    @Test func `after an attempt without an answer a 404 means that it was deleted`() async throws {
+    @Test func `if a deletion got no answer and its repetition gets 404, it succeeded`() async throws {
         let transport = ScriptedTransport([{ throw URLError(.timedOut) }, { .problem(404, "event-not-found") }])
         try await GrandstandClient.test(transport).send(.cancelEvent("derby"))
         let fresh = ScriptedTransport([{ .problem(404, "event-not-found") }])

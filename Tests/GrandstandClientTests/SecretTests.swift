@@ -18,7 +18,7 @@ struct SecretTests {
         return ["\(value)", String(reflecting: value), dumped].joined(separator: "\n")
     }
 
-    @Test func `values with a key or a secret may be logged`() async throws {
+    @Test func `values that contain a key or a secret do not show it in logs`() async throws {
         let app = GrandstandClient.AppEnvironment("com.example.Stadium", .production)
         let identity = GrandstandClient.InstallationIdentity(
             app: app, installationId: "INSTALLATION", secret: Self.secret)

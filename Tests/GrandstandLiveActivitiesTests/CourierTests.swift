@@ -36,7 +36,7 @@ struct CourierTests {
         return sequence
     }
 
-    @Test func `nothing is sent before the host was read`() {
+    @Test func `nothing is sent before the phone's tokens and activities were read`() {
         #expect(courier.next(DeviceRecord(), at: .zero) == .idle)
     }
 

@@ -6,7 +6,7 @@ internal import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct AppRemoverTests {
-    @Test func `steps follow each other while something may be left, and after a failed step`() async {
+    @Test func `an app is removed in steps while something may be left, also after a failed step`() async {
         let steps = Mutex(0)
         let remover = AppRemover(interval: .milliseconds(1), now: { Sample.now }, logger: Sample.logger) {
             let step = steps.withLock { steps in

@@ -49,7 +49,7 @@ struct ChannelOperationsQuotaTests {
         #expect(problem.detail.contains("did not answer") == changes)
     }
 
-    @Test func `a retiring channel gives up its place first`() async throws {
+    @Test func `at the limit a retiring channel is deleted before a new one is created`() async throws {
         let task = Sample.task()
         let (result, ledger, calls) = try await Self.create(
             [.failure(Self.full), .success(task)], spare: [Sample.task(.deleting, channelID: "old==")], task: task,

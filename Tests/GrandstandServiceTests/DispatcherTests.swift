@@ -79,7 +79,7 @@ struct DispatcherTests {
         #expect(at > Sample.now)
     }
 
-    @Test func `a signal wakes it before its poll`() async {
+    @Test func `a signal wakes the dispatcher before its next poll`() async {
         let outbox = FakeOutbox([])
         let signals = HandSignals()
         await Self.run(Self.dispatcher(outbox, FakeGateway(), signals: signals)) {
@@ -187,7 +187,7 @@ struct DispatcherTests {
         #expect(departures.claim(1, in: .production) == nil)
     }
 
-    @Test func `many direct sends leave room for a claim, and one takes the last place`() async {
+    @Test func `many direct sends leave room for claims, and a single one may take the last place`() async {
         let outbox = FakeOutbox([])
         let departures = LocalDepartures()
         let valve = Valve()
@@ -282,7 +282,7 @@ struct DispatcherTests {
         }
     }
 
-    @Test func `a lane's own limit is stored with its answer`() async {
+    @Test func `when APNs refuses one lane repeatedly, the time until which it waits is stored`() async {
         let outbox = FakeOutbox((1...2).map { Sample.delivery($0, lane: 1) })
         let gateway = FakeGateway { _ in .refused(Sample.refusal(.tooManyRequests)) }
         await Self.run(Self.dispatcher(outbox, gateway, concurrency: 1)) {

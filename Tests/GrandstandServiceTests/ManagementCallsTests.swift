@@ -76,7 +76,7 @@ struct ManagementCallsTests {
         #expect(stand.quirks.learned.map(\.evidence) == ["TopicMismatch in lowercase, accepted as registered"])
     }
 
-    @Test func `once the address has the spelling, a later change of the address is respected`() async {
+    @Test func `when an admin later changes the learned spelling, the changed one is used`() async {
         let stand = Stand(registered: Self.mismatch, lowercased: Self.accepted)
         _ = await stand.calls.list(at: Sample.address())
         _ = await stand.calls.list(at: Self.lowercased())
@@ -106,7 +106,7 @@ struct ManagementCallsTests {
             (refused(.invalidProviderToken), false),
             (refused(.broadcastFeatureNotEnabled), false), (refused(.badRequestParams), false),
         ] as [(APNsAnswer<Void>, Bool)])
-    func `the second answer is returned, and the spelling is stored if the topic was accepted`(
+    func `the second spelling's answer is returned, and the spelling is stored if the topic was accepted`(
         _ answer: APNsAnswer<Void>, _ isRemembered: Bool
     ) async {
         let stand = Stand(registered: Self.mismatch, lowercased: answer)

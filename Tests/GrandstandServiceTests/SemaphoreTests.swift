@@ -5,7 +5,7 @@ internal import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct SemaphoreTests {
-    @Test func `only the allowed number is inside at a time, and all get in`() async {
+    @Test func `at most the allowed number of tasks are inside, and every task gets in`() async {
         let semaphore = Semaphore(permits: 2)
         let valve = Valve()
         await withTaskGroup(of: Void.self) { group in

@@ -93,7 +93,7 @@ struct ShardDispatcherTests {
         #expect(pushes.heldBack(at: again).isEmpty)
     }
 
-    @Test func `the form and language decide the body, and the end of the window decides the expiration`() async {
+    @Test func `a member's form and language decide the push's body, and the start's window its expiration`() async {
         let store = FakeStartStore([
             Self.shard(
                 1,

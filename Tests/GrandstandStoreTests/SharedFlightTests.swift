@@ -91,7 +91,7 @@ struct SharedFlightTests {
         costly.rested.continuation.yield()
     }
 
-    @Test func `after a caller gives up during a rest, the callers beside it get the next answer`() async throws {
+    @Test func `if a caller gives up during the pause between queries, the others get the next answer`() async throws {
         let costly = Costly(resting: true)
         costly.letThrough()
         #expect(try await costly.ask() == 1)

@@ -51,7 +51,7 @@ struct ClockEstimateTests {
         #expect(try error(estimate, ahead: seconds) <= 0.05 + 1e-6)
     }
 
-    @Test func `the lead of the wall clock is only as large as is certain`() {
+    @Test func `the wall clock's lead is reported only as far as the round trip makes it certain`() {
         let behind = look(at: 3, trip: 0.4, ahead: 5)
         #expect(behind.lead.lowerBound <= -5 && behind.lead.upperBound >= -5)
         #expect(ClockStanding(lead: behind.lead) == .off)

@@ -8,7 +8,9 @@ struct DatabaseTroubleTests {
         ("53300", .tooFewConnections), ("25006", .readOnly), ("28P01", .accessRefused), ("3D000", .accessRefused),
         ("42501", .accessRefused), ("57P01", .unreachable), ("57P03", .unreachable),
     ])
-    func `the server's error code decides`(sqlState: String, trouble: DatabaseTrouble) {
+    func `PostgreSQL's error code decides which trouble of the database is reported`(
+        sqlState: String, trouble: DatabaseTrouble
+    ) {
         #expect(DatabaseTrouble(.refused, sqlState: sqlState, message: "") == trouble)
     }
 
@@ -37,13 +39,13 @@ struct DatabaseTroubleTests {
         #expect(DatabaseTrouble(.connecting, sqlState: nil, message: message) == trouble)
     }
 
-    @Test func `otherwise the end of the statement decides`() {
+    @Test func `without an error code the way in which the statement ended decides the reported trouble`() {
         #expect(DatabaseTrouble(.lost, sqlState: nil, message: "") == .unreachable)
         #expect(DatabaseTrouble(.timedOut, sqlState: nil, message: "") == .slow)
         #expect(DatabaseTrouble(.unconfirmed, sqlState: nil, message: "") == .standbyAway)
     }
 
-    @Test func `each kind has its own text, which says what to do`() {
+    @Test func `each kind of database trouble has its own text, which says what to do`() {
         let all = DatabaseTrouble.allCases
         #expect(Set(all.map(\.finding)).count == all.count)
         #expect(Set(all.map(\.advice)).count == all.count)

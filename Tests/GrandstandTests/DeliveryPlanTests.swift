@@ -30,7 +30,7 @@ struct DeliveryPlanTests {
         try DeliveryPlan(request, audiences: [unstored, stored], now: now).items.map(\.apnsExpiration)
     }
 
-    @Test func `without an expiration it is 0 where nothing is stored, and in 8 h where a message is stored`() throws {
+    @Test func `without a given expiration apns-expiration is 0, or in 8 h where a message is stored`() throws {
         #expect(try expirations(request()) == [0, epoch + 28_800])
     }
 

@@ -66,7 +66,7 @@ struct EventDefaultsTests {
         #expect(event.reaches(beyond: now))
     }
 
-    @Test func `what cannot be undone is reported for each audience`() throws {
+    @Test func `a reopening warns for each audience of what cannot be undone`() throws {
         let bundleID = try #require(BundleID(rawValue: "com.example.Goal"))
         func part(_ environment: APNsEnvironment, lost: String? = nil, ended: Bool = false) -> Reopening.Part {
             Reopening.Part(

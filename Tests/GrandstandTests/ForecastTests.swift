@@ -58,7 +58,7 @@ struct ChannelTenureTests {
         #expect(tenure.closes(course(ends: 2, last: 1)) == hours(14))
     }
 
-    @Test func `without endsAt it closes after the quiet time, counted from its last activity`() {
+    @Test func `without endsAt an event closes after the quiet time, counted from its last activity`() {
         #expect(tenure.closes(course()) == hours(48))
         #expect(tenure.closes(course(last: 5)) == hours(53))
         #expect(tenure.closes(course(starts: 100, last: 5)) == hours(148))
@@ -98,7 +98,7 @@ struct ChannelTenureTests {
         #expect(frees(course(ends: 90), hasAudience: false, at: 1) == hours(5))
     }
 
-    @Test func `the course has every change, only the highest of those close together, and the final number`() {
+    @Test func `a forecast's course has every change, the highest of those close together, and the final number`() {
         let now = Date(timeIntervalSince1970: 0)
         func at(_ minutes: Double) -> Date { now.addingTimeInterval(60 * minutes) }
         let spans = [

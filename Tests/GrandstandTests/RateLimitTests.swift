@@ -21,7 +21,7 @@ struct RateLimitTests {
         #expect(refused.reset == 1)
     }
 
-    @Test func `after that time a request is accepted`() {
+    @Test func `a request is accepted after the reported time to retry`() {
         let slow = RateLimit.Policy(rate: 0.1, burst: 1)
         var limit = RateLimit(slow, at: start)
         let standings = [0, 0, 9.9, 10].map { limit.take(slow, at: start + $0) }
@@ -38,8 +38,10 @@ struct RateLimitTests {
     }
 
     @Test(arguments: ["a", "8f0c-1d2e", "trace/1:2@x+y=.z_", String(repeating: "x", count: 128)])
-    func `a request may have a name`(text: String) { #expect(RequestID(rawValue: text)?.rawValue == text) }
+    func `a valid request ID of a caller is accepted`(text: String) {
+        #expect(RequestID(rawValue: text)?.rawValue == text)
+    }
 
     @Test(arguments: ["", "a b", "a\nb", "ä", "a\"b", "<x>", String(repeating: "x", count: 129)])
-    func `a name that would damage a log is ignored`(text: String) { #expect(RequestID(rawValue: text) == nil) }
+    func `a request ID that would damage a log is ignored`(text: String) { #expect(RequestID(rawValue: text) == nil) }
 }

@@ -55,7 +55,7 @@ struct StateTests {
     @Test(arguments: [
         (79, Quota.Level.ok), (80, .warning), (94, .warning), (95, .critical), (100, .critical),
     ])
-    func `the levels are at 80 and 95 percent`(used: Int, level: Quota.Level) throws {
+    func `the quota's levels change at 80 and 95 percent of the limit`(used: Int, level: Quota.Level) throws {
         let quota = Quota(
             bundleID: try #require(BundleID(rawValue: "com.example")), environment: .production, limit: 100,
             byState: [.active: used - 1, .creating: 1, .deleted: 500], byStoragePolicy: [:],

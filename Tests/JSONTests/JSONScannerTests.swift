@@ -41,7 +41,7 @@ struct JSONScannerTests {
         }
     }
 
-    @Test func `values, names and places are as written`() throws {
+    @Test func `names, numbers and texts of a JSON document are scanned with their positions`() throws {
         var scanner = try JSONScanner(
             Array(#" {"a\u0062" : [-1.50e3, true, null, "x"], "c":{ }} "#.utf8), maximumDepth: 2)
         #expect(try scanner.start() == .object && scanner.enter(.object))

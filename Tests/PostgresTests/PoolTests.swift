@@ -205,7 +205,7 @@ struct PoolTests {
         #expect(began.duration(to: .now) < .seconds(20))
     }
 
-    @Test func `the error in the queue also says that the database does not answer`() async throws {
+    @Test func `the error of a caller in the queue also says that the database does not answer`() async throws {
         let (end, connectionString) = try Self.silentServer()
         defer { end() }
         var configuration = PostgresConfiguration(connectionString: connectionString)
@@ -334,7 +334,7 @@ struct PoolTests {
         }
     }
 
-    @Test func `a reading pool notices the change, too, and so does a listener`() async throws {
+    @Test func `reads and listeners also move to the new server when theirs stops accepting writes`() async throws {
         try await withAbandoned { pool, abandon in
             var heard = pool.notifications(on: ["goals"]).makeAsyncIterator()
             #expect(await heard.next() == .listening)

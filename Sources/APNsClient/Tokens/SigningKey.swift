@@ -16,7 +16,8 @@ struct SigningKey: Sendable {
 
         var description: String {
             switch self {
-            case .missing(let path): "there is no key file \(path)"
+            case .missing(let path):
+                "there is no key file \(path): put the .p8 file from Apple's developer portal there"
             case .unreadable(let path, let why):
                 "the key file \(path) cannot be used: \(why). Download the .p8 again from Apple's developer portal "
                     + "(Certificates, Identifiers & Profiles > Keys) or fix its permissions"

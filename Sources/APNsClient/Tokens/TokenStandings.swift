@@ -153,7 +153,7 @@ final class TokenStandings: Sendable {
                     // The next answer from APNs writes the state again.
                     self.change(use) { $0.acceptedToken = nil }
                     self.logger.debug(
-                        "APNs' verdict on a key could not be stored", metadata: ["error": "\(error)"])
+                        "the record whether APNs accepts a key could not be stored", metadata: ["error": "\(error)"])
                 }
                 self.shared.withLock { $0.readAt = .distantPast }
             }

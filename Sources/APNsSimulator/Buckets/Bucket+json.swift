@@ -18,7 +18,7 @@ extension Bucket {
         let operation: Route.Operation = try fields.choice("operation") ?? .broadcast
         guard scope.serves(operation) else {
             throw SimulatorError(
-                "\(fields.place("by")): a bucket by \(scope.rawValue) is not possible for \(operation.rawValue).")
+                "\(fields.place("by")): \(scope.rawValue) cannot be used with the operation \(operation.rawValue).")
         }
         guard let rate = try fields.number("rate", in: Self.rates) else {
             throw SimulatorError("\(fields.place("rate")): missing; write the requests per second.")

@@ -19,7 +19,7 @@ extension ControlRouter {
             return .done
         case (_, 2): return try bucket(request, request.path[1])
         case (_, 1): return Self.methodNotAllowed(request)
-        default: return .failure(404, "There is nothing below a bucket.")
+        default: return .failure(404, "There is no such path below a bucket: GET / lists all paths.")
         }
     }
 

@@ -18,13 +18,15 @@ extension ControlRouter {
             let id = request.path[1]
             guard let number = Int(request.path[3]),
                 core.change({ memory, now in memory.apns.dismiss(activity: number, on: id, now: now) })
-            else { return .failure(404, "There is no such activity.") }
+            else { return .failure(404, "There is no such device or activity.") }
             return .done
         case ("POST", 5) where request.path[2] == "activities" && request.path[4] == "token":
             let id = request.path[1]
             guard let number = Int(request.path[3]),
                 let token = core.change({ memory, now in memory.apns.allow(activity: number, on: id, now: now) })
-            else { return .failure(404, "There is no such activity without a channel.") }
+            else {
+                return .failure(404, "There is no such activity, or it listens to a channel and so has no push token.")
+            }
             return .created(["updateToken": .string(token)])
         case (_, 1...5): return Self.methodNotAllowed(request)
         default: return .failure(404, "There is no such path: GET / lists all paths.")

@@ -15,7 +15,7 @@ extension ControlRouter {
             let wasThere = core.change { memory, _ in memory.faults.remove(name) }
             return wasThere ? .done : .failure(404, "There is no fault \"\(name)\".")
         case (_, 1...2): return Self.methodNotAllowed(request)
-        default: return .failure(404, "There is nothing below a fault.")
+        default: return .failure(404, "There is no such path below a fault: GET / lists all paths.")
         }
     }
 
@@ -36,7 +36,9 @@ extension ControlRouter {
     }
 
     func quirks(_ request: ControlRequest) throws(SimulatorError) -> ControlAnswer {
-        guard request.path.count == 1 else { return .failure(404, "There is nothing below /quirks.") }
+        guard request.path.count == 1 else {
+            return .failure(404, "There is no such path below /quirks: GET / lists all paths.")
+        }
         switch request.method {
         case "GET": break
         case "PATCH":
@@ -75,13 +77,15 @@ extension ControlRouter {
 
     /// `{"advance": seconds}` shortens tests of things that take hours: expirations, stale dates, the life of tokens.
     func clock(_ request: ControlRequest) throws(SimulatorError) -> ControlAnswer {
-        guard request.path.count == 1 else { return .failure(404, "There is nothing below /clock.") }
+        guard request.path.count == 1 else {
+            return .failure(404, "There is no such path below /clock: GET / lists all paths.")
+        }
         switch request.method {
         case "GET": break
         case "PATCH":
             let fields = try JSONFields(try request.json(), at: "the body", known: ["advance"])
             guard let seconds = try fields.number("advance", in: 0...31_536_000) else {
-                throw SimulatorError("the body.advance: seconds are expected, a year at most.")
+                throw SimulatorError("the body.advance: missing; write the seconds, at most 31536000 (a year).")
             }
             core.change { memory, _ in
                 memory.clockOffset += seconds

@@ -8,7 +8,9 @@ extension ControlRouter {
     static let longestWait = 600.0
 
     func journal(_ request: ControlRequest) async throws(SimulatorError) -> ControlAnswer {
-        guard request.path.count == 1 else { return .failure(404, "There is nothing below /journal.") }
+        guard request.path.count == 1 else {
+            return .failure(404, "There is no such path below /journal: GET / lists all paths.")
+        }
         switch request.method {
         case "GET": return try await entries(request)
         case "DELETE":

@@ -16,7 +16,7 @@ struct Activity: Sendable, Hashable {
     /// Why a push had no effect.
     enum Drop: String, Sendable, Error {
         case outOfDate = "its timestamp is older than what is shown"
-        case tie = "its timestamp is that of what is shown"
+        case tie = "its timestamp is the same as that of the content shown now"
         case tooFarAhead = "its timestamp is more than 8 hours ahead"
         case tooLarge = "attributes and state are more than 4 KB"
         case ended = "the activity has ended"

@@ -99,7 +99,8 @@ extension FaultAction {
             let status = try fields.integer("status", in: 200...599) ?? APNsReason(rawValue: reason).status
             guard let status else {
                 throw SimulatorError(
-                    "\(fields.place("status")): \"\(reason)\" is not a reason that Apple documents: add its status.")
+                    "\(fields.place("status")): missing, and Apple does not document the reason \"\(reason)\": write the HTTP status to answer with."
+                )
             }
             self = .refuse(
                 reason: reason, status: status, retryAfter: try fields.integer("retryAfter", in: 0...86_400))

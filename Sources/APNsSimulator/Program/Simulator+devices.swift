@@ -81,7 +81,8 @@ extension Simulator {
     package func allow(activity number: Int, on id: String) throws -> String {
         try changeDevices { memory, now throws(SimulatorError) in
             guard let token = memory.apns.allow(activity: number, on: id, now: now) else {
-                throw SimulatorError("Device \"\(id)\" has no activity \(number) without a channel.")
+                throw SimulatorError(
+                    "Device \"\(id)\" has no activity \(number), or the activity listens to a channel.")
             }
             return token
         }

@@ -44,10 +44,11 @@ extension Quirks {
             "unknown-deletion", \.unknownDeletion, "deleting a channel that does not exist: 404 BadPath, or 400",
             "observed: kontourai/station (2026); documented: ChannelNotRegistered"),
         Quirk(
-            "unknown-channel", \.unknownChannel, "reading or sending to an ID that was never issued",
+            "unknown-channel", \.unknownChannel,
+            "the reason for reading or sending to a channel ID that was never issued",
             "observed: kontourai/station, Maui.Spine 231; documented: ChannelNotRegistered"),
         Quirk(
-            "missing-policy", \.missingPolicy, "creating without message-storage-policy",
+            "missing-policy", \.missingPolicy, "the reason for creating a channel without message-storage-policy",
             "observed: hapns 1536118; undocumented"),
         Quirk(
             "missing-expiration", \.missingExpiration, "a broadcast without apns-expiration",
@@ -67,13 +68,14 @@ extension Quirks {
             "documented both ways, on two pages"),
         Quirk(
             "environment-key", \.environmentKeySpelling, "the reason when a key belongs to the other environment",
-            "observed: FirepowerApp 48; documented with Id"),
+            "observed: FirepowerApp 48; documented: BadEnvironmentKeyIdInToken"),
         Quirk(
             "token-updates", \.tokenUpdates,
             "the 20-minute rule (429 TooManyProviderTokenUpdates) counts per connection, per key, or is off",
             "documented per connection; reported across connections of one key"),
         Quirk(
-            "refusals", \.refusals, "4xx in a row slow a connection down and end it, or are not counted",
+            "refusals", \.refusals,
+            "several 4xx answers in a row slow a connection down and end it, or are not counted",
             "documented, without numbers; openradar 15649"),
         Quirk(
             "payload", \.payload,
@@ -81,16 +83,16 @@ extension Quirks {
             "undocumented; with strict the sender sees its mistakes"),
         Quirk(
             "unknown-device", \.unknownDevice, "a push to an unknown device token: 400 BadDeviceToken, or accepted",
-            "documented: refused; accepted serves load tests"),
+            "documented: refused; the value accepted is for load tests"),
         Quirk(
-            "timestamp-tie", \.timestampTie, "a device gets an update with the timestamp of the update before",
+            "timestamp-tie", \.timestampTie, "a device gets an update with the same timestamp as the previous update",
             "inferred; not observed"),
         Quirk(
             "stored-on-subscribe", \.storedOnSubscribe, "a device that subscribes gets the stored message",
             "undocumented; with off, a start must carry the current state"),
         Quirk(
             "unique-id-production", \.productionUniqueID, "apns-unique-id on broadcasts in production",
-            "documented for broadcasts without regard to environment, for device pushes in development only"),
+            "documented: for broadcasts in both environments, for device pushes in development only"),
     ]
 
     /// The value of a quirk by its name; `nil`: there is no such quirk.

@@ -98,7 +98,7 @@ extension JSONFields {
                 continue
             }
             guard let text = column.string, !text.isEmpty, text.utf8.count <= 500 else {
-                fault(at: pointer, "Expected the name of a column, a template, or null.")
+                fault(at: pointer, "Expected a column's name, a template such as {date} {time}, or null.")
                 continue
             }
             if text.contains("{") || text.contains("}"), Template(text) == nil { fault(at: pointer, Template.rule) }

@@ -207,7 +207,7 @@ package struct CalendarPlan: Sendable {
         if isMany || going.contains(where: { $0.event.note?.isMissing ?? false }) {
             shrinkage = Shrinkage(vanished: going.count, future: future)
             cancel = []
-            let why = isMany ? ", more than a third" : "; it began with more than a third"
+            let why = isMany ? ", more than a third" : "; when this was first found, it was more than a third"
             hold(
                 "\(Self.finding(told.count, vanished.count, future))\(why): none of them was cancelled. Check the file; "
                     + "--accept-removals cancels them.")

@@ -45,7 +45,7 @@ extension ContentSchema {
                 return index
             }
             guard depth < Self.mostDepth else {
-                fault(path, "More than \(Self.mostDepth) schemas are within each other here.")
+                fault(path, "Schemas are nested more than \(Self.mostDepth) levels deep here.")
                 return index
             }
             depth += 1
@@ -91,7 +91,8 @@ extension ContentSchema {
                 if words.isEmpty || node.types?.count != words.count {
                     fault(
                         path,
-                        "One of \(ValueType.allCases.map(\.rawValue).joined(separator: ", ")) was expected, or a list of them."
+                        "One of \(ValueType.allCases.map(\.rawValue).joined(separator: ", ")) was expected, or a "
+                            + "list of them."
                     )
                 }
             case "properties":
@@ -177,7 +178,8 @@ extension ContentSchema {
             for (path, index) in places.sorted(by: { $0.value < $1.value }) where height(index, 0) == nil {
                 return fault(
                     path,
-                    "This schema refers to itself, or to more than \(Self.mostReferences) others in turn, for the same value."
+                    "$ref and anyOf lead from this schema back to itself, or through more than "
+                        + "\(Self.mostReferences) others, without reaching a part of the value. Shorten the chain."
                 )
             }
         }

@@ -232,7 +232,9 @@ private struct ContentCheck {
     }
 
     private static func name(_ value: JSONValue) -> String {
-        if case .number(let text) = value.kind { return text.utf8.count > 40 ? "a number that does not fit" : text }
+        if case .number(let text) = value.kind {
+            return text.utf8.count > 40 ? "a number of more than 40 characters" : text
+        }
         return value.kindName
     }
 }

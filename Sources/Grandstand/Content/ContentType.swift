@@ -175,7 +175,8 @@ extension Problem {
     /// The refusal of contents that versions of an app cannot decode.
     package static func contentMismatch(_ errors: [FieldError]) -> Problem {
         Problem(
-            .contentMismatch, "Phones would get this and show nothing new. Correct the places named in errors.",
+            .contentMismatch,
+            "Phones cannot decode this content and would show nothing new. Correct the places named in errors.",
             errors: errors)
     }
 }

@@ -51,8 +51,8 @@ extension DeliveryPlan {
             guard size > limit else { continue }
             throw Problem(
                 .payloadTooLarge,
-                "The message to APNs would have \(size) bytes with its stamp; Apple takes \(limit). Shorten contentState or "
-                    + "alert by \(size - limit) bytes.",
+                "With the stamp of its content type, the message to APNs would have \(size) bytes; Apple takes "
+                    + "\(limit). Shorten contentState or alert by \(size - limit) bytes.",
                 members: [.size(size), .limit(limit)])
         }
         warnings += mild.prefix(5).map { "\($0.pointer): \($0.detail)" }
@@ -60,8 +60,10 @@ extension DeliveryPlan {
         for (audience, name) in missing.sorted(by: { $0.value < $1.value })
         where items.contains(where: { $0.audience.id == audience }) {
             warnings.append(
-                "\(audience.words) names the content type \(JSONText.quoted(name)), which the app does not have. The content "
-                    + "is not checked, and no change rings. PUT /v1/apps/\(audience.bundleID)/contents/… first.")
+                "\(audience.words) names the content type \(JSONText.quoted(name)), which the app does not have. The "
+                    + "content is not checked, and no change sends an alert. Declare it first with PUT "
+                    + "/v1/apps/\(audience.bundleID)/contents/…."
+            )
         }
     }
 }

@@ -108,7 +108,7 @@ package struct RingRule: Sendable {
             return nil
         }
         if value != nil, first.name != "becomes", first.name != "appears" {
-            faults.add("\(pointer)/value", "value goes with becomes and appears only.")
+            faults.add("\(pointer)/value", "The member value is allowed only with becomes or appears.")
         }
         return first.condition
     }

@@ -15,7 +15,7 @@ extension RequestFaults {
             case nil: false
             }
         }
-        if !hasText { add(pointer, "An alert has a title or a body. \(advice)") }
+        if !hasText { add(pointer, "An alert needs a title or a body. \(advice)") }
     }
 
     /// Checks each alert with `requireText`. The keys are language tags. Each tag may occur once; upper and lower case

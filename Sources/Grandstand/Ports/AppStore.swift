@@ -47,7 +47,7 @@ extension AppStore {
     /// - Throws: `app-not-found`.
     package func shown(_ bundleID: BundleID) async throws -> App {
         guard let app = try await app(bundleID) else {
-            throw Problem(.appNotFound, "There is no app \(bundleID). Register it with PUT /v1/apps first.")
+            throw Problem(.appNotFound, "There is no app \(bundleID). Register it with PUT /v1/apps/\(bundleID) first.")
         }
         return app
     }

@@ -56,7 +56,8 @@ package struct KeyDraft: Sendable, Hashable {
     package var mayNotHavePrefix: Bool { reach.eventKeyPrefix != nil && scopes != [.organise] }
 
     /// The error text if `mayNotHavePrefix`.
-    package static let prefixRule = "A key that is bound to a prefix of event keys has the scope organise and no other."
+    package static let prefixRule =
+        "A key with a prefix of event keys can have only the scope organise. Leave the other scopes or the prefix out."
 
     /// The error text if `lacksApp`.
     package static let appRule =

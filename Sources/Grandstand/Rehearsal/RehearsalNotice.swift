@@ -41,7 +41,7 @@ package struct RehearsalNotice: Sendable, Hashable {
             notices.append(
                 .init(
                     kind: .tooLong, subject: event.key,
-                    detail: "lasts longer than eight hours: iOS ends activities before. Split it."))
+                    detail: "lasts longer than eight hours, after which iOS ends activities. Split it."))
         }
         if event.hasStart, event.topics.isEmpty {
             notices.append(

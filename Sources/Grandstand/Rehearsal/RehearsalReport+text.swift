@@ -9,7 +9,7 @@ extension RehearsalReport {
         page.line("Dress rehearsal of \(day) (\(zone)), \(plan.speed.short) times as fast")
         page.line(
             "\(Self.count(played.count, "event")) from \(time(plan.begins)) to \(time(plan.ends)), \(others) more "
-                + "that may hold places; \(messages) updates and an end each; \(phones) phones")
+                + "that may use channels, too; \(messages) updates and an end each; \(phones) phones")
         for run in runs { add(run, to: &page) }
         if !notices.isEmpty {
             page.line("")
@@ -25,8 +25,8 @@ extension RehearsalReport {
         for places in run.places {
             page.entry(
                 "places",
-                "\(places.app.bundleID) in \(places.app.environment.rawValue): \(places.peak) of \(places.limit) at "
-                    + "most, at \(time(places.peakAt)); by hours "
+                "\(places.app.bundleID) in \(places.app.environment.rawValue): the most were \(places.peak) of "
+                    + "\(places.limit), at \(time(places.peakAt)); hour by hour: "
                     + places.hours.map { "\(time($0.from)) \($0.places)" }.joined(separator: ", "))
         }
         page.entry(

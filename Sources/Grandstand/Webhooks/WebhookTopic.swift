@@ -48,7 +48,9 @@ package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
             return nil
         }
         guard let data = data(facts) else {
-            throw Problem(.internalError, "\(rawValue) was noted with facts that are not its own.")
+            throw Problem(
+                .internalError,
+                "The data that were stored for a message \(rawValue) belong to another topic. Report the request ID.")
         }
         return JSONWriter.text(
             Contract.WebhookMessage(type: .init(rawValue: rawValue), timestamp: at, data: RawJSON(writing: data)))

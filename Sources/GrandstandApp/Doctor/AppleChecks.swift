@@ -104,7 +104,9 @@ struct AppleChecks: Sendable {
         }
         guard let text = answer[header: "date"], let date = HTTPDate.parse(text) else {
             return DoctorCheck(
-                "clock", of: subject, .skipped, "the answer has no Date header; the check `token` shows a wrong clock")
+                "clock", of: subject, .skipped,
+                "the answer has no Date header, so the clock cannot be compared; if it is wrong, the check `token` fails"
+            )
         }
         return Self.clock(offBy: now().timeIntervalSince(date), subject)
     }

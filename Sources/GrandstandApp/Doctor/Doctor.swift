@@ -121,7 +121,7 @@ package struct Doctor: Sendable {
         case .unusable:
             DoctorCheck(
                 name, .failed, words,
-                next: "set both machines' clocks by NTP: a server does not start, and a running one claims no work")
+                next: "set both machines' clocks by NTP: until then no server starts, and a running one sends nothing")
         }
     }
 
@@ -134,7 +134,7 @@ package struct Doctor: Sendable {
         guard age > 10 else { return DoctorCheck("database", .ok, words) }
         return DoctorCheck(
             "database", .warning, words,
-            next: "see pg_stat_wal_receiver there and pg_stat_replication at its primary, if that still runs")
+            next: "see pg_stat_wal_receiver on the standby, and pg_stat_replication on its primary if that still runs")
     }
 
     /// The check of a database that answers but does not work properly.

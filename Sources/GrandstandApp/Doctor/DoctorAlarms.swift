@@ -25,8 +25,8 @@ enum DoctorAlarms {
             quota.keyRefused.map { refused -> Words in
                 (
                     .failed, refused.refusal.finding(of: refused.credentials),
-                    "check that AuthKey_\(refused.credentials.keyID).p8 is the file of that key and team, and that the key "
-                        + "is not revoked and has APNs enabled; the server reads a new file within seconds"
+                    "check that AuthKey_\(refused.credentials.keyID).p8 is the file of that key and team, and that "
+                        + "the key is not revoked and has APNs enabled; the server reads a new file within seconds"
                 )
             }
         case .capabilityOff where quota.isCapabilityOff:
@@ -45,27 +45,29 @@ enum DoctorAlarms {
                 .failed,
                 "APNs refuses to create channels because it has no place left for the app; "
                     + "\(quota.used + quota.reserved) are managed by this server, and the limit is \(quota.limit)",
-                "end events that are over (`grandstand event list --overdue`), delete unmanaged channels (`\(command) --apply "
-                    + "--delete-unmanaged`), or lower channelLimit to what Apple allows; a free place is used "
-                    + "within half a minute"
+                "end events that are over (`grandstand event list --overdue`), delete unmanaged channels "
+                    + "(`\(command) --apply --delete-unmanaged`), or lower channelLimit to what Apple allows; a "
+                    + "free place is used within half a minute"
             )
         case .listIncomplete:
             (
-                .warning, "APNs has channels that its list lacks",
+                .warning, "APNs knows channels that are missing in its list of channels",
                 "compare again: `\(command)`; a channel's absence from the list was not taken as proof"
             )
         case .ambiguousCreation:
             (
                 .warning,
-                "APNs did not answer a creation, and another system may have created the channels in the list",
+                "APNs did not answer a request to create a channel; channels in its list may be the result, or "
+                    + "another system's",
                 "check the unmanaged channels, then `\(command) --apply --adopt`, or `--delete-unmanaged`"
             )
         case .manyInstallations:
             (
                 .warning,
-                "\(max(quota.devices.created, quota.devices.createdBefore)) of \(quota.devices.installations) installations are "
-                    + "new within an hour",
-                "if the app was not released just now, rotate its device key with the next release, and revoke the old one"
+                "\(max(quota.devices.created, quota.devices.createdBefore)) of \(quota.devices.installations) "
+                    + "installations are new within an hour",
+                "if the app was not released just now, rotate its device key with the next release, and revoke "
+                    + "the old one"
             )
         }
     }

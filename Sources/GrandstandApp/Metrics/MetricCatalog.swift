@@ -21,7 +21,7 @@ enum MetricCatalog {
             "The most channels that declared events will need at once, from now on."),
         .init(
             "grandstand_channels_exceed_seconds", .gauge, labels: app,
-            "Seconds until declared events need more channels than there may be; absent if they never do."),
+            "Seconds until declared events need more channels than the limit allows; absent if they never do."),
         .init(
             "grandstand_channels_unmanaged", .gauge, labels: app,
             "Channels that Apple listed and the ledger does not know."),
@@ -38,7 +38,7 @@ enum MetricCatalog {
             "Estimated bytes of the installations in the database, with their topics, tokens and receipts."),
         .init(
             "grandstand_installations_bytes_limit", .gauge, labels: app,
-            "Bytes that they may take before larger registrations are refused and receipts ignored."),
+            "Bytes that an app's installations may take before larger registrations are refused and receipts ignored."),
         .init(
             "grandstand_send_rate", .gauge, labels: app + ["api"],
             "Messages a second that APNs accepts from the app, as learned by all processes; absent while APNs does not throttle it."
@@ -48,7 +48,8 @@ enum MetricCatalog {
             "Channels and tokens whose messages wait because APNs throttles the app; absent while it does not."),
         .init(
             "grandstand_send_waiting_oldest_seconds", .gauge, labels: app + ["api"],
-            "Longest wait of such a channel or token; absent while APNs does not throttle the app."),
+            "Longest wait of a channel or token whose messages wait because APNs throttles the app; absent while it does not."
+        ),
         .init(
             "grandstand_reconciliation_age_seconds", .gauge, labels: app,
             "Seconds since the last complete reconciliation, or since the app was registered."),
@@ -57,7 +58,8 @@ enum MetricCatalog {
             "Deliveries that are not settled."),
         .init(
             "grandstand_delivery_oldest_seconds", .gauge, labels: ["environment"],
-            "Age of the oldest delivery that could be sent now, without those to crowds of tokens; 0 if there is none."),
+            "Age of the oldest delivery that could be sent now, without deliveries to activities by token; 0 if there is none."
+        ),
         .init(
             "grandstand_webhook_oldest_seconds", .gauge,
             "Age of the oldest webhook message that is not delivered; 0 if there is none."),
@@ -79,7 +81,7 @@ enum MetricCatalog {
             "Seconds by which this machine's clock is ahead of the database's."),
         .init(
             "grandstand_deliveries_total", .counter, labels: ["environment", "state", "reason"],
-            "Deliveries that were settled here, with APNs' reason if it gave one."),
+            "Deliveries that this process settled, with APNs' reason if it gave one."),
         .init(
             "grandstand_accept_to_apns_seconds", .histogram, bounds: deliveryBounds,
             "From the acceptance of a broadcast or single push, or its sendAt, to APNs' 200."),
@@ -97,7 +99,7 @@ enum MetricCatalog {
             "APNs' answers about device tokens: accepted, or why the token was refused."),
         .init(
             "grandstand_reconciliations_total", .counter, labels: ["result"],
-            "Reconciliations that ended here: ok, alarm, or failed."),
+            "Reconciliations that this process ended: ok, alarm, or failed."),
         .init(
             "grandstand_states_total", .counter, labels: ["outcome"],
             "States that this process received with PUT …/state, by outcome."),
@@ -106,13 +108,14 @@ enum MetricCatalog {
             "Messages to audiences that were not sent, because a state had nothing new."),
         .init(
             "grandstand_webhook_deliveries_total", .counter, labels: ["state"],
-            "Messages to webhooks that were settled here."),
+            "Messages to webhooks that this process settled."),
         .init(
             "grandstand_lookups_total", .counter, labels: ["result"],
             "Lookups by result; each event of a batch is counted."),
         .init(
             "grandstand_lookup_staleness_seconds", .gauge,
-            "Seconds since the database last confirmed the memory that answers lookups; absent before the first time."),
+            "Seconds since the data in memory that answer lookups last agreed with the database; absent before the first time."
+        ),
         .init("grandstand_streams", .gauge, "Open live views."),
         .init(
             "grandstand_http_requests_total", .counter, labels: ["method", "route", "status"],
@@ -148,7 +151,7 @@ enum MetricCatalog {
             .init("grandstand_apns_streams_in_use", .gauge, labels: pool, "Requests under way."),
             .init(
                 "grandstand_apns_connects_total", .counter, labels: pool + ["result"],
-                "Connections made, or the step that failed."),
+                "Attempts to connect, by result: ok, or the step that failed."),
             .init(
                 "grandstand_apns_goaways_total", .counter, labels: pool + ["reason"],
                 "Connections that APNs ended, by its reason."),

@@ -64,7 +64,9 @@ struct BroadcastCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
 
     struct Batch: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Sends up to 500 broadcasts in one commit, each independently; exits 1 if any was refused.")
+            abstract:
+                "Sends up to 500 broadcasts in one request; each is accepted or refused by itself. Exits 1 if any was refused."
+        )
         @OptionGroup var client: ClientOptions
         @Argument(
             help: "The batch as the API has it, {\"items\": [{\"eventKey\": …, \"event\": …}]}: JSON, @file, or -.")

@@ -145,7 +145,10 @@ struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
         @Option(help: "Default values for its messages, a JSON object: priority, staleAfter, …")
         var defaults: String?
         @Option(help: "Your own data, stored with the event: a JSON object.") var metadata: String?
-        @Option(help: "A topic whose followers get its start; may be repeated. The list replaces the old one.")
+        @Option(
+            help:
+                "A topic whose followers get the push that starts the activity; may be repeated. The list replaces the old one."
+        )
         var topic: [String] = []
         @Option(help: "The push that starts its Live Activity, a JSON object as the API has it.") var start: String?
         @Flag(help: "Wait until its channels exist, and print progress.") var wait = false

@@ -38,7 +38,7 @@ struct KeyCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
         var app: [String] = []
         @Option(
             help:
-                "Only events whose keys begin with this. Keys with another prefix cannot declare such events. Only with --scope organise."
+                "The key is only for events whose event keys begin with this. API keys with another prefix cannot declare such events. Only with --scope organise."
         )
         var eventKeyPrefix: String?
         @Option(help: "When it expires, RFC 3339. Without it: never.") var expiresAt: Moment?

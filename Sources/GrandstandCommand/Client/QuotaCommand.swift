@@ -25,7 +25,7 @@ struct QuotaCommand: AsyncParsableCommand, Listed, Shown {
     struct History: ParsableArguments {
         @Option(help: "Only this app, by its bundle ID.") var app: String?
         @Option(help: "Only development, or production.") var environment: Word<Contract.Environment>?
-        @Option(help: "Steps that end after this (RFC 3339); Without it: a day before --to.") var from: Moment?
+        @Option(help: "Steps that end after this time (RFC 3339). Without it: a day before --to.") var from: Moment?
         @Option(help: "Steps that end at this time or before (RFC 3339). Without it: now.") var to: Moment?
         @Option(help: "The length of a step: 300, 5m, 1h, 1d.") var step: String?
     }
@@ -36,7 +36,10 @@ struct Reconcile: ParsableArguments, Shown {
     @OptionGroup var target: AppOptions
     @Flag(help: "Act on the differences.") var apply = false
     @Flag(help: "Take over channels that the ledger does not know.") var adopt = false
-    @Flag(help: "Delete channels that the ledger does not know, after the grace period and within the budget.")
+    @Flag(
+        help:
+            "Delete channels that the ledger does not know, after GRANDSTAND_RECONCILE_GRACE; at most GRANDSTAND_RECONCILE_DELETE_BUDGET."
+    )
     var deleteUnmanaged = false
     @Flag(help: "Replace missing channels even if all are gone.") var recreate = false
 

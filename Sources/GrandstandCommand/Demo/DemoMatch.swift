@@ -45,11 +45,12 @@ struct DemoMatch: Sendable {
 
     private func registerApp() async throws {
         try await stage.organiser.putApp(Self.bundleID, name: "Grandstand Demo")
-        report.step("app \(Self.bundleID)", "registered, capitals and all")
+        report.step("app \(Self.bundleID)", "registered; its ID has capitals")
         for event in events {
             let (name, declaration) = event.contentType
             try await stage.organiser.send(.putContent(name, of: Self.bundleID, json: declaration))
-            report.step("content type \(name)", event.isFed ? "declared, with the changes that ring" : "declared")
+            report.step(
+                "content type \(name)", event.isFed ? "declared, with the changes that send an alert" : "declared")
         }
     }
 

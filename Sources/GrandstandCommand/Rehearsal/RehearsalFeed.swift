@@ -18,8 +18,8 @@ struct RehearsalFeed: Sendable {
                 let content = value?["contentState"], case .object = content.kind
             else {
                 throw StartError(
-                    "--feed \(path), line \(index + 1): {\"at\": 61.5, \"contentState\": {…}} was expected, with the seconds "
-                        + "after the event's start, not before the line above.")
+                    "--feed \(path), line \(index + 1): {\"at\": 61.5, \"contentState\": {…}} was expected; at is the seconds "
+                        + "after the event's start, and not less than in the line above.")
             }
             times.append(at)
             contents.append(content)

@@ -79,7 +79,7 @@ extension Contract {
         /// to this prefix, declares such an event. Only with the scope organise alone, and only from a key that reaches
         /// all apps.
         public var eventKeyPrefix: String?
-        /// A time to come from which on it opens nothing. Left out: it does not expire.
+        /// A time in the future at which the key stops working. Left out: it does not expire.
         public var expiresAt: Date?
 
         /// Members that are `nil` are left out.

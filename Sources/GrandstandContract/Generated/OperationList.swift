@@ -178,7 +178,8 @@ extension Contract.Operation {
         "previewState", "POST", "/v1/events/{key}/state/preview",
         scopes: [.organise], query: [], keepsAnswers: false)
 
-    /// Sends up to 500 broadcasts in one commit, each accepted or refused on its own.
+    /// Sends up to 500 broadcasts in one request. Each is accepted or refused by itself, and all accepted ones are
+    /// stored in one commit.
     public static let broadcastMany = Self(
         "broadcastMany", "POST", "/v1/broadcasts",
         scopes: [.organise], query: [], keepsAnswers: true)

@@ -87,7 +87,7 @@ extension Contract {
         public static let diskFull = Self(rawValue: "disk-full")
         /// It has no memory left, or cannot read its disk.
         public static let serverFault = Self(rawValue: "server-fault")
-        /// It takes no writes. It is a standby, or was set read-only.
+        /// It accepts no writes. It is a standby, or was set to read-only.
         public static let readOnly = Self(rawValue: "read-only")
         /// It waits for a synchronous standby that does not confirm commits.
         public static let standbyAway = Self(rawValue: "standby-away")

@@ -65,10 +65,10 @@ extension Contract {
         case pushNotFound = "push-not-found"
         /// The push was sent, so it cannot be withdrawn.
         case pushSent = "push-sent"
-        /// The app has no place for another channel, by its limit or at Apple.
+        /// The app has reached its limit of channels, or Apple creates no more for it.
         case quotaExhausted = "quota-exhausted"
         /// Too many requests, wrong keys, wrong secrets, new installations, new tokens or open streams, or too much
-        /// data from devices; with 503: the bodies of other requests fill the memory for them.
+        /// data from devices; with 503: the server has no memory left for another request's body.
         case rateLimited = "rate-limited"
         /// There is no such report.
         case reconciliationNotFound = "reconciliation-not-found"

@@ -44,7 +44,8 @@ extension Contract {
         public static let quotaExhausted = Self(rawValue: "quota-exhausted")
         /// Apple's list lacks channels that Apple has.
         public static let listIncomplete = Self(rawValue: "list-incomplete")
-        /// Apple's list has channels that an unanswered creation or another system may have made.
+        /// Apple did not answer a request to create a channel. Channels in its list may be the result, or another
+        /// system's.
         public static let ambiguousCreation = Self(rawValue: "ambiguous-creation")
         /// More than a tenth of the app's installations, and more than a thousand, are new within an hour. Somebody may
         /// be faking them.
@@ -75,7 +76,8 @@ extension Contract {
         public static let capabilityOff = Self(rawValue: "capability-off")
         /// Apple's list lacks channels that Apple has, so a channel that is not listed may still exist.
         public static let listIncomplete = Self(rawValue: "list-incomplete")
-        /// Apple's list has channels that an unanswered creation or another system may have made.
+        /// Apple did not answer a request to create a channel. Channels in its list may be the result, or another
+        /// system's.
         public static let ambiguousCreation = Self(rawValue: "ambiguous-creation")
 
         /// The values that this version knows.

@@ -85,7 +85,7 @@ struct AppDetail: ConsolePage {
             [
                 Column("Type") { [.code($0.type.attributesType)] },
                 Column("Versions") { [.quoted($0.type.versions.map(\.name).joined(separator: ", "))] },
-                Column("Content that one cannot decode") {
+                Column("Content that a version cannot decode") {
                     [.words($0.type.check == .refuse ? "is refused" : "is accepted with a warning")]
                 },
                 Column("Stamp") { declared in
@@ -95,7 +95,7 @@ struct AppDetail: ConsolePage {
                     let rules = declared.type.rules
                     guard !rules.quiet.isEmpty else { return [] }
                     return rules.quiet.map { .code($0.description) }
-                        + [.words("once in \(Wording.count(rules.quietInterval, "second"))")]
+                        + [.words("at most once in \(Wording.count(rules.quietInterval, "second"))")]
                 },
                 Column.number("Rules that ring") { $0.type.rules.rings.count },
                 Column("Changed") { [.moment($0.updatedAt)] },

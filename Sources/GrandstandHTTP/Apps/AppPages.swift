@@ -81,6 +81,6 @@ struct AppPages: PageGroup {
         let (app, name) = (try visit.app(), try Quirk.Name(path: visit.text("quirk")))
         let value = try name.value(try .body { $0.member("value", submission.fields["value"] ?? "") })
         _ = try await operations.setQuirk(name, value, for: app, visit.caller(of: .putQuirk))
-        return .done(ConsolePath.app(app.bundleID), notice: "From now on the server goes by what you set.")
+        return .done(ConsolePath.app(app.bundleID), notice: "From now on the server uses the value that you set.")
     }
 }

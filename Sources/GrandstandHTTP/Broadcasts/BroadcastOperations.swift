@@ -67,8 +67,8 @@ struct BroadcastOperations: Sendable {
         guard isWithdrawn else {
             throw Problem(
                 .broadcastSent,
-                "APNs took something of this broadcast or may have, or its time ran out; it cannot be withdrawn. "
-                    + "Send a newer update instead.")
+                "APNs accepted a message of this broadcast or may have accepted one, or the broadcast expired; it "
+                    + "cannot be withdrawn. Send a newer update instead.")
         }
     }
 }

@@ -35,7 +35,7 @@ extension BroadcastRequest {
     ) {
         if event != .end, draft.contentState == nil { faults.add("/contentState", "contentState is required.") }
         if event != .end, draft.dismissalDate != nil {
-            faults.add("/dismissalDate", "dismissalDate goes with an end only.")
+            faults.add("/dismissalDate", "dismissalDate is allowed only for an end.")
         }
         if let alert = draft.alert {
             faults.requireText(of: alert, at: "/alert", event == .start ? Self.startAdvice : Self.advice)

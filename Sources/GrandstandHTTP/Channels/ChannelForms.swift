@@ -40,13 +40,15 @@ struct ChannelForms: PageGroup {
         let words =
             byForce
             ? [
-                "Deletes the channel at Apple though an event holds it. Whoever follows it gets nothing more, and an event that "
-                    + "goes on gets another channel, which only those find who look it up anew.",
+                "Deletes the channel at Apple although an event uses it. Activities that follow it get nothing more. "
+                    + "An event that goes on gets another channel, which only apps find that look the event up "
+                    + "again.",
                 "Apple cannot give a channel back.",
             ]
             : [
                 "Deletes the channel at Apple. Whoever follows it gets nothing more; Apple cannot give a channel back.",
-                "A channel that an event holds is not deleted so: end or cancel the event, and it retires by itself.",
+                "A channel that an event uses cannot be deleted here: end or cancel the event, and the channel "
+                    + "retires by itself.",
             ]
         return .page(
             Question(

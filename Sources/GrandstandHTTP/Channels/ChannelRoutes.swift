@@ -47,7 +47,8 @@ struct ChannelRoutes: Sendable {
         // A channel outside the ledger has neither state nor event, so these filters do not apply.
         guard isManaged || filter == ChannelFilter() else {
             throw Problem.invalid(
-                "managed=false goes with limit and cursor only.", at: "managed", "Leave the other filters out.")
+                "managed=false can be combined only with limit and cursor.", at: "managed",
+                "Leave the other filters out.")
         }
         let part = try query.page()
         let bundleID = try context.bundleID()
@@ -103,7 +104,7 @@ struct WantedChannel: Sendable {
     init(_ body: JSONValue) throws(Problem) {
         let wanted = try Contract.ChannelImport.read(body) { wanted, faults throws(Problem) in
             if wanted.variant != nil, wanted.eventKey == nil {
-                faults.add("/variant", "variant goes with eventKey only.")
+                faults.add("/variant", "variant is allowed only together with eventKey.")
             }
             return wanted
         }

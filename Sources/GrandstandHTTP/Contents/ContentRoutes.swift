@@ -45,7 +45,7 @@ extension APIContext {
             name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F })
         else {
             throw Problem.invalid(
-                "The path's content type is not one.", at: "attributesType",
+                "The content type in the path is not valid.", at: "attributesType",
                 "The name of a Swift type was expected, of at most 128 characters.")
         }
         return name
@@ -105,7 +105,8 @@ struct ContentOperations: Sendable {
     private static func absent(_ name: String, _ bundleID: BundleID) -> Problem {
         Problem(
             .contentNotFound,
-            "\(bundleID) has no content type \(JSONText.quoted(name)). Declare it with PUT /v1/apps/\(bundleID)/contents/…."
+            "\(bundleID) has no content type \(JSONText.quoted(name)). Declare it with PUT "
+                + "/v1/apps/\(bundleID)/contents/…."
         )
     }
 }

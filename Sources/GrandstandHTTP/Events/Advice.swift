@@ -11,13 +11,14 @@ enum Advice {
             if let advice = known(reason) {
                 "It was tried until its time ran out. \(advice)"
             } else if reason != nil {
-                "It was tried until its time ran out. Look whether APNs can be reached (grandstand doctor); what it said "
-                    + "is newer than silence, so send the newest state."
+                "It was tried until it expired. Check with `grandstand doctor` whether APNs can be reached; phones "
+                    + "do not have this content, so send the newest state."
             } else {
                 "It waited until its time ran out: for its channel (see the audience above), or for its turn. Give the "
                     + "next one more time with expiresIn."
             }
-        case .unknown: "Apple did not answer, so it may have been made; a start is not repeated. Ask the app."
+        case .unknown:
+            "Apple did not answer, so the activity may have been started; a start is not repeated. Check in the app."
         case .waiting, .queued, .sending, .accepted, .superseded, .cancelled: nil
         }
     }
@@ -25,8 +26,9 @@ enum Advice {
     /// Advice about a channel that waits or failed.
     static func channel(reason: String?) -> String? {
         if reason == Problem.Kind.quotaExhausted.rawValue {
-            return "The app has no place left. End or cancel events that are over, or raise the app's limit; it is "
-                + "created by itself as soon as there is a place."
+            return
+                "The app has reached its limit of channels. End or cancel events that are over, or raise the limit; "
+                + "the channel is then created by itself."
         }
         return known(reason)
     }
@@ -51,15 +53,18 @@ enum Advice {
             return "Apple found the request malformed; repeating it cannot help. Correct the broadcast, or report the "
                 + "request ID."
         case .channelGone:
-            return "Apple said that it does not know the channel. If its list says so too, the event gets another by "
-                + "itself; send the newest state again."
+            return
+                "Apple said that it does not know the channel. If the channel is missing in Apple's list, too, the "
+                + "event gets another by itself; send the newest state again."
         case .configuration:
-            return "The app's registration at Apple stands in the way: check the bundle ID and the key's team "
+            return "Apple refused this because of the app's registration: check the bundle ID and the key's team "
                 + "(grandstand doctor)."
         case .credentials:
             return "Apple did not take the key: check the key file, the key ID and the team ID (grandstand doctor)."
         case .quota:
-            return "Apple has no place left for this app: delete channels nobody needs, see its reconciliations."
+            return
+                "Apple creates no more channels for this app: delete channels that nobody needs. The app's "
+                + "reconciliations list them."
         case .throttled:
             return "Apple asked to slow down. Send less often, or give broadcasts more time with expiresIn."
         case .unavailable: return "Apple had trouble of its own. Send the newest state again."

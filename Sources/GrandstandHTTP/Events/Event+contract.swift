@@ -46,15 +46,18 @@ extension EventSpecification {
             if id.variant != nil, audience.delivery == .tokens {
                 faults.add(
                     "/audiences/\(index)/variant",
-                    "A variant has a channel of its own. The tokens of an app are one crowd, without variants.")
+                    "An audience that is reached by tokens has no variants, because a variant needs a channel of "
+                        + "its own. Leave variant out."
+                )
             }
             if seen.insert(id).inserted {
                 audiences.append(audience)
             } else {
                 faults.add(
                     "/audiences/\(index)/\(id.variant == nil ? "environment" : "variant")",
-                    "\(id.bundleID) in \(id.environment.rawValue)\(id.variant.map { " in variant \($0)" } ?? "") stands "
-                        + "twice; an event has one channel for each app, environment and variant, with one policy.")
+                    "\(id.bundleID) in \(id.environment.rawValue)\(id.variant.map { " in variant \($0)" } ?? "") is "
+                        + "listed twice; an event has one channel for each app, environment and variant, with one "
+                        + "policy.")
             }
         }
         return audiences

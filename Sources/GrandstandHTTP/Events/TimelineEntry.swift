@@ -207,7 +207,7 @@ struct DeliveryLine: Sendable {
                 counts.rejected > 0 ? "\(Wording.number(counts.rejected)) rejected" : nil,
                 counts.gone > 0 ? "\(Wording.number(counts.gone)) gone" : nil,
                 counts.expired > 0 ? "\(Wording.number(counts.expired)) not reached in time" : nil,
-                counts.pending > 0 ? "\(Wording.number(counts.pending)) to go" : nil,
+                counts.pending > 0 ? "\(Wording.number(counts.pending)) not sent yet" : nil,
             ].compactMap(\.self).joined(separator: ", ")
         }
         apnsRequestID = delivery.apnsRequestID.uuidString.lowercased()

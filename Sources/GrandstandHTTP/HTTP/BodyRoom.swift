@@ -122,7 +122,8 @@ final class BodyShare: Sendable {
 
     private static let full: Problem = {
         var problem = Problem(
-            .rateLimited, "The bodies of other requests fill the server's room for them. Send it again in a second.",
+            .rateLimited,
+            "The server has no memory left for the body of another request. Send the request again in a second.",
             retryAfter: 1)
         problem.status = 503
         return problem

@@ -76,7 +76,9 @@ struct ProblemMiddleware: RouterMiddleware {
             context.log.error(
                 "a request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
             return Problem(
-                .internalError, "The request failed; the log names it \(context.requestID)."
+                .internalError,
+                "The request failed because of an error in the server. The server's log has the cause under "
+                    + "\(context.requestID)."
             ).response(requestID: context.requestID)
         }
     }

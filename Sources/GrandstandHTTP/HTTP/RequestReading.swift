@@ -23,7 +23,7 @@ extension APIContext {
     /// - Throws: `invalid-request`.
     func eventKeyToWrite() throws(Problem) -> EventKey {
         guard let key = EventKey(rawValue: text("key")) else {
-            throw Problem.invalid("The path's event key is not one. \(EventKey.rule)", at: "key", EventKey.rule)
+            throw Problem.invalid("The event key in the path is not valid. \(EventKey.rule)", at: "key", EventKey.rule)
         }
         return key
     }
@@ -112,7 +112,8 @@ struct QueryParameters: Sendable {
             else {
                 errors.append(
                     FieldError(
-                        pointer: name, detail: "It must be percent-encoded UTF-8 without U+0000, and stand once."))
+                        pointer: name,
+                        detail: "It must be percent-encoded UTF-8 without U+0000, and be given only once."))
                 continue
             }
         }

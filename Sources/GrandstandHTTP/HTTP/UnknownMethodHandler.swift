@@ -32,7 +32,8 @@ package final class UnknownMethodHandler: ChannelDuplexHandler, RemovableChannel
         isRefused = false
         let body = JSONWriter.text(
             Contract.Problem(
-                Problem(.methodNotAllowed, "The request's method is none of this API's, which has \(Self.methods).")))
+                Problem(.methodNotAllowed, "This API does not know the method of the request. It has \(Self.methods)."))
+        )
         head.status = .methodNotAllowed
         head.headers.replaceOrAdd(name: "Allow", value: Self.methods)
         head.headers.replaceOrAdd(name: "Cache-Control", value: "no-store")

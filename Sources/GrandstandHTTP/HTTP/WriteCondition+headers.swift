@@ -25,7 +25,8 @@ extension Request {
         case (let tags?, nil): return try Self.versions(tags)
         case (nil, "*"?): return .absent
         case (nil, _?):
-            throw Self.refusal("If-None-Match", "Only * goes with PUT: the thing is to be made, not changed.")
+            throw Self.refusal(
+                "If-None-Match", "With PUT only If-None-Match: * is allowed: create it only if it does not exist yet.")
         case (_?, _?):
             throw Self.refusal("If-None-Match", "If-Match and If-None-Match exclude each other; send one of them.")
         }

@@ -15,14 +15,14 @@ struct InstallationProof: Sendable {
         let app = try context.app()
         guard let uuid = UUID(uuidString: context.text("installationId")) else {
             throw Problem.invalid(
-                "The path's installation is not named by a UUID.", at: "installationId",
+                "The installation ID in the path is not a UUID.", at: "installationId",
                 "A UUID that the app made was expected.")
         }
         guard let secret = request.headers[.installationSecret], Self.isSecret(secret) else {
             throw Problem(
                 .invalidRequest,
-                "Send the installation's secret as Grandstand-Installation-Secret: the app draws it once, and keeps it "
-                    + "in the keychain.",
+                "Send the installation's secret in the header Grandstand-Installation-Secret: the app generates it "
+                    + "once, and keeps it in the keychain.",
                 errors: [
                     FieldError(
                         pointer: "Grandstand-Installation-Secret",

@@ -75,7 +75,7 @@ extension InstallationState {
         where tokens.updateValue(try DeviceToken(allowed: token.token), forKey: token.attributesType) != nil {
             faults.add(
                 "/startTokens/\(index)/attributesType",
-                "\(JSONText.quoted(token.attributesType)) stands twice; a type has one token.")
+                "\(JSONText.quoted(token.attributesType)) is listed twice; a type has one token.")
         }
         self.init(
             sequence: draft.sequence, systemVersion: system, appVersion: draft.appVersion, locale: draft.locale,

@@ -15,7 +15,9 @@ struct KeyOperations: Sendable {
         guard draft.reach.eventKeyPrefix == nil || caller.reach == .all else {
             throw Problem(
                 .forbidden,
-                "A prefix of event keys holds for all apps, so only a key that reaches all apps gives one.")
+                "A prefix of event keys is reserved in all apps, so only a key for all apps can create a key "
+                    + "with a prefix."
+            )
         }
         return Contract.IssuedKey(try await ledger.create(draft, by: caller.actor, now: now()), now: now())
     }

@@ -56,7 +56,9 @@ struct KeyPages: PageGroup {
         return .page(
             IssuedSecret(
                 title: "The key \(issued.name), rotated", secret: issued.secret,
-                use: "It takes the old one's place: give it to whoever has that. Sessions of the old key have ended.",
+                use:
+                    "It replaces the old secret: give it to everybody who uses that one. Console sessions with "
+                    + "the old secret have ended.",
                 href: ConsolePath.key(issued.id)))
     }
 
@@ -69,6 +71,6 @@ struct KeyPages: PageGroup {
             ConsolePath.keys,
             notice: disablingWebhooks
                 ? "The key was revoked, and the webhooks that it declared were disabled."
-                : "The key was revoked. Nobody comes in with it any more.")
+                : "The key was revoked. Nobody has access with it any more.")
     }
 }

@@ -40,7 +40,7 @@ extension KeyDraft {
     init(body: JSONValue, now: Date) throws(Problem) {
         self = try Contract.KeyDraft.read(body) { body, faults throws(Problem) in
             if let expiresAt = body.expiresAt, expiresAt <= now {
-                faults.add("/expiresAt", "A time to come was expected.")
+                faults.add("/expiresAt", "A time in the future was expected.")
             }
             var reach = try AppReach(body.bundleId, body.bundleIds, &faults)
             reach.eventKeyPrefix = body.eventKeyPrefix.flatMap(EventKey.init)

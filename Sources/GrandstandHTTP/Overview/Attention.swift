@@ -28,8 +28,9 @@ struct Attention: Sendable {
         case .capabilityOff:
             add(
                 .critical,
-                "Every known channel vanished from Apple's list at once, as when the Broadcast Capability is turned off. "
-                    + "Nothing was changed. \(Advice.capability) Channels do not come back with it: take the loss for true.",
+                "Every known channel vanished from Apple's list at once, as when the Broadcast Capability is turned "
+                    + "off. Nothing was changed. \(Advice.capability) The channels do not come back when it is on "
+                    + "again: accept the loss with the command below.",
                 ConsolePath.reconciliations(app), [.reconcile(app, .recreate)])
         case .listIncomplete:
             add(
@@ -38,8 +39,9 @@ struct Attention: Sendable {
         case .ambiguousCreation:
             add(
                 .warning,
-                "Apple did not answer a creation, and its list has channels that another system may have made as well. "
-                    + "The server adopted none of them. Check the unmanaged channels: adopt or delete them.",
+                "Apple did not answer a request to create a channel. Channels in its list may be the result, or "
+                    + "another system's. The server adopted none of them. Check the unmanaged channels: adopt or "
+                    + "delete them.",
                 channels("managed", "false"),
                 [.reconcile(app, .adopt), .reconcile(app, .deleteUnmanaged)])
         case nil: break
@@ -48,7 +50,7 @@ struct Attention: Sendable {
             add(
                 .critical,
                 "APNs refuses the key \(refused.credentials.keyID) since \(Moment(refused.refusal.since).text): "
-                    + "\(refused.refusal.reason). Nothing is sent; it goes once APNs accepts the key. "
+                    + "\(refused.refusal.reason). Nothing is sent with it until APNs accepts the key. "
                     + Advice.refusedKey(refused.credentials.keyID), ConsolePath.app(app.bundleID))
         }
         if quota.isCapabilityOff {
@@ -72,15 +74,16 @@ struct Attention: Sendable {
             let new = max(quota.devices.created, quota.devices.createdBefore)
             add(
                 .warning,
-                "\(Wording.count(new, "installation")) of \(Wording.number(quota.devices.installations)) are new within an "
-                    + "hour. If the app was not released just now, somebody makes them up with its device key: rotate the key "
-                    + "with the next release, and revoke the old one.", ConsolePath.app(app.bundleID))
+                "\(Wording.count(new, "installation")) of \(Wording.number(quota.devices.installations)) are new "
+                    + "within an hour. If the app was not released just now, somebody creates false ones with its "
+                    + "device key: rotate the key with the next release, and revoke the old one.",
+                ConsolePath.app(app.bundleID))
         }
         if quota.level != .ok, quota.fullSince == nil {
             add(
                 quota.level,
-                "\(Wording.number(quota.used + quota.reserved)) of \(Wording.count(quota.capacity, "place")) are taken. End "
-                    + "or cancel events that are over, or raise the app's limit.", ConsolePath.channels(app))
+                "\(Wording.number(quota.used + quota.reserved)) of \(Wording.count(quota.capacity, "place")) are "
+                    + "taken. End or cancel events that are over, or raise the app's limit.", ConsolePath.channels(app))
         }
         if let exceedsAt = quota.forecast.exceedsAt, quota.level != .critical {
             add(
@@ -97,15 +100,15 @@ struct Attention: Sendable {
         if quota.missing > 0 {
             add(
                 .warning,
-                "\(Wording.count(quota.missing, "channel")) of the ledger \(quota.missing == 1 ? "is" : "are") missing at "
-                    + "Apple; live events get others by themselves.",
+                "\(Wording.count(quota.missing, "channel")) of the ledger \(quota.missing == 1 ? "is" : "are") "
+                    + "missing at Apple; live events get others by themselves.",
                 channels("state", Channel.State.missing.rawValue), [.reconcile(app, .look)])
         }
         if quota.unmanaged > 0 {
             add(
                 .warning,
-                "Apple has \(Wording.count(quota.unmanaged, "channel")) that nobody here made, or nobody remembers. They "
-                    + "take places: adopt them or delete them.",
+                "Apple has \(Wording.count(quota.unmanaged, "channel")) that this server did not create, or no "
+                    + "longer knows. They take places: adopt them or delete them.",
                 channels("managed", "false"), [.reconcile(app, .adopt), .reconcile(app, .deleteUnmanaged)])
         }
         return list.filter { $0.level == Quota.Level.critical.rawValue }

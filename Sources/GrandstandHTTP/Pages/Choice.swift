@@ -26,7 +26,7 @@ struct Choice: Sendable {
     static func priorities(chosen: String) -> [Choice] {
         [
             ("", "as the message needs it"), ("10", "10: at once"), ("5", "5: as power allows"),
-            ("1", "1: power before all else"),
+            ("1", "1: saving power comes first"),
         ].map { Choice($0.0, label: $0.1, isChosen: $0.0 == chosen) }
     }
 }

@@ -17,7 +17,7 @@ struct Command: Sendable, Equatable {
     static func quota() -> Command { Command("Show the quotas", ["quota"]) }
 
     static func doctor(_ bundleID: BundleID) -> Command {
-        Command("Check keys, capability and the way to Apple", ["doctor", "--app", bundleID.rawValue])
+        Command("Check keys, capability and the connection to Apple", ["doctor", "--app", bundleID.rawValue])
     }
 
     static func reconcile(_ app: AppEnvironment, _ doing: Reconciling) -> Command {

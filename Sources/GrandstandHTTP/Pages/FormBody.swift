@@ -13,7 +13,7 @@ enum FormBody {
     static func fields(of request: Request, upTo limit: Int) async throws -> FormFields {
         let type = request.headers[.contentType] ?? ""
         guard type.lowercased().hasPrefix("application/x-www-form-urlencoded") else {
-            throw Problem(.unsupportedMediaType, "This takes a form of the console's pages only.")
+            throw Problem(.unsupportedMediaType, "Only forms of the console's pages are accepted here.")
         }
         var bytes: [UInt8] = []
         for try await buffer in request.body {

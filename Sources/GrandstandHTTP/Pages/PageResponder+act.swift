@@ -92,7 +92,7 @@ extension PageResponder {
         guard let secret = fields["currentKey"] else {
             throw APIProblem(
                 status: 422, title: "The key is missing",
-                detail: "This cannot be undone, so it takes the key you signed in with once more. Nothing was sent.")
+                detail: "This cannot be undone, so enter the key again that you signed in with. Nothing was sent.")
         }
         do {
             let key = try await door.identify(secret)

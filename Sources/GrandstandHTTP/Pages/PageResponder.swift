@@ -52,7 +52,7 @@ struct PageResponder: Sendable {
             known
             ?? APIProblem(
                 status: 500, title: Problem.Kind.internalError.title,
-                detail: "The log has more, under the request's name below.")
+                detail: "The server's log has the cause, under the request's name below.")
         return response(to: problem, visitor, session) {
             ProblemPage(problem, requestID: context.source.requestID)
         }

@@ -32,7 +32,9 @@ struct PushDraft: Sendable, Hashable {
             ("inputPushChannel", draft.inputPushChannel != nil), ("inputPushToken", draft.inputPushToken != nil),
         ]
         guard isWanted else {
-            for (name, isGiven) in given where isGiven { faults.add("/\(name)", "\(name) goes with a start only.") }
+            for (name, isGiven) in given where isGiven {
+                faults.add("/\(name)", "\(name) is allowed only for a start.")
+            }
             return nil
         }
         for (name, isGiven) in given.prefix(2) where !isGiven { faults.add("/\(name)", "\(name) is required.") }

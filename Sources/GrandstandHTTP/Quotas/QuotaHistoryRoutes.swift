@@ -58,7 +58,8 @@ extension QuotaHistory {
         let to = try query.date("to") ?? now
         let from = try query.date("from") ?? to.addingTimeInterval(-86_400)
         guard from < to else {
-            throw Problem.invalid("from must be before to.", at: "from", "A time before to was expected.")
+            throw Problem.invalid(
+                "from must be before to.", at: "from", "A time before that of the parameter to was expected.")
         }
         let step = try query.read("step", Self.stepRule, Self.seconds)
         self.init(

@@ -85,7 +85,7 @@ struct QuotaPlot: Sendable {
         }
         let exceeds = quota.forecast.exceedsAt.map { " The limit is exceeded at \(Moment($0).text)." } ?? ""
         summary =
-            "\(Wording.number(taken)) of \(Wording.number(limit)) places are taken; the most to come is "
+            "\(Wording.number(taken)) of \(Wording.number(limit)) places are taken; the highest forecast is "
             + "\(Wording.number(quota.forecast.peak)) at \(Moment(quota.forecast.peakAt).text).\(exceeds)"
         let was = Self.thinned(samples.map { (at: $0.at, count: $0.peak) }).map { (point: $0, kind: "was") }
         let foreseen = Self.thinned(Array(coming.dropFirst())).map { (point: $0, kind: "foreseen") }

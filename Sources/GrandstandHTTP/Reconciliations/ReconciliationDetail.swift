@@ -32,10 +32,12 @@ struct ReconciliationDetail: ConsolePage {
         alarmText =
             switch report.alarm {
             case .capabilityOff:
-                "Every known channel vanished at once, as when the Broadcast Capability is turned off. \(Advice.capability)"
+                "Every known channel vanished at once, as when the Broadcast Capability is turned off. "
+                    + "\(Advice.capability)"
             case .listIncomplete: "Apple has channels that its list lacks: nothing can be concluded from it."
             case .ambiguousCreation:
-                "Apple's list has channels that an unanswered creation or another system may have made: none was taken."
+                "Apple's list has channels that come from a request without an answer or from another system: "
+                    + "none was adopted."
             case nil: nil
             }
         notes = report.notes

@@ -24,16 +24,17 @@ enum Reconciling: String, Sendable, CaseIterable {
         switch self {
         case .look: "Reads Apple's list, compares it with the ledger and writes the plan down. Nothing is changed."
         case .apply:
-            "Compares once more and carries the plan out: what Apple lost is marked missing, and events that go on get new "
-                + "channels for it. Whoever followed a channel that is gone is lost."
+            "Compares once more and carries the plan out: what Apple lost is marked missing, and events that go on "
+                + "get new channels for it. Activities that follow a lost channel get nothing more."
         case .adopt:
-            "Carries the plan out and takes every channel into the ledger that Apple lists and nobody here knows. It counts "
-                + "against the app's limit from then on and can be deleted here."
+            "Carries the plan out and takes every channel into the ledger that Apple lists and nobody here knows. It "
+                + "counts against the app's limit from then on and can be deleted here."
         case .deleteUnmanaged:
-            "Carries the plan out and deletes at Apple what Apple lists and nobody here knows, past its grace and within the "
-                + "budget of one run. Whoever follows such a channel gets nothing more. Apple cannot give a channel back."
+            "Carries the plan out and deletes at Apple what Apple lists and nobody here knows, after the grace "
+                + "period and up to the limit of deletions for one run. Whoever follows such a channel gets "
+                + "nothing more. Apple cannot give a channel back."
         case .recreate:
-            "Takes it for true that every known channel is gone: all are given up, and every event that goes on gets a new "
+            "Accepts that every known channel is lost: all are given up, and every event that goes on gets a new "
                 + "one. Activities that follow the old channels get nothing more."
         }
     }
@@ -62,12 +63,17 @@ enum Reconciling: String, Sendable, CaseIterable {
         case "mark-missing":
             "Apple no longer has this channel: it is marked missing, and an event that needs it gets another."
         case "restore": "It was missing and is listed again: it serves its event again."
-        case "confirm": "Apple refused a message to it, and has it all the same: it stays."
-        case "release": "It is listed again after it was given up, and its event has another: it is left to you."
-        case "delete-again": "Apple confirmed its deletion and lists it still: its deletion is asked again."
-        case "settle": "It is what an unanswered creation made: it goes to the event that it was made for."
-        case "reopen": "An unanswered creation made nothing that can be told apart: the channel is asked for again."
-        case "contest": "An unanswered creation or somebody else may have made it: nobody gets it."
+        case "confirm": "Apple refused a message to it, but still has it: it stays."
+        case "release":
+            "It was given up and is listed again, but its event has another channel: adopt it or delete it yourself."
+        case "delete-again":
+            "Apple confirmed its deletion but still lists it: the server asks Apple again to delete it."
+        case "settle":
+            "It was created by a request that Apple did not answer: it goes to the event that it was created for."
+        case "reopen":
+            "Apple did not answer a request for a channel, and no listed channel is surely its result: the "
+                + "server asks for one again."
+        case "contest": "A request that Apple did not answer, or somebody else, may have created it: no event gets it."
         case "adopt": "It becomes a channel of the ledger."
         case "delete-unmanaged": "It is deleted at Apple."
         case "recreate": "It is given up, and an event that needs it gets a new one."

@@ -180,7 +180,7 @@ struct DayPlaces: Sendable, Equatable {
         text = Wording.number(taken) + (capacity.map { " of \(Wording.number($0))" } ?? "")
         placesWarning =
             capacity.flatMap { limit in
-                taken > limit ? "more than there are" : taken * 100 >= limit * 80 ? "nearly all" : nil
+                taken > limit ? "more than the limit" : taken * 100 >= limit * 80 ? "nearly all" : nil
             }
     }
 }

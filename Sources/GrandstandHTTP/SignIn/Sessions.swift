@@ -64,7 +64,7 @@ final class Sessions: Sendable {
             throw Self.over("It was ended, or is older than the server remembers.")
         }
         guard !session.isOver(at: now) else {
-            throw Self.over("It ends after two hours without a page, and after twelve.")
+            throw Self.over("A session ends after two hours without use, and after twelve hours in any case.")
         }
         guard let key = try await keys.validKey(session.key) else {
             throw Self.over("Its key was revoked, was rotated without an overlap, or has expired.")
@@ -79,8 +79,9 @@ final class Sessions: Sendable {
 
     /// Advice for somebody who signs in with a rotated key. Its sessions ended with the rotation.
     static let rotated =
-        "Sign in with its new secret, which was shown once, where it was rotated; the old one goes on for calls of the API "
-        + "only. Who lost the new one rotates that key with another admin key, or makes one: grandstand keys create."
+        "Sign in with its new secret, which was shown once, where it was rotated; the old one goes on for calls of "
+        + "the API only. If the new one is lost, rotate the key with another admin key, or create a key: "
+        + "grandstand keys create."
 
     /// A session whose key may have ended; `nil` if the session itself has ended or never existed.
     func past(_ text: String) async throws -> PastSession? {

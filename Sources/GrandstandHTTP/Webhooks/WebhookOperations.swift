@@ -134,8 +134,8 @@ struct WebhookOperations: Sendable {
         guard caller.reach.eventKeyPrefix == nil else {
             throw Problem(
                 .forbidden,
-                "The key \(caller.key.name) is bound to a prefix of event keys, and webhooks are told of all events of an "
-                    + "app. Ask an administrator to declare the webhook.")
+                "The key \(caller.key.name) is bound to a prefix of event keys, and webhooks are told of all events "
+                    + "of an app. Ask an administrator to declare the webhook.")
         }
         let draft = try WebhookDraft(body, networks: networks, boundTo: caller.reach)
         try caller.requireCover(of: draft.reach)
@@ -164,7 +164,7 @@ struct WebhookOperations: Sendable {
             throw Problem.webhookNotFound(id)
         }
         guard webhook.draft.topics.allSatisfy({ caller.key.hears($0) }) else {
-            throw Problem(.forbidden, "The key \(caller.key.name) may not hear of all this webhook tells of.")
+            throw Problem(.forbidden, "The key \(caller.key.name) lacks a scope for some topics of this webhook.")
         }
         return webhook
     }

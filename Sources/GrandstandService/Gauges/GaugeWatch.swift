@@ -56,7 +56,7 @@ package final class GaugeWatch: Service {
     package func run() async {
         let loop = WorkLoop<Never>(
             .init(pollInterval: settings.interval, retry: settings.interval),
-            failure: "the database's gauges could not be read", logger: logger, now: now
+            failure: "the values for the database's metrics could not be read", logger: logger, now: now
         ) {
             try await self.look()
             return .idle()

@@ -32,7 +32,9 @@ extension PostgresChannelStore {
             for update of ae
             """)
         guard let row = rows.first else {
-            throw Problem(.appNotFound, "There is no app \(wanted.bundleID). Register it with PUT /v1/apps first.")
+            throw Problem(
+                .appNotFound,
+                "There is no app \(wanted.bundleID). Register it with PUT /v1/apps/\(wanted.bundleID) first.")
         }
         return try row.word("bundle_id")
     }
@@ -104,8 +106,8 @@ extension PostgresChannelStore {
         throw Problem(
             .channelExists,
             "The event \(eventKey) has a channel for this audience: \(other.id.uuidString.lowercased()), "
-                + "\(other.state.rawValue). Import without eventKey, or set the event's channelsOpenAt to later and delete "
-                + "that one first.")
+                + "\(other.state.rawValue). Import without eventKey, or set the event's channelsOpenAt to later "
+                + "and delete that one first.")
     }
 
     private static func take(

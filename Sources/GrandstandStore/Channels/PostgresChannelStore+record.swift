@@ -165,7 +165,8 @@ extension PostgresChannelStore {
         try await connection.query(forgetting(unmanaged: [channelID], of: task.address.app))
     }
 
-    private static let lateReason = "APNs answered after the creation had been settled without it"
+    private static let lateReason =
+        "APNs answered the request for a channel after the server had stopped waiting for it"
 
     /// Gives the channel to the lanes of its audience. Messages that waited for it can be sent, and so can the event's
     /// start.

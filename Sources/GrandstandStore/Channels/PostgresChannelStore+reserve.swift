@@ -16,7 +16,9 @@ extension PostgresChannelStore {
                 for update of ae
                 """)
             guard let row = rows.first else {
-                throw Problem(.appNotFound, "There is no app \(draft.bundleID). Register it with PUT /v1/apps first.")
+                throw Problem(
+                    .appNotFound,
+                    "There is no app \(draft.bundleID). Register it with PUT /v1/apps/\(draft.bundleID) first.")
             }
             let address = try Self.address(row)
             let counts = try await connection.query(

@@ -38,6 +38,6 @@ final class AppNumbers: Sendable {
     func forget(_ number: Int) { known.withLock { known in known = known.filter { $0.value != number } } }
 
     static func absent(_ bundleID: BundleID) -> Problem {
-        Problem(.appNotFound, "There is no app \(bundleID). Register it with PUT /v1/apps first.")
+        Problem(.appNotFound, "There is no app \(bundleID). Register it with PUT /v1/apps/\(bundleID) first.")
     }
 }

@@ -69,8 +69,8 @@ extension PostgresEventStore {
         guard rows.isEmpty else {
             throw Problem(
                 .eventEnded,
-                "The event \(key) is over, and no end is sent for it any more, though activities can be reached that got "
-                    + "none. Take that back with POST /v1/events/\(key)/reopen, then delete it with end=true.")
+                "The event \(key) is over, so no end can be sent to the activities that did not get "
+                    + "one. Reopen it with POST /v1/events/\(key)/reopen, then delete it with end=true.")
         }
     }
 

@@ -157,7 +157,8 @@ extension PostgresEventStore {
             guard !known.contains(audience.bundleID.rawValue) else { return nil }
             return FieldError(
                 pointer: "/audiences/\(index)/bundleId",
-                detail: "There is no app \(audience.bundleID). Register it with PUT /v1/apps first.")
+                detail:
+                    "There is no app \(audience.bundleID). Register it with PUT /v1/apps/\(audience.bundleID) first.")
         }
         guard errors.isEmpty else {
             throw Problem(.invalidRequest, "Some audiences name an app that is not registered.", errors: errors)

@@ -19,14 +19,14 @@ extension PostgresEventStore {
         guard !expired.isEmpty else {
             throw Problem(
                 .eventEnded,
-                "The event \(key) is over and stays as it is. POST /v1/events/\(key)/reopen takes its end back; otherwise "
-                    + "use a new event key.")
+                "The event \(key) is over and cannot be changed. To continue it, POST /v1/events/\(key)/reopen; for "
+                    + "another event, use a new event key.")
         }
         guard specification.reaches(beyond: now) else {
             throw Problem(
                 .eventEnded,
-                "The event \(key) was closed because neither an end nor anything else was sent for it. It lives again "
-                    + "with an endsAt in the future.")
+                "The event \(key) was closed because neither an end nor anything else was sent for it. To continue "
+                    + "it, declare it with an endsAt in the future.")
         }
         // An alignment that still sees the event as over must not retire its channels after this.
         try await connection.query(PostgresChannelStore.lockAlignment)

@@ -95,7 +95,7 @@ extension PostgresEventStore {
             FieldError(pointer: "/audiences/\(index)", detail: selector.objection(among: present))
         }
         guard errors.isEmpty else {
-            throw Problem(.invalidRequest, "Some audiences are not the event's.", errors: errors)
+            throw Problem(.invalidRequest, "The event does not have some of these audiences.", errors: errors)
         }
         return lanes.filter { lane in chosen.contains { $0.matches(lane.audience) } }
     }

@@ -277,7 +277,7 @@ struct Acceptance {
         }
         guard unknown.isEmpty else {
             throw Problem(
-                .invalidRequest, "Some audiences are not the event's.",
+                .invalidRequest, "The event does not have some of these audiences.",
                 errors: unknown.map {
                     FieldError(pointer: "/audiences/\($0.offset)", detail: $0.element.objection(among: ids))
                 })

@@ -11,7 +11,9 @@ extension BroadcastTarget {
             Problem(
                 .channelNotFound, "The channel \(id.uuidString.lowercased()) is not active, or belongs to an event.")
         case .token(let address):
-            Problem(.appNotFound, "There is no app \(address.app.bundleID). Register it with PUT /v1/apps first.")
+            Problem(
+                .appNotFound,
+                "There is no app \(address.app.bundleID). Register it with PUT /v1/apps/\(address.app.bundleID) first.")
         }
     }
 

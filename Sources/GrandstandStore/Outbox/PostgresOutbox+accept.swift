@@ -111,7 +111,8 @@ extension PostgresOutbox {
             var refused: [(id: UUID, detail: String)] = []
             for broadcast in scheduled {
                 guard broadcast.intake.request.audiences != [] else {
-                    refused.append((broadcast.id, "The event has no audience left that its key reached."))
+                    refused.append(
+                        (broadcast.id, "The event no longer has an audience that the broadcast's API key may send to."))
                     continue
                 }
                 do throws(Problem) {

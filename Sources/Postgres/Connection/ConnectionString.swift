@@ -38,7 +38,7 @@ package enum ConnectionString {
             }
         }
         if line.hasPrefix("invalid percent-encoded token") {
-            return "it has a % that two hexadecimal digits do not follow (% itself is %25)"
+            return "it has a % without two hexadecimal digits after it (write % itself as %25)"
         }
         if line.hasPrefix("missing \"=\"") { return "it has a word that is no pair of an option and its value" }
         if line.hasPrefix("end of string reached") { return "its [ has no ]" }

@@ -55,7 +55,8 @@ private struct Listener: Sendable {
                 if Task.isCancelled || pool.isClosed { return }
                 // Warn only once for an outage.
                 pool.logger.log(
-                    level: isInterrupted ? .debug : .warning, "notifications are not heard; trying again",
+                    level: isInterrupted ? .debug : .warning,
+                    "the database's notifications (LISTEN) cannot be received; trying again",
                     metadata: names.merging(["error": "\(error)"]) { $1 })
                 isInterrupted = true
                 try? await Task.sleep(for: backoff.next())

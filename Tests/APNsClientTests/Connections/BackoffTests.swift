@@ -27,7 +27,7 @@ struct BackoffTests {
         #expect(backoff.failed(jitter: 1) == .milliseconds(100))
     }
 
-    @Test func `the pause after an end because of device tokens does not grow and is no failure`() {
+    @Test func `after GOAWAYs because of device tokens the pause does not grow and no failure counts`() {
         var backoff = Backoff()
         for _ in 0..<20 { _ = backoff.failed(jitter: 0.5) }
         backoff.succeeded()

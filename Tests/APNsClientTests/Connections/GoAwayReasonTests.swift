@@ -11,20 +11,20 @@ struct GoAwayReasonTests {
     }
 
     @Test(arguments: ["", "{}", "[]", #"{"reason":1}"#, #"{"reason":""}"#, "shut down", "{\"reason\":\"\u{0}"])
-    func `other debug data have no reason`(data: String) {
+    func `debug data without a reason text have no reason and count as an ordinary GOAWAY`(data: String) {
         #expect(reason(data).text == nil)
         #expect(reason(data).isOrdinary)
         #expect(reason(data).label == "none")
     }
 
-    @Test func `a server's own reasons are ordinary, reasons caused by this client are not`() {
+    @Test func `a shutdown or idle timeout is an ordinary GOAWAY, a mistake of this client is not`() {
         #expect(reason(#"{"reason":"Shutdown"}"#).isOrdinary)
         #expect(reason(#"{"reason":"IdleTimeout"}"#).isOrdinary)
         #expect(!reason(#"{"reason":"InvalidProviderToken"}"#).isOrdinary)
         #expect(!reason(#"{"reason":"TooManyRequests"}"#).isOrdinary)
     }
 
-    @Test func `device tokens are told apart from other reasons caused by this client`() {
+    @Test func `GOAWAY reasons about device tokens are told apart from all other reasons`() {
         for text in ["BadDeviceToken", "DeviceTokenNotForTopic", "ExpiredToken", "Unregistered"] {
             let reason = reason(#"{"reason":"\#(text)"}"#)
             #expect(reason.concernsDeviceTokens && !reason.isOrdinary)

@@ -60,7 +60,7 @@ struct PoolPlanTests {
         #expect(!plan.wantsOneMore([Self.member(0)], opening: 0, waiters: 0))
     }
 
-    @Test func `beyond the target the pool grows by one at a time, when all proven connections are full`() {
+    @Test func `beyond the target one connection at a time opens, when all are full and proven usable`() {
         let full = Self.member(PoolPlan.full)
         #expect(plan.wantsOneMore([full, full], opening: 0, waiters: 0))
         #expect(!plan.wantsOneMore([full, full], opening: 1, waiters: 0))
@@ -75,7 +75,7 @@ struct PoolPlanTests {
         #expect(plan.wantsOneMore([Self.member(0, isUsable: false)], opening: 0, waiters: 0))
     }
 
-    @Test func `a maximum below the target is the target`() {
+    @Test func `a maximum of connections below the target is raised to the target`() {
         #expect(PoolPlan(target: 3, bound: 1).bound == 3)
     }
 }

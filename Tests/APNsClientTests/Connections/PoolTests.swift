@@ -102,7 +102,7 @@ struct PoolTests {
         }
     }
 
-    @Test func `a refusal of the channel ends the limit of one stream, because the token was accepted`() async throws {
+    @Test func `when APNs refuses a channel, it accepted the token, so more than one stream is used`() async throws {
         let gate = StreamGate()
         try await FaultServer.with(
             settings: {

@@ -18,7 +18,8 @@ struct BucketTests {
     }
 
     @Test(arguments: [UInt64(1), 2, 3])
-    func `a bucket accepts the same requests as a queue with a virtual clock`(seed: UInt64) throws {
+    func `a bucket accepts exactly the requests that a simulated queue with the same rate accepts`(seed: UInt64) throws
+    {
         var random = SeededRandom(seed: seed)
         var bucket = Bucket(by: .connection, rate: 4, burst: 8)
         let key = Bucket.Key(connection: 1)
@@ -45,7 +46,7 @@ struct BucketTests {
         #expect(Double(taken) <= bucket.counts.allowed)
     }
 
-    @Test func `apps, channels and connections have separate levels`() throws {
+    @Test func `each app, channel or connection has its own fill level in a bucket`() throws {
         var bench = try Bench()
         try bench.addChannels()
         let other = try bench.create(policy: 0, of: "com.example.other")
@@ -124,7 +125,9 @@ struct BucketTests {
         #expect(try bench.counts("b", at: 2) == .init(taken: 8, refused: 3, allowed: 106))
     }
 
-    @Test func `a request refused for another reason takes nothing, and a refused broadcast has no effect`() throws {
+    @Test func `requests refused with 400 take nothing from a bucket, and broadcasts refused with 429 change nothing`()
+        throws
+    {
         var stage = try PhoneStage()
         try stage.follow("anna")
         stage.bench.connection = 3
@@ -150,21 +153,21 @@ struct BucketTests {
         (#"{"rate": 1}"#, "by: missing; write one of app, channel, connection, device"),
         (#"{"by": "app"}"#, "rate: missing; write the requests per second"),
         (#"{"by": "planet", "rate": 1}"#, "\"planet\" is not one of"),
-        (#"{"by": "channel", "operation": "device", "rate": 1}"#, "a bucket by channel is not possible for device"),
-        (#"{"by": "device", "rate": 1}"#, "a bucket by device is not possible for broadcast"),
-        (#"{"by": "app", "operation": "list", "rate": 1}"#, "a bucket by app is not possible for list"),
+        (#"{"by": "channel", "operation": "device", "rate": 1}"#, "channel cannot be used with the operation device"),
+        (#"{"by": "device", "rate": 1}"#, "device cannot be used with the operation broadcast"),
+        (#"{"by": "app", "operation": "list", "rate": 1}"#, "app cannot be used with the operation list"),
         (#"{"by": "app", "rate": -1}"#, "rate: a number from 0"),
         (#"{"by": "app", "rate": 1, "burst": 0}"#, "burst: a number from 1"),
         (#"{"by": "app", "rate": 1, "depth": 2}"#, "\"depth\" is unknown"),
     ])
-    func `a mistake is told with its place`(text: String, complaint: String) throws {
+    func `the error for an invalid bucket names the mistake and its place`(text: String, complaint: String) throws {
         let value = try #require(JSONValue(parsing: Array(text.utf8)))
         #expect {
             try Bucket(value, at: "the body")
         } throws: { "\($0)".hasPrefix("the body") && "\($0)".contains(complaint) }
     }
 
-    @Test func `a bucket with another's name is refused`() throws {
+    @Test func `a second bucket with the same name is refused`() throws {
         var buckets = Buckets()
         _ = try buckets.add(Bucket(name: "a", by: .app, rate: 1, burst: 1), now: Bench.now)
         #expect(throws: SimulatorError.self) {

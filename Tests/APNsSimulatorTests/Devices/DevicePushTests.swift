@@ -79,7 +79,7 @@ struct DevicePushTests {
         #expect(stage.shown("new").isEmpty)
     }
 
-    @Test func `each check comes after the checks before it`() throws {
+    @Test func `a device push with a mistake is refused with the reason for that mistake`() throws {
         var stage = try PhoneStage()
         let token = try stage.addPhone("anna")
         let body = Self.start("")

@@ -51,7 +51,7 @@ struct DeviceTests {
         #expect(log.contains("8 hours ahead"))
     }
 
-    @Test func `extreme numbers leave the lock screen readable`() throws {
+    @Test func `infinite numbers in a broadcast leave the lock screen's JSON valid`() throws {
         var stage = try PhoneStage()
         try stage.follow("anna")
         try stage.send(1, at: 10, extra: #","relevance-score":1e999,"stale-date":1e999"#)
@@ -141,7 +141,7 @@ struct DeviceTests {
         #expect(throws: SimulatorError.self) { try stage.bench.state.startActivity(right, on: "eve", now: Bench.now) }
     }
 
-    @Test func `a new subscriber gets the stored message if the quirk says so`() throws {
+    @Test func `a new subscriber gets the stored message only if the quirk stored-on-subscribe is on`() throws {
         for (value, expected) in [("off", 0), ("on", 1)] {
             var stage = try PhoneStage(policy: 1)
             try stage.bench.state.quirks.set("stored-on-subscribe", to: value)

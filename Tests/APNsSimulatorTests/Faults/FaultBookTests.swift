@@ -27,14 +27,14 @@ struct FaultBookTests {
         #expect((book.claim(list) != nil) == actsOnList)
     }
 
-    @Test func `a fault acts on the nth request, on every nth, or on a share`() throws {
+    @Test func `a fault acts on the nth request, on every nth, or a limited number of times`() throws {
         #expect(try acts(FaultMatch(nth: 3), times: nil) == [3])
         #expect(try acts(FaultMatch(every: 4), times: nil) == [4, 8, 12])
         #expect(try acts(FaultMatch(every: 4), times: 2) == [4, 8])
         #expect(try acts(FaultMatch(), times: 2) == [1, 2])
     }
 
-    @Test func `a share is random, and the same again with the same seed`() throws {
+    @Test func `a fault with a rate acts on random requests, the same ones with the same seed`() throws {
         let first = try (0..<3).map { _ in try acts(FaultMatch(rate: 0.5), times: nil, seed: 42) }
         #expect(Set(first).count == 1)
         #expect((1..<12).contains(first[0].count))

@@ -48,7 +48,7 @@ struct FaultFileTests {
         (#"{"faults": [{"action": "delay"}]}"#, "faults[0].seconds"),
         (#"{"faults": [{"action": "delay", "seconds": "1"}]}"#, "faults[0].seconds"),
         (#"{"faults": [{"action": "delay", "seconds": 99999}]}"#, "to 3600"),
-        (#"{"faults": [{"action": "refuse", "reason": "Strange"}]}"#, "not a reason that Apple documents"),
+        (#"{"faults": [{"action": "refuse", "reason": "Strange"}]}"#, "Apple does not document the reason"),
         (#"{"faults": [{"action": "reset", "code": "OOPS"}]}"#, "not an error code of RFC 9113"),
         (#"{"faults": [{"action": "silence", "times": 0}]}"#, "faults[0].times"),
         (#"{"faults": [{"action": "silence", "match": {"rate": 1.5}}]}"#, "faults[0].match.rate"),

@@ -22,7 +22,7 @@ struct FaultWireTests {
         }
     }
 
-    @Test func `a known reason is spelled as the quirks say`() async throws {
+    @Test func `a known reason in a fault is spelled as the simulator's quirk says`() async throws {
         try await meet(#"{"action": "refuse", "reason": "ServiceUnavailable"}"#) { running, client in
             #expect(try await client.list().text == #"{"reason":"ServiceUnavailable"}"#)
             try running.simulator.setQuirk("service-unavailable", to: "Service Unavailable")

@@ -15,7 +15,7 @@ struct InterventionsTests {
         #expect(statuses == [503, 503, 429, nil])
     }
 
-    @Test func `a hold acts until it is released`() {
+    @Test func `an intervention that withholds answers applies until it is released`() {
         var interventions = Interventions()
         let hold = Hold()
         interventions.add(.hold(hold), count: nil) { _ in true }

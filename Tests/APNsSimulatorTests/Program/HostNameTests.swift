@@ -42,7 +42,7 @@ struct HostNameTests {
         }
     }
 
-    @Test func `a test can wait for a lock screen within the process`() async throws {
+    @Test func `a test in the same process can wait until a lock screen shows something`() async throws {
         let folder = try TemporaryFolder()
         try await RunningSimulator.with(in: folder.path) { running in
             let client = Client(connection: try await running.connect(), token: try running.token())

@@ -7,7 +7,7 @@ internal import Testing
 /// scripts/simulator-conformance runs the same table with other clients.
 @Suite(.timeLimit(.minutes(2)))
 struct PublishedTableTests {
-    @Test func `every case is answered as the table says`() async throws {
+    @Test func `the simulator answers every case of the published conformance table as the table says`() async throws {
         let table = try Table.published()
         #expect(table.cases.count > 100)
         try await ControlStage.with { stage in

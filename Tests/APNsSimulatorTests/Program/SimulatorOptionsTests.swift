@@ -4,7 +4,7 @@ internal import Testing
 @testable internal import APNsSimulator
 
 struct SimulatorOptionsTests {
-    @Test func `a team is for all keys or for one key, and the last entry of each counts`() throws {
+    @Test func `a team option is for all keys or for one, and its last value counts`() throws {
         let teams = try KeyTeams(parsing: ["A=T1", "T2", "B=T3", "A=T4"])
         #expect(teams["A"] == "T4")
         #expect(teams["B"] == "T3")

@@ -21,7 +21,7 @@ struct QuirksTests {
     }
 
     @Test(.enabled(if: Manual.text != nil, "needs docs/simulator.md"))
-    func `the page names every quirk and value`() throws {
+    func `the simulator's manual names every quirk and value`() throws {
         let text = try #require(Manual.text)
         for quirk in Quirks.table {
             #expect(text.contains("| `\(quirk.name)` |"))

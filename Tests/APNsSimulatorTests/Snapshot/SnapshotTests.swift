@@ -47,7 +47,7 @@ struct SnapshotTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `a restart with a state file has the same channels, and another file is not changed`() async throws {
+    func `a restart with a state file has the same channels, and a foreign file stays unchanged`() async throws {
         let folder = try TemporaryFolder()
         let file = folder.file("kept/state.json")
         let id = try await RunningSimulator.with(in: folder.path, options: { $0.stateFile = file }) { running in

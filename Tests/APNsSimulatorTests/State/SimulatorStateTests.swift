@@ -26,7 +26,7 @@ struct SimulatorStateTests {
         #expect(text(try bench.send("GET", "\(app)/all-channels")) == #"{"channels":["\#(bench.stored)"]}"#)
     }
 
-    @Test func `the limit is for each app and environment, and a deletion makes room`() throws {
+    @Test func `the channel limit is per app and environment, and a deletion makes room`() throws {
         var bench = try Bench(channelLimit: 2)
         let first = try bench.create(policy: 0)
         _ = try bench.create(policy: 1)
@@ -77,7 +77,8 @@ struct SimulatorStateTests {
         #expect(try bench.send("GET", "/1/apps/com.example.other/all-channels", by: other).status == 200)
     }
 
-    @Test func `without the Broadcast capability an app loses its channels, and does not get them back with it`() throws
+    @Test func `turning off the Broadcast capability deletes an app's channels, and turning it on restores none`()
+        throws
     {
         var bench = try Bench()
         try bench.addChannels()

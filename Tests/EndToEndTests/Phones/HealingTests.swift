@@ -35,7 +35,7 @@ struct HealingTests {
         }
     }
 
-    @Test func `phones whose app is opened after the channel was replaced show the score, on one card`()
+    @Test func `phones whose app opens after the channel was replaced show the score in one activity`()
         async throws
     {
         try await Stage.with(settings: Self.settings, options: { $0.capitals = .accepted }) { stage in
@@ -87,7 +87,9 @@ struct HealingTests {
         }
     }
 
-    @Test func `phones that a push can start show the score without their app being opened`() async throws {
+    @Test func `after a channel is replaced, a push starts activities with the score without opening the app`()
+        async throws
+    {
         try await Stage.with(
             settings: Self.settings,
             options: {

@@ -12,7 +12,7 @@ internal import Testing
 struct PhoneStormTests {
     private static let app = GrandstandClient.AppEnvironment(Stage.bundleID, .production)
 
-    @Test func `after any storm the server has the phone's last state, and each start is there once`() async throws {
+    @Test func `after network faults the server has the phone's last state and each start once`() async throws {
         try await Stage.with(settings: ["GRANDSTAND_INSTALLATION_LIMIT": "100000"]) { stage in
             try await stage.putApp()
             for key in ["derby", "final"] { try await stage.putStartingEvent(key) }

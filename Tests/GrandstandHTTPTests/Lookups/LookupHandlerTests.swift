@@ -139,7 +139,7 @@ struct LookupHandlerTests {
         #expect(line.past == [])
     }
 
-    @Test func `a key's limit counts here and is in the headers, and a request beyond it is refused by the router`()
+    @Test func `a lookup from the cache counts for its key's limit, and the router refuses those beyond it`()
         throws
     {
         let line = try Line(rate: 1)

@@ -111,7 +111,7 @@ struct ActionTests {
         let deeds = Deeds()
         let world = Self.world(deeds)
         for (key, status, words) in [
-            ("", 422, "the key you signed in with"), ("gs_guess", 403, "not known"), ("organise", 403, "another key"),
+            ("", 422, "that you signed in with"), ("gs_guess", 403, "not known"), ("organise", 403, "another key"),
         ] {
             let answer = try await world.submit("/console/test/1/delete", [("currentKey", key)], as: "operate")
             #expect(answer.status == status, "\(key)")

@@ -10,7 +10,7 @@ struct AdviceTests {
     @Test(arguments: APNsReason.table.map(\.reason.rawValue))
     func `every reason of Apple has an advice`(reason: String) {
         #expect(Advice.delivery(.rejected, reason: reason)?.isEmpty == false)
-        #expect(Advice.delivery(.expired, reason: reason)?.hasPrefix("It was tried until its time ran out. ") == true)
+        #expect(Advice.delivery(.expired, reason: reason)?.hasPrefix("It was tried until it expired. ") == true)
         #expect(Advice.channel(reason: reason) != nil)
     }
 

@@ -66,7 +66,7 @@ struct MatchTests {
         #expect(told() == "rings by rule 2")
     }
 
-    @Test func `a line has a dot for each audience if there are few, or counts if there are many`() throws {
+    @Test func `a message has a dot for each audience if there are few, or counts if many`() throws {
         let samples = try Samples()
         var accepted = samples.delivery(.accepted)
         accepted.settledAt = Samples.now.addingTimeInterval(0.041)
@@ -128,7 +128,7 @@ struct MatchTests {
         #expect(try actions(.live, [samples.start(.stopped)]).stopAction == nil)
     }
 
-    @Test func `an older page does not refresh itself, but has the newest score`() throws {
+    @Test func `a page of older messages does not refresh itself, but has the newest score`() throws {
         let samples = try Samples()
         let event = samples.event()
         let contents = samples.contents(event, [try samples.message([samples.delivery(.accepted)])])

@@ -99,7 +99,7 @@ struct OrganiseRouteTests {
         #expect(found.body.contains("At most 1,312 of 4,096 bytes, 1 warning"))
         // The state of the event is not checked before the message is sent.
         #expect(!found.body.contains("Is it really over?"))
-        var refusal = Problem(.contentMismatch, "Phones would get this and show nothing new.")
+        var refusal = Problem(.contentMismatch, "Phones cannot decode this content.")
         refusal.errors = [FieldError(pointer: "/contentState/home", detail: "A string was expected.")]
         let refused = try await Self.world(asked, refusal: refusal)
             .submit("/console/events/derby/preview", form, as: "organise")

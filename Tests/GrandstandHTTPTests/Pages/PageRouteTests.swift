@@ -58,7 +58,7 @@ struct PageRouteTests {
         #expect(away.headers[.retryAfter] == "1")
         let failed = try await ConsoleWorld().get("/console")
         #expect(failed.status == 500)
-        #expect(failed.body.contains("The log has more"))
+        #expect(failed.body.contains("The server's log has the cause"))
         #expect(!failed.body.contains("Unasked"))
     }
 
@@ -133,7 +133,7 @@ struct PageRouteTests {
         "/console/events?state=%3Cscript%3E", "/console/sign-in?next=%2Fconsole%22%3E%3Cscript%3E",
         "/console/events?kind=%E2%80%AEx",
     ])
-    func `text in an address stays text`(path: String) async throws {
+    func `text in an address never becomes markup of the page`(path: String) async throws {
         try await withConsole { world in
             world.events.list = { _, _ in Page(items: [], nextCursor: nil) }
             let body = try await world.get(path).body

@@ -35,7 +35,7 @@ struct PageTests {
         #expect(Figure.all(activity, now: Samples.now).map(\.level) == ["", "ok", "", "ok"])
     }
 
-    @Test func `a bar without any places is still drawn`() throws {
+    @Test func `a quota bar with a limit of 0 is still drawn`() throws {
         let none = try Samples().quota([:], limit: 0).bar
         #expect(none.parts.map(\.kind) == ["foreseen"] && none.limitX == 0 && none.barText == "0 of 0")
         #expect(Bar([(kind: "ok", count: 0)], of: 0, text: "0 of 0").parts.isEmpty)
@@ -64,13 +64,13 @@ struct PageTests {
             samples.registered(), keyFiles: [:], contents: [try samples.contentType()], quirks: [], samples.visit())
         #expect(page.contents.texts("Type") == ["MatchAttributes"])
         #expect(page.contents.texts("Versions") == ["3.1, Derby"])
-        #expect(page.contents.texts("Content that one cannot decode") == ["is refused"])
+        #expect(page.contents.texts("Content that a version cannot decode") == ["is refused"])
         #expect(page.contents.texts("Stamp") == ["/at unix"])
         #expect(page.contents.texts("Quiet") == ["/clock once in 30 seconds"])
         #expect(page.contents.texts("Rules that ring") == ["1"])
     }
 
-    @Test func `a report is shown as it was stored`() throws {
+    @Test func `a reconciliation report is shown as it was stored`() throws {
         let samples = try Samples()
         let page = ReconciliationDetail(try ReconciliationReading(try samples.report()), samples.app)
         #expect(page.missing.texts("Event") == ["derby"])
@@ -85,7 +85,7 @@ struct PageTests {
         #expect(ReconciliationDetail(alarm, samples.app).runs.last?.label == Reconciling.recreate.label)
     }
 
-    @Test func `a list shows each report's counts, and a long report shows its own`() throws {
+    @Test func `the list of reconciliations shows each report's counts, or refers to a long report`() throws {
         let samples = try Samples()
         let reading = try ReconciliationReading(try samples.report())
         let abridged = try ReconciliationReading(Array(#"{"id": "x", "apple": 7, "abridged": true}"#.utf8))

@@ -26,7 +26,7 @@ struct SeasonTests {
             updatedAt: Samples.now)
     }
 
-    @Test func `a day has its events in order, and the number of places needed`() throws {
+    @Test func `a day has its events in order, and how many channels they need`() throws {
         let app = AppEnvironment(bundleID: try #require(BundleID(rawValue: "com.example.A0")), environment: .production)
         let events = [
             try Self.event("late", startsIn: 20), try Self.event("early", startsIn: 14, audiences: 2),
@@ -60,7 +60,7 @@ struct SeasonTests {
         #expect(page.nothingDeclared == nil && samples.key.rawValue == "derby")
     }
 
-    @Test func `events that are over or have no channel need no place`() throws {
+    @Test func `events that are over or have no channel add nothing to the channels needed`() throws {
         var over = try Self.event("over", startsIn: 14)
         over.state = .cancelled
         over.channels = [.init(state: .deleted)]

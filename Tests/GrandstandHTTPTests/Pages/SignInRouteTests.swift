@@ -45,7 +45,7 @@ struct SignInRouteTests {
         #expect(nowhere.body.contains("1a2b"))
     }
 
-    @Test func `a key becomes a session for a shift, in a cookie that no script and no other site can use`()
+    @Test func `a key becomes a twelve-hour session, in a cookie hidden from scripts and other sites`()
         async throws
     {
         let world = ConsoleWorld()

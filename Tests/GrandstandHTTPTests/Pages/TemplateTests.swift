@@ -108,7 +108,7 @@ struct TemplateTests {
         return output.text.split(separator: "\n").map(String.init)
     }
 
-    @Test func `text from outside stays text on every page`() throws {
+    @Test func `no page interprets text from outside as markup`() throws {
         let templates = try ConsoleTemplates()
         let samples = try Samples(text: "<script>x</script>\"\u{301} onfocus='x'\u{202E}&{{key}}")
         for page in try samples.pages() {

@@ -10,11 +10,11 @@ struct ViewTests {
     @Test(arguments: [
         (0, "0"), (999, "999"), (1_000, "1,000"), (10_000, "10,000"), (1_234_567, "1,234,567"), (-1_000, "-1,000"),
     ])
-    func `numbers have their thousands apart`(value: Int, text: String) {
+    func `large numbers are written with separated thousands`(value: Int, text: String) {
         #expect(Wording.number(value) == text)
     }
 
-    @Test func `counts and tallies`() {
+    @Test func `counts are written with singular or plural, and states with the number of each`() {
         #expect(Wording.count(1, "channel") == "1 channel")
         #expect(Wording.count(2_000, "channel") == "2,000 channels")
         #expect(Wording.tally(["active", "failed", "active"]) == "2 active, 1 failed")
@@ -34,11 +34,11 @@ struct ViewTests {
         ("O'Neill", #"'O'\''Neill'"#), ("$(rm)", "'$(rm)'"), ("a\u{1B}b", "'…'"), ("a\u{202E}b", "'…'"),
         ("'\u{301}x", "''\\''\u{301}x'"),
     ])
-    func `a word is what the shell makes of it`(word: String, quoted: String) {
+    func `words of a command are quoted so that the shell reads them unchanged`(word: String, quoted: String) {
         #expect(Array(Command.quoted(word).unicodeScalars) == Array(quoted.unicodeScalars))
     }
 
-    @Test func `addresses are escaped, and keep what a list is narrowed by`() throws {
+    @Test func `addresses are escaped, and links to other pages of a list keep its filters`() throws {
         let samples = try Samples()
         #expect(ConsolePath.event(try #require(EventKey(rawValue: "a:b"))) == "/console/events/a%3Ab")
         #expect(
@@ -51,7 +51,7 @@ struct ViewTests {
         #expect(!Pager(samples.visit(), nextCursor: nil).isNeeded)
     }
 
-    @Test func `links lead where the key's scopes open a page`() throws {
+    @Test func `the navigation has only links to pages that the key's scopes allow`() throws {
         let samples = try Samples()
         let all = Visitor(key: samples.apiKey(), path: "/console/events/derby")
         #expect(all.links.map(\.label) == ["Overview", "Events", "Season", "Apps", "Webhooks", "Keys", "Audit log"])

@@ -53,7 +53,7 @@ struct AccessTests {
         #expect(refused.text.contains("com.example.Stadium only"))
     }
 
-    @Test func `a request's name comes back, in headers and in problems; a bad one is replaced`() async throws {
+    @Test func `a valid request ID is returned in headers and problems, and an invalid one is replaced`() async throws {
         let world = RouteWorld()
         let named = try await world("GET", "/v1/nothing", headers: ["X-Request-Id": "trace-1/2"])
         #expect(named.headers[.xRequestID] == "trace-1/2")

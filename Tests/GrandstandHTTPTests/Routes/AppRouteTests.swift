@@ -104,7 +104,7 @@ struct AppRouteTests {
         #expect(answer.detail.contains("PUT /v1/apps"))
     }
 
-    @Test func `the same holds for events listed by app`() async throws {
+    @Test func `a list of events for an unknown app is refused with app-not-found`() async throws {
         let answer = try await Self.empty("GET", "/v1/events?bundleId=com.example.Stadum")
         #expect(answer.slug == "app-not-found")
     }

@@ -38,7 +38,7 @@ struct AuditRouteTests {
     @Test(arguments: refusals)
     func `bad input is refused before any call`(refusal: Refusal) async throws { try await refusal.check() }
 
-    @Test func `entries are answered whole, and what does not apply is null`() async throws {
+    @Test func `audit entries have all their members, and those that do not apply are null`() async throws {
         try await withRoutes { world in
             try await Self.add(5, to: world)
             try await world.database.query(
@@ -84,7 +84,7 @@ struct AuditRouteTests {
         }
     }
 
-    @Test func `a key of one app reads of that app only, asked for or not`() async throws {
+    @Test func `a key of one app reads only that app's entries, with or without a filter`() async throws {
         try await withRoutes { world in
             try await Self.add(1, of: Sample.stadium, to: world)
             try await Self.add(2, of: Sample.other, to: world)

@@ -221,7 +221,7 @@ struct EventRouteTests {
         #expect(moved.status == 403)
     }
 
-    @Test func `overdue events are found by how long their channels are held`() async throws {
+    @Test func `the filter for overdue events uses the time for which channels are held`() async throws {
         let asked = Mutex<[EventFilter]>([])
         var world = RouteWorld()
         world.events.list = { filter, _ in
@@ -234,7 +234,7 @@ struct EventRouteTests {
         #expect(asked.withLock { $0.map(\.overdueBy) } == [ChannelTenure(), nil, nil])
     }
 
-    @Test func `an event is deleted with or without a last end`() async throws {
+    @Test func `the deletion of an event sends a final end only on request`() async throws {
         let asked = Mutex<[Bool]>([])
         var world = RouteWorld()
         world.events.end = { _, sendsEnd, _ in asked.withLock { $0.append(sendsEnd) } }

@@ -21,7 +21,7 @@ struct InstallationRouteTests {
         try await world(method, path, body.map { Array($0.utf8) }, headers: headers, as: key)
     }
 
-    @Test func `a registration is read completely, 201 means new, 200 means known, and the answer names the sample`()
+    @Test func `a registration is read completely, gets 201 if new, and learns whether it is sampled`()
         async throws
     {
         var world = RouteWorld()
@@ -224,7 +224,7 @@ struct InstallationRouteTests {
         #expect((answer.json["activities"] as? [[String: Any]])?.first?["state"] as? String == "stale")
     }
 
-    @Test func `statistics are numbers`() async throws {
+    @Test func `statistics of installations are only counts, for keys that may read them`() async throws {
         var world = RouteWorld()
         world.installations.count = { app in
             #expect(app.environment == .development)

@@ -144,7 +144,7 @@ struct LookupRouteTests {
         }
     }
 
-    @Test func `a refusal by another rule is not cached`() async throws {
+    @Test func `the refusal of an invalid lookup is not cached`() async throws {
         for (path, status) in [(Self.path + "?include=all", 422), (Self.base + "/a%20b", 404)] {
             let answer = try await Self.world()("GET", path, as: "gs_lookup")
             #expect(answer.status == status)

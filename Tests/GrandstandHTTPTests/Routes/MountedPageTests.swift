@@ -55,7 +55,7 @@ struct MountedPageTests {
         #expect(try await world("GET", "/pages", headers: ["X-Key": "gs_operate"], as: nil).status == 200)
     }
 
-    @Test func `an answer stored for a session whose key is revoked still belongs to it, and nothing is carried out`()
+    @Test func `a revoked key's session gets an answer already stored for it, but carries out nothing`()
         async throws
     {
         let key = UUID()

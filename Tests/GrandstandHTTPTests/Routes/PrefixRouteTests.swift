@@ -11,7 +11,7 @@ struct PrefixRouteTests {
         #"{"name": "Final", "audiences": [{"bundleId": "com.example.Stadium", "environment": "production", "#
         + #""storagePolicy": "noMessageStored"}]}"#
 
-    @Test func `it may declare only events with its prefix`() async throws {
+    @Test func `a key with an event prefix may declare only events with this prefix`() async throws {
         var world = RouteWorld()
         let refused = try await world("PUT", "/v1/events/league.1", Array(Self.declaration.utf8), as: "gs_cup")
         #expect(refused.status == 403 && refused.detail.contains("event keys that begin with cup."))
@@ -26,7 +26,9 @@ struct PrefixRouteTests {
     }
 
     @Test(arguments: [("GET", nil), ("PATCH", "{}")] as [(String, String?)])
-    func `events of its app without the prefix do not exist for it`(method: String, body: String?) async throws {
+    func `for a key with an event prefix, its app's other events do not exist`(method: String, body: String?)
+        async throws
+    {
         var world = RouteWorld()
         world.events.find = { _ in Sample.event() }
         let answer = try await world(method, "/v1/events/derby", body.map { Array($0.utf8) }, as: "gs_cup")
@@ -39,7 +41,9 @@ struct PrefixRouteTests {
             ("DELETE", "/v1/apps/com.example.Stadium/contents/MatchAttributes"),
             ("POST", "/v1/apps/com.example.Stadium/production/pushes"), ("POST", "/v1/webhooks"),
         ])
-    func `it may change nothing that concerns all events of its app`(method: String, path: String) async throws {
+    func `a key with an event prefix may change nothing that concerns its whole app`(method: String, path: String)
+        async throws
+    {
         let hook = #"{"url": "https://hooks.example.com/x", "topics": ["broadcast.settled"]}"#
         let body = method == "DELETE" ? nil : Array((path.hasSuffix("webhooks") ? hook : "{}").utf8)
         let answer = try await RouteWorld()(method, path, body, as: "gs_cup")

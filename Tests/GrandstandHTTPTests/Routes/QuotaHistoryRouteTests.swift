@@ -28,7 +28,7 @@ struct QuotaHistoryRouteTests {
         }
     }
 
-    @Test func `a step has its numbers, in JSON and in CSV`() async throws {
+    @Test func `each step of the quota history has its numbers, in JSON and in CSV`() async throws {
         try await Self.withSamples { world in
             let answer = try await world("GET", "/v1/quotas/history", as: "gs_operate")
             #expect(answer.status == 200)
@@ -69,7 +69,7 @@ struct QuotaHistoryRouteTests {
         }
     }
 
-    @Test func `it is asked as its address says, and for the last day otherwise`() async throws {
+    @Test func `the quota history is filtered by its query, and by default covers the last day`() async throws {
         try await Self.withSamples { world in
             #expect(try await world("GET", "/v1/quotas/history").items.count == 4)
             let some = try await world(
@@ -93,7 +93,7 @@ struct QuotaHistoryRouteTests {
         }
     }
 
-    @Test func `a key of one app sees its own, and a key without the scope sees nothing`() async throws {
+    @Test func `a key of one app sees its own quota history, one without the scope none`() async throws {
         try await Self.withSamples { world in
             let own = try await world("GET", "/v1/quotas/history", as: "gs_stadium")
             #expect(own.items.map { $0["bundleId"] as? String } == ["com.example.Stadium", "com.example.Stadium"])

@@ -103,7 +103,7 @@ struct ReceiptRouteTests {
         #expect(answer.pointers.first == pointer)
     }
 
-    @Test func `the report has the size of the sample with its numbers`() async throws {
+    @Test func `the receipt report states how many installations are in the sample`() async throws {
         var world = RouteWorld()
         let app = AppEnvironment(
             bundleID: try #require(BundleID(rawValue: "com.example.Stadium")), environment: .production)

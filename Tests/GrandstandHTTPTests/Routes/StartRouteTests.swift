@@ -50,7 +50,7 @@ struct StartRouteTests {
         #expect(bare.text.contains(#""topics":[],"start":null"#))
     }
 
-    @Test func `an audience shows its delivery`() async throws {
+    @Test func `an audience shows whether channel or tokens deliver to it`() async throws {
         func body(_ member: String) -> [UInt8] {
             let audience = Self.audiences.dropLast(2) + member + "}]"
             return Array(#"{"name": "x", "audiences": \#(audience)}"#.utf8)

@@ -168,7 +168,7 @@ struct WebhookRouteTests {
         #expect(try await world("GET", path, as: "gs_stadium").status == 200)
     }
 
-    @Test func `a write passes on the writer's limits, for the transaction to check`() async throws {
+    @Test func `a webhook's deletion passes on the key's reach, for the transaction to check`() async throws {
         var world = Self.world(Sample.webhook(of: Sample.stadium))
         world.webhooks.remove = { _, bounds in
             guard bounds == WebhookFilter(within: .only([Sample.stadium])) else { throw Unasked() }

@@ -87,7 +87,7 @@ struct LocalChangeTests {
         }
     }
 
-    @Test func `an event that cannot be read is waited for as long as patience has it`() async throws {
+    @Test func `a lookup waits at most the configured patience for an event that cannot be read`() async throws {
         var settings = LookupReplica.Settings()
         settings.patience = .milliseconds(1)
         try await LookupWorld.withReplica(settings: settings) { replica, source, _ in

@@ -205,7 +205,7 @@ struct AppDeletionTests {
         }
     }
 
-    @Test func `two replicas remove at the same time, each what the other has not locked`() async throws {
+    @Test func `two replicas remove a deleted app's rows together, skipping rows that the other locked`() async throws {
         try await withStores { stores in
             let apps = try (0..<2).map { try BundleID.sample("com.example.App\($0)") }
             for app in apps {

@@ -154,7 +154,7 @@ struct AlignTests {
         }
     }
 
-    @Test func `an unanswered creation keeps its intent and its place, and is not repeated by itself`()
+    @Test func `an unanswered creation keeps its row and its place, and is not repeated by itself`()
         async throws
     {
         try await withStores { stores in

@@ -33,7 +33,7 @@ struct ImportTests {
         }
     }
 
-    @Test func `for a waiting event the intent is removed, and the lane uses the imported channel`() async throws {
+    @Test func `an imported channel replaces the planned one of a waiting event and gets its messages`() async throws {
         try await withStores { stores in
             try await stores.put(.sample())
             try await stores.align()

@@ -123,7 +123,7 @@ struct OverdueTests {
         }
     }
 
-    @Test func `if its channel is gone it gets another, and an audience that had its own end stays closed`()
+    @Test func `an expired event that opens again gets a new channel, except audiences with their own end`()
         async throws
     {
         try await withStores { stores in

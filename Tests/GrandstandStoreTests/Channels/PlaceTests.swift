@@ -123,7 +123,7 @@ struct PlaceTests {
         }
     }
 
-    @Test func `places are given by opening, then by start, then by declaration`()
+    @Test func `free places go to channels in order of opening, then start, then declaration`()
         async throws
     {
         try await withStores { stores in
@@ -176,7 +176,7 @@ struct PlaceTests {
         }
     }
 
-    @Test func `while Apple has no place one creation tries for all, and the quota says so until one succeeds`()
+    @Test func `while Apple's channel limit is reached one creation is retried, and the quota says so`()
         async throws
     {
         try await withStores { stores in
@@ -219,7 +219,7 @@ struct PlaceTests {
         }
     }
 
-    @Test func `an intent whose opening was moved gives up its place until then`() async throws {
+    @Test func `a planned channel whose opening is moved to later gives up its place in the quota`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample(channelLimit: 1))
             try await stores.put(.sample("moved"))

@@ -93,7 +93,9 @@ struct RetirementTests {
         }
     }
 
-    @Test func `cancelling an event retires its channels and removes intents without a running call`() async throws {
+    @Test func `cancelling an event retires its channel, and deletes one that Apple was not yet asked for`()
+        async throws
+    {
         try await withStores { stores in
             let key = try await stores.open()
             try await stores.put(.sample("waiting"))
@@ -107,7 +109,7 @@ struct RetirementTests {
         }
     }
 
-    @Test func `an intent with a running call stays until the call has ended`() async throws {
+    @Test func `a planned channel of a cancelled event stays while Apple is being asked to create it`() async throws {
         try await withStores { stores in
             let key = try await stores.put(.sample()).specification.key
             try await stores.align()

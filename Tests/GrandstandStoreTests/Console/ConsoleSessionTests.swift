@@ -36,7 +36,7 @@ struct ConsoleSessionTests {
         }
     }
 
-    @Test func `a key is valid by its name until it is revoked here or known to be revoked elsewhere`() async throws {
+    @Test func `a key is valid by its ID until its revocation here or elsewhere is known`() async throws {
         try await withStores { stores in
             let cached = CachedKeyStore(stores.keys, now: { stores.now })
             let (early, _) = try await stores.keys.create(name: "early", scopes: [.lookup], bundleID: nil)

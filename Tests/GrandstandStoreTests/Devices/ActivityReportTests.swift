@@ -104,7 +104,7 @@ struct ActivityReportTests {
         }
     }
 
-    @Test func `of an installation's activities the oldest hidden ones are removed, and large ones stay`()
+    @Test func `an installation loses its oldest ended activities first, and keeps its newest large one`()
         async throws
     {
         try await withPhones { phones in

@@ -36,7 +36,9 @@ struct CrowdChangeTests {
     // MARK: Another audience leads
 
     @Test(arguments: [[nil, "de"], ["fr", "de"], ["fr"], [nil]] as [[String?]])
-    func `an audience that takes over a crowd knows the crowd's content`(names: [String?]) async throws {
+    func `an audience added later for a crowd's activities knows the content that they got`(names: [String?])
+        async throws
+    {
         try await withCrowds { world in
             try await world.stores.open(audiences: audiences("de"))
             try await world.show("aa01")
@@ -72,7 +74,9 @@ struct CrowdChangeTests {
 
     // MARK: Opened again
 
-    @Test func `reopening an audience with tokens does not change what it keeps for a channel`() async throws {
+    @Test func `reopening an audience with tokens that is not over leaves its superseded messages unchanged`()
+        async throws
+    {
         try await withCrowds { world in
             // There is no channel: the second message replaces the first, and is sent to the crowd.
             try await world.stores.put(.sample())
@@ -117,7 +121,7 @@ struct CrowdChangeTests {
     }
 
     @Test(arguments: [false, true])
-    func `what a crowd got is the newest content, even if it was cancelled for lack of a channel`(sendsEnd: Bool)
+    func `content that a crowd got stays the newest, even if the delivery by channel was cancelled`(sendsEnd: Bool)
         async throws
     {
         try await withCrowds { world in

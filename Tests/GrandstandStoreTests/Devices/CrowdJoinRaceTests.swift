@@ -26,7 +26,7 @@ struct CrowdJoinRaceTests {
         return first
     }
 
-    @Test func `a token in a shard of a message gets nothing more`() async throws {
+    @Test func `a new token that is already in a message's shard gets no second push`() async throws {
         try await withCrowds { world in
             _ = try await begin(world)
             try await world.show("aa02")

@@ -43,7 +43,7 @@ struct CrowdJoinTests {
         }
     }
 
-    @Test func `each lane has its turn for the remaining places`() async throws {
+    @Test func `when few shards may be claimed, the lanes take turns`() async throws {
         try await withCrowds { world in
             for key in ["match-1", "match-2", "match-3"] {
                 try await world.stores.open(key)
@@ -89,7 +89,7 @@ struct CrowdJoinTests {
         }
     }
 
-    @Test func `a member that left the crowd does not keep it waiting`() async throws {
+    @Test func `a crowd whose waiting members were all dismissed is not due`() async throws {
         try await withCrowds { world in
             try await world.stores.open()
             try await world.stores.accept(.update())

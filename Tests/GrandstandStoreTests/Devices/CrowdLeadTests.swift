@@ -13,7 +13,7 @@ struct CrowdLeadTests {
     /// More bytes than a push to a token may have, but not more than a channel's.
     private static let large = #"{"t":"\#(String(repeating: "x", count: 4_200))"}"#
 
-    @Test func `an empty crowd refuses and accepts nothing, and an end ends it, too`() async throws {
+    @Test func `an empty crowd neither gets nor rejects a message, and an end ends its event`() async throws {
         try await withCrowds { world in
             try await world.stores.open()
             try await world.show("aa01")
@@ -105,7 +105,8 @@ struct CrowdLeadTests {
         }
     }
 
-    @Test func `lookups, history and expiry use what an audience with tokens has`() async throws {
+    @Test func `an audience with tokens keeps its content for lookups, also after the history is deleted`() async throws
+    {
         try await withCrowds { world in
             var tokens = try Audience.sample()
             tokens.delivery = .tokens

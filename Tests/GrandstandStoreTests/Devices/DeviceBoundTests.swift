@@ -88,7 +88,7 @@ struct DeviceBoundTests {
         }
     }
 
-    @Test func `of messages without a broadcast only those shown most are reported`() async throws {
+    @Test func `of receipts for unknown messages only the most frequent ones are reported`() async throws {
         try await withPhones { phones in
             let key = try await phones.stores.open()
             try await phones.stores.accept(.update())
@@ -139,7 +139,7 @@ struct DeviceBoundTests {
             topics: Set(try (0..<topics).map { _ in try #require(Topic(rawValue: text(length))) }))
     }
 
-    @Test func `the account of an app is always the sum of what its installations use`() async throws {
+    @Test func `an app's stored totals are always the sum of what its installations use`() async throws {
         try await withPhones { phones in
             let key = try await phones.stores.put(.sample()).specification.key
             let ids = try (0..<3).map { _ in try Phones.id() }

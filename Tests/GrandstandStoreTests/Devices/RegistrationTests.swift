@@ -59,7 +59,7 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `a repeated registration writes nothing, except the day once`() async throws {
+    @Test func `a repeated registration writes nothing, except the day of its last use once a day`() async throws {
         try await withPhones { phones in
             let id = try Phones.id()
             let state = try Phones.state(3)
@@ -125,7 +125,9 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `a refused token is used again when it is registered again, otherwise it keeps its time`() async throws {
+    @Test func `a refused token is used again when it is registered again, with that time of registration`()
+        async throws
+    {
         try await withPhones { phones in
             let id = try Phones.id()
             let state = try Phones.state()

@@ -21,7 +21,9 @@ struct LastEndTests {
         try await stores.outbox.broadcasts(of: .sample(), PageRequest()).items
     }
 
-    @Test func `a last end replaces waiting messages, and the channel retires after it`() async throws {
+    @Test func `an end sent with a cancellation replaces waiting messages, and the channel retires after it`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.open()
             let waiting = try await stores.accept(.update(#"{"n":1}"#, alert: #"{"title":"x"}"#))
@@ -43,7 +45,7 @@ struct LastEndTests {
     }
 
     @Test(arguments: [true, false])
-    func `without a last end the answer names the audiences, and after a reopening an end can be sent`(_ byClock: Bool)
+    func `if an event is over without an end, one can be sent after a reopening`(_ byClock: Bool)
         async throws
     {
         try await withStores { stores in
@@ -131,7 +133,7 @@ struct LastEndTests {
         }
     }
 
-    @Test func `the activities of a crowd get the last end, too`() async throws {
+    @Test func `activities of a crowd also get the end that is sent with a cancellation`() async throws {
         try await withCrowds { world in
             let stores = world.stores
             try await stores.open()
@@ -143,7 +145,7 @@ struct LastEndTests {
         }
     }
 
-    @Test func `a waiting last end can be withdrawn, and the event stays cancelled`() async throws {
+    @Test func `a waiting end of a cancellation can be withdrawn, and the event stays cancelled`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update(#"{"n":1}"#))
@@ -158,7 +160,7 @@ struct LastEndTests {
         }
     }
 
-    @Test func `reopening the event withdraws the last end`() async throws {
+    @Test func `reopening a cancelled event withdraws the end that waits to be sent`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update(#"{"n":1}"#))

@@ -172,7 +172,7 @@ struct MovedEventTests {
         }
     }
 
-    @Test func `a message to a channel without a place says so until it has one`() async throws {
+    @Test func `a message whose channel has no place in the quota has a warning`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample(channelLimit: 1))
             try await stores.open("first")

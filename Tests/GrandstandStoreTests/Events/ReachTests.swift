@@ -31,7 +31,7 @@ struct ReachTests {
         #expect(!AppReach.only([]).covers(event: Self.match, of: both))
     }
 
-    @Test func `a prefix limits a key to events whose keys begin with it, and to those it is part of`() throws {
+    @Test func `a prefix limits a key to events and prefixes of its apps that begin with it`() throws {
         let app = [try BundleID.sample(Self.a)]
         let cup = AppReach(of: app, eventKeyPrefix: try .sample("cup."))
         #expect(try cup.covers(event: .sample("cup.final"), of: app))

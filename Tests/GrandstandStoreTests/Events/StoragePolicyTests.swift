@@ -23,7 +23,7 @@ struct StoragePolicyTests {
         try await stores.provision()
     }
 
-    @Test func `the old channel retires, the new one gets the messages, and lookups show the same content`()
+    @Test func `after a change of policy the new channel gets the messages, and lookups keep the content`()
         async throws
     {
         try await withStores { stores in
@@ -76,7 +76,7 @@ struct StoragePolicyTests {
         }
     }
 
-    @Test func `in the other direction a message is stored until it expires, unless its organiser set this`()
+    @Test func `a waiting message gets an expiration from a new storing policy, unless apnsExpiration was given`()
         async throws
     {
         try await withStores { stores in
@@ -142,7 +142,7 @@ struct StoragePolicyTests {
         }
     }
 
-    @Test func `a message that is sent after all has the new expiration, too`() async throws {
+    @Test func `a superseded message that is sent after all has the expiration of the new policy`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update(#"{"n":1}"#))

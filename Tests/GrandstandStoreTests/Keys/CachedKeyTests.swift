@@ -84,7 +84,7 @@ struct CachedKeyTests {
         }
     }
 
-    @Test func `a confirmation counts only if no change waits to be read`() async throws {
+    @Test func `cached keys count as confirmed only if no announced change is still unread`() async throws {
         try await withStores { stores in
             let (_, secret) = try await stores.keys.create(name: "k", scopes: [.lookup], bundleID: nil)
             let cached = await cached(stores)

@@ -9,7 +9,7 @@ internal import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct LiveStoreTests {
-    @Test func `a board shows the newest broadcasts and their states`() async throws {
+    @Test func `an event's live board shows the newest broadcasts and their states`() async throws {
         try await withStores { stores in
             let store = PostgresLiveStore(Database(stores.pool))
             try await stores.open(audiences: [.sample(), .sample("com.example.Other")])

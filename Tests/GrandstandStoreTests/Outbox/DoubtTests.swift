@@ -20,7 +20,7 @@ struct DoubtTests {
     }
 
     @Test
-    func `after a false refusal a run is due within seconds, the channel stays, and the same message is repeated`()
+    func `after a false refusal a reconciliation is due at once, and the same message is repeated`()
         async throws
     {
         try await withStores { stores in
@@ -75,7 +75,8 @@ struct DoubtTests {
         }
     }
 
-    @Test func `if the list cannot be read the doubt stays, and later runs come at their times`() async throws {
+    @Test func `if Apple's list cannot be read the doubt stays, and the next reconciliation is due later`() async throws
+    {
         try await withStores { stores in
             try await stores.open()
             stores.clock.advance(by: 60)

@@ -84,7 +84,7 @@ struct LaneOrderTests {
         }
     }
 
-    @Test func `a reconciliation can mark channels as missing meanwhile`() async throws {
+    @Test func `a reconciliation can mark channels as missing while their messages are settled`() async throws {
         try await withStores { stores in
             for n in 1...12 { try await stores.open("match-\(n)") }
             let run = try await stores.reconciliations.begin(
@@ -100,7 +100,7 @@ struct LaneOrderTests {
         }
     }
 
-    @Test func `overdue events can be closed meanwhile`() async throws {
+    @Test func `overdue events can be closed while their messages are settled`() async throws {
         try await withStores { stores in
             try await stores.put(
                 .sample(endsAt: stores.now.addingTimeInterval(3_600), audiences: Self.audiences().reversed()))

@@ -11,7 +11,9 @@ internal import Testing
 /// seed.
 @Suite(.timeLimit(.minutes(3)))
 struct LaneWorldTests {
-    @Test func `in any history only the newest state and recent alerts are sent, and nothing withdrawn`() async throws {
+    @Test func `in random histories only the newest state and recent alerts are sent, and nothing withdrawn`()
+        async throws
+    {
         try await withStores { stores in
             var seen: Set<LaneWorld.Sight> = []
             for seed in UInt64(1)...16 {

@@ -54,7 +54,7 @@ struct PushTests {
         }
     }
 
-    @Test func `a start has its own keys, is independent of other pushes, and is not repeated after its replica died`()
+    @Test func `a start has its own payload members, and is not repeated after its replica died`()
         async throws
     {
         try await withStores { stores in
@@ -102,7 +102,7 @@ struct PushTests {
         }
     }
 
-    @Test func `pushes are sent with their commit`() async throws {
+    @Test func `a push is handed over for sending as soon as it is committed`() async throws {
         try await withDatabase { database in
             let stores = Stores(database)
             _ = try await stores.apps.put(.sample(at: stores.now))

@@ -142,7 +142,10 @@ struct ScheduledTests {
             #expect(try await apps(free) == [own.bundleID, other.bundleID])
             let refused = try #require(try await stores.outbox.broadcast(lost))
             #expect(refused.state == .cancelled)
-            #expect(refused.warnings == ["not sent: The event has no audience left that its key reached."])
+            #expect(
+                refused.warnings == [
+                    "not sent: The event no longer has an audience that the broadcast's API key may send to."
+                ])
         }
     }
 

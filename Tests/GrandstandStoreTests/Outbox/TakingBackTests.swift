@@ -69,7 +69,8 @@ struct TakingBackTests {
         }
     }
 
-    @Test func `that update waits for its channel or for the message in flight, and may have expired`() async throws {
+    @Test func `after a withdrawal the earlier update waits for its channel or for the message in flight`() async throws
+    {
         try await withStores { stores in
             try await stores.put(.sample())
             let first = try await stores.accept(.update(#"{"n":1}"#, expiresIn: 10))
@@ -138,7 +139,7 @@ struct TakingBackTests {
         }
     }
 
-    @Test func `if the last end is withdrawn the event continues for that audience only`()
+    @Test func `if an event's last end is withdrawn, only the audience of that end continues`()
         async throws
     {
         try await withStores { stores in

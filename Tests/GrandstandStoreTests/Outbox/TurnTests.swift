@@ -33,7 +33,7 @@ struct TurnTests {
         }
     }
 
-    @Test func `with more apps than places every app has its turn`() async throws {
+    @Test func `with more apps than free places for requests every app gets its turn`() async throws {
         try await withStores { stores in
             for n in 1...7 { try await burst(2, of: "com.example.App\(n)", stores) }
             var taken: [String: Int] = [:]

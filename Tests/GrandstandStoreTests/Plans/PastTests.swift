@@ -68,7 +68,7 @@ struct PastTests {
         }
     }
 
-    @Test func `the rows of a plan are counted`() {
+    @Test func `the number of rows that a query plan reads is counted`() {
         let plan = """
             Limit (actual time=0.1..0.2 rows=1 loops=1); -> Index Scan using a on b (cost=1..2 rows=9 width=3) (actual \
             time=0.0..0.1 rows=3 loops=20);   Rows Removed by Filter: 7; -> Seq Scan on c (never executed)

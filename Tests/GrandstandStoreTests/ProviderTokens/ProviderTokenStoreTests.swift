@@ -13,7 +13,7 @@ struct ProviderTokenStoreTests {
             fingerprint: [UInt8](repeating: fingerprint, count: 32))
     }
 
-    @Test func `of many concurrent offers one is stored, and all replicas get it`() async throws {
+    @Test func `of many tokens that replicas offer concurrently one is stored, and all replicas get it`() async throws {
         try await withStores { stores in
             for round in 1...5 {
                 let issuedAt = 1_800_000_000 + round * 3_000

@@ -75,7 +75,10 @@ struct QuirkTests {
         }
     }
 
-    @Test func `creations that wait for another reason still wait, unless a run recreates`() async throws {
+    @Test
+    func `creations that wait for another reason than the capability still wait, unless a reconciliation recreates`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.put(.sample())
             try await stores.align()

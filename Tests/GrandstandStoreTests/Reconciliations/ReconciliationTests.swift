@@ -104,7 +104,7 @@ struct ReconciliationTests {
         }
     }
 
-    @Test func `the time a channel was first seen is kept, until Apple or the ledger ends it`() async throws {
+    @Test func `the time when an unmanaged channel was first seen is kept while Apple lists it`() async throws {
         try await withStores { stores in
             try await stores.open()
             let run = try await begin(stores)
@@ -210,7 +210,7 @@ struct ReconciliationTests {
         }
     }
 
-    @Test func `a lost channel of a live event is replaced, and a retiring one is finished`() async throws {
+    @Test func `a live event's lost channel is replaced, and a lost retiring one counts as deleted`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.open("over")

@@ -90,7 +90,7 @@ struct WitnessTests {
         }
     }
 
-    @Test func `an older list replaces no newer one, nor what that saw first`() async throws {
+    @Test func `an older list does not replace a newer one or the channels first seen in that`() async throws {
         try await withStores { stores in
             try await stores.apps.put(.sample())
             let early = stores.now

@@ -128,7 +128,7 @@ struct StartAskTests {
         }
     }
 
-    @Test func `other topics begin the sweep again, and no follower gets a second start`() async throws {
+    @Test func `after its topics change a start also reaches the new followers, and nobody gets two`() async throws {
         try await withStarts { world in
             try await world.open(topics: ["b"])
             let other = try await world.follow(["a"])

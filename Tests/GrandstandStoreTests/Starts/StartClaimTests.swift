@@ -233,7 +233,9 @@ struct StartClaimTests {
         }
     }
 
-    @Test func `the system, the permission and the token decide the form, in counts and in shards`() async throws {
+    @Test func `the system version, the permission and the token decide which form of start an installation gets`()
+        async throws
+    {
         try await withStarts { world in
             try await world.open()
             let kinds: [(system: String, enabled: Bool, hasToken: Bool)] = [

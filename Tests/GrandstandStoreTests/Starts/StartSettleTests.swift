@@ -8,7 +8,7 @@ internal import Testing
 
 /// The settlement of pushes, of their runs, and of tokens.
 struct StartSettleTests {
-    @Test func `an installation noted by a dead replica is unknown, and gets no other start`() async throws {
+    @Test func `an installation in a dead replica's shard counts as unknown, and gets no other start`() async throws {
         try await withStarts { world in
             try await world.open()
             let first = try await world.follow()

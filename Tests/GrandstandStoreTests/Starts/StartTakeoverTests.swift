@@ -126,7 +126,7 @@ struct StartTakeoverTests {
         }
     }
 
-    @Test func `an installation that registers tokens endlessly does not delay the sweep`() async throws {
+    @Test func `an installation that registers tokens endlessly does not delay the starts of others`() async throws {
         try await withStarts { world in
             try await world.open()
             var followers: Set<Int> = []

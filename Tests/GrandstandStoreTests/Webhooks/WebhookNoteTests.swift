@@ -82,7 +82,7 @@ struct WebhookNoteTests {
         }
     }
 
-    @Test func `several processes make one message of a note`() async throws {
+    @Test func `several processes make only one webhook message from each recorded event`() async throws {
         try await withHooks { hooks in
             try await hooks.add([.channelMissing])
             try await hooks.stores.open(audiences: [.sample("com.example.A"), .sample("com.example.B")])
@@ -99,7 +99,7 @@ struct WebhookNoteTests {
         }
     }
 
-    @Test func `a note of a topic that only a newer version knows is left for it`() async throws {
+    @Test func `a recorded event with a topic of a newer version is left for that version`() async throws {
         try await withHooks { hooks in
             let pool = hooks.stores.pool
             try await pool.query("alter type webhook_topic add value 'channel.moved'")

@@ -107,7 +107,7 @@ struct InstallationRegisterTests {
         #expect(register.changes.followers.isEmpty)
     }
 
-    @Test func `a token keeps its time until it changes or is refused`() throws {
+    @Test func `a token keeps its time of registration until it changes or is refused`() throws {
         let later = Self.start.addingTimeInterval(60)
         var register = Register([Self.one: Self.record(try Self.state(tokens: ["A": "aa", "B": "bb", "C": "cc"]))])
         _ = try register.put(
@@ -176,7 +176,7 @@ struct InstallationRegisterTests {
     @Test(arguments: [
         ("18.4", ["team:a", "team:b"], true), ("17.2", ["team:a"], true), ("17.1", ["team:b"], false),
     ])
-    func `an installation whose change matters for starts, and that can get one, may be late for a start`(
+    func `an installation whose topics or system changed is a late follower if it can get starts`(
         system: String, topics: [String], isFollower: Bool
     ) throws {
         var register = Register([Self.one: Self.record(try Self.state())])

@@ -29,7 +29,7 @@ struct LaneChannelTests {
                 laneInterval: 0), requestID: UUID.init)
     }
 
-    @Test func `a channel that was left is needed until its stored message has expired and its requests have ended`()
+    @Test func `a lane's former channel is needed until its stored message expires and its requests end`()
         throws
     {
         var quiet = try lane()

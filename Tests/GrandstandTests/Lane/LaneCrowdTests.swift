@@ -219,8 +219,7 @@ struct LaneCrowdTests {
         #expect(lane.messages[0].fanOut?.accepted == 20)
     }
 
-    @Test func `newer state does not wait for resting members, and a message that all others have is accepted`() throws
-    {
+    @Test func `newer state does not wait for members that pause between pushes`() throws {
         var lane = try lane()
         for id in 1...2 {
             lane.accept(message(id), at: sceneTime)
@@ -245,7 +244,7 @@ struct LaneCrowdTests {
         #expect(lane.messages[2].state == .accepted)
     }
 
-    @Test func `a member that still rests when the message expires counts as not reached in time`() throws {
+    @Test func `a member that still pauses between pushes when the message expires counts as expired`() throws {
         var lane = try lane()
         lane.accept(message(1, expiresIn: 30), at: sceneTime)
         #expect(take(&lane) != nil)

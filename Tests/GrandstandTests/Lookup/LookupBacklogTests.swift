@@ -78,7 +78,7 @@ struct LookupBacklogTests {
         #expect(backlog.take().keys.count == 1)
     }
 
-    @Test func `a journal that was read from another place than the last reading shows nothing`() throws {
+    @Test func `changes read from the journal before the present reading's position are ignored`() throws {
         var backlog = whole()
         backlog.beginReading(at: two)
         #expect(backlog.find([try change(11)], from: one, to: LookupPosition(text: "three", floor: 30)) == [])
@@ -124,7 +124,7 @@ struct LookupBacklogTests {
         #expect(backlog.needsReading)
     }
 
-    @Test func `another server is behind the one before it, perhaps: everything is read`() {
+    @Test func `after a change of database servers everything is read, because the new one may lag behind`() {
         var backlog = LookupBacklog()
         var (first, second, third) = (one, two, two)
         (first.server, second.server, third.server) = ("a", "a", "b")
@@ -138,7 +138,7 @@ struct LookupBacklogTests {
         #expect(!backlog.isIdle)
     }
 
-    @Test func `everything is read by one at a time`() {
+    @Test func `only one caller at a time may read everything`() {
         var backlog = LookupBacklog()
         let first = (backlog.startReading(), backlog.startReading())
         #expect(first == (true, false))
@@ -178,7 +178,7 @@ struct LookupBacklogTests {
         #expect(backlog.unread == nil)
     }
 
-    @Test func `an own change has a number of its own; a change of nothing has none`() throws {
+    @Test func `each own change gets a higher number, and an empty change gets none`() throws {
         var backlog = whole()
         backlog.change([try key("derby")], at: .now)
         let first = backlog.lastOwnChange

@@ -139,7 +139,7 @@ struct LookupRecordTests {
         #expect(tag != EntityTag(of: Array("bodz".utf8)))
     }
 
-    @Test func `a name is read at most once a second, and all names as often as the limit allows`() {
+    @Test func `an unknown name is read at most once a second, and all names share a limit`() {
         var questions = RecentQuestions<String>(keep: 1, perSecond: 2, capacity: 2, now: now)
         let asked = [("a", 0), ("a", 0.9), ("b", 0.9), ("c", 0.9), ("d", 0.9), ("a", 3)].map { name, seconds in
             questions.mayAsk(name, now: now.addingTimeInterval(seconds))

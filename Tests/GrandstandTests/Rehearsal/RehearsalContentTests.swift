@@ -63,7 +63,7 @@ struct RehearsalContentTests {
         #expect(content.ringing(after: try Self.value("{}"), turn: 0) == nil)
     }
 
-    @Test func `the example is one that every version decodes`() throws {
+    @Test func `every released version decodes the example content of a rehearsal`() throws {
         let content = try Self.content()
         let example = try #require(content.example)
         #expect(content.type.faults(of: example.bytes, at: "") == [])

@@ -122,7 +122,7 @@ struct StartRuleTests {
                 == head + middle + #","input-push-channel":"a/b+==","stale-date":1795303600,"relevance-score":0.50}}"#)
     }
 
-    @Test func `a size is computed with the longest alert`() {
+    @Test func `the size of a start's push is computed with the longest alert`() {
         let payload = StartPayload(Self.start(), contentState: Array("{}".utf8))
         let plain = payload.body(timestamp: 1_795_300_000, input: .token).count
         let long = Array(#"{"title":"twelve more.."}"#.utf8)

@@ -16,7 +16,7 @@ struct VariantChoiceTests {
         ("de-AT", "de"), ("de-Latn-CH", "de"), ("pt-BR", "pt-BR"), ("pt_BR", "pt-BR"), ("pt-PT", ""), ("EN", "en"),
         ("ho", ""),
     ])
-    func `without a variant of its own it gets the best match of its language, or the audience without a variant`(
+    func `an installation without a variant gets its language's best match, or the audience without a variant`(
         locale: String, variant: String
     ) {
         #expect(Self.chosen(["home", "en", "", "de", "pt-BR"], locale: locale) == variant)

@@ -119,7 +119,7 @@ struct SendRateTests {
     }
 
     @Test(arguments: [20.0, 200], [1, 2])
-    func `the same holds if APNs sends Retry-After, which costs a second each time`(
+    func `with Retry-After, too, few answers are 429 and almost all of the limit is used`(
         _ limit: Double, _ replicas: Int
     ) async {
         for (number, kind) in Self.kinds.enumerated() {

@@ -22,7 +22,7 @@ struct ConnectionLifeTests {
         #expect(life.settingsArrived() == false)
     }
 
-    @Test func `leaving happens once and is final`() {
+    @Test func `only the first call to leave a connection counts, and it then stays draining`() {
         var life = open()
         #expect(life.leave("first") == true)
         #expect(life.leave("second") == false)
@@ -31,7 +31,7 @@ struct ConnectionLifeTests {
         #expect(life.refusal?.contains("first") == true)
     }
 
-    @Test func `the end has both reasons`() {
+    @Test func `a connection that drained and closed has both reasons`() {
         var life = open()
         _ = life.leave("GOAWAY")
         #expect(life.close("the peer closed") == true)

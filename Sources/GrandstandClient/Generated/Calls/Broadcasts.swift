@@ -78,13 +78,14 @@ extension GrandstandClient.Call where Value == GrandstandClient.StatePreview {
 }
 
 extension GrandstandClient.Call where Value == GrandstandClient.BroadcastBatchResult {
-    /// Sends up to 500 broadcasts in one commit, each accepted or refused on its own.
+    /// Sends up to 500 broadcasts in one request. Each is accepted or refused by itself, and all accepted ones are
+    /// stored in one commit.
     public static func broadcastMany(_ items: [Contract.BroadcastItem]) -> Self {
         Self(.broadcastMany, "/v1/broadcasts", body: Contract.BroadcastBatch(items: items))
     }
 
-    /// Sends up to 500 broadcasts in one commit, each accepted or refused on its own. Takes the body as JSON, so that
-    /// it may have members that this version does not know.
+    /// Sends up to 500 broadcasts in one request. Each is accepted or refused by itself, and all accepted ones are
+    /// stored in one commit. Takes the body as JSON, so that it may have members that this version does not know.
     public static func broadcastMany(json: RawJSON) -> Self {
         Self(.broadcastMany, "/v1/broadcasts", body: json)
     }
