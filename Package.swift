@@ -15,8 +15,8 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("MemberImportVisibility"),
     ] + warnings
 
-/// For the HTTP/2 target only. Its client spends an eighth of its processor time on run-time checks of exclusive
-/// access. Debug builds, and so the tests, have the checks.
+/// Turns off the run-time checks of exclusive access in release builds. Only the HTTP/2 target uses it, because its
+/// client spends an eighth of its processor time on these checks. Debug builds, and so the tests, keep them.
 let releasedFromExclusivityChecks: [SwiftSetting] = [
     .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))
 ]
@@ -313,7 +313,8 @@ let package = Package(
                 nioSSL, x509,
             ],
             swiftSettings: settings),
-        // A phone for tests: ActivityKit, server, network, time, disk and keychain.
+        // The parts of a phone, as fakes for tests: the system with ActivityKit, the server, the network, the time, the
+        // disk and the keychain.
         .target(
             name: "PhoneFakes", dependencies: ["GrandstandClient", "GrandstandLiveActivities"],
             path: "Tests/PhoneFakes",
@@ -362,8 +363,9 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-/// Whether an app depends on this package. SwiftPM then reads the manifest from a repository, which it sees as "/", or
-/// from a folder named `checkouts`. If your own clone is in a folder of that name, set GRANDSTAND_WHOLE=1.
+/// Whether this package is built as a dependency of an app. SwiftPM then reads the manifest in one of two ways: from
+/// the repository, where the package's folder is "/", or from a clone in a folder named `checkouts`. If you work in a
+/// clone of your own in a folder named `checkouts`, set GRANDSTAND_WHOLE=1.
 let isDependency =
     Context.environment["GRANDSTAND_WHOLE"] != "1"
     && (Context.packageDirectory == "/"

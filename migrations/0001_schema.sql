@@ -2,7 +2,8 @@
 -- starts, lookups, webhooks, operations. Each table begins with what a row is and who writes it.
 --
 -- Every statement here runs once, in one transaction, on an empty database. Later changes are further migrations
--- (0002_….sql), which only add (scripts/check-migrations says why).
+-- (0002_….sql). They only add, because older builds still run. A migration that takes something away must say which
+-- builds may still use the database (scripts/check-migrations).
 
 -- Types -----------------------------------------------------------------------------------------------------------------
 -- Each type lists the cases of the Swift enum of the same name; a test compares the two.
@@ -68,9 +69,10 @@ create table apps (
 create table content_types (
     bundle_id text not null references apps on delete cascade,
     attributes_type text not null check (length(attributes_type) between 1 and 128),
-    -- As it was declared: check, versions, stamp, rules.
+    -- The content type as it was declared: check, versions, stamp, rules.
     declaration json not null,
-    -- The declaration's stamp: its form, and the member that gets it, such as 'unix /updatedAt'. Starts use it.
+    -- The declared stamp: its form, and the member that gets the stamp, such as 'unix /updatedAt'. Starts use this
+    -- column.
     stamp text,
     created_at timestamptz not null,
     updated_at timestamptz not null,
@@ -78,19 +80,20 @@ create table content_types (
     primary key (bundle_id, attributes_type)
 );
 
--- An app in one environment: its own team and key if they differ, and the state of its reconciliations. Whoever takes a
--- place of the quota locks this row, so that the quota is exact. Written with the app, and by reconciliations.
+-- An app in one environment: its own team and key if they differ from the app's, and the state of its reconciliations.
+-- Whoever takes a place of the quota locks this row, so that the quota is exact. Written with the app, and by
+-- reconciliations.
 create table app_environments (
     bundle_id text not null references apps on delete cascade,
     environment environment not null,
-    -- A short name for the pair, for tables with millions of rows.
+    -- A short name for the app and environment, for tables with millions of rows.
     id integer not null generated always as identity unique,
     -- An admin deleted the app: its history is being removed, and nobody can use it any more.
     deleting_since timestamptz,
     team_id text check (team_id ~ '^[A-Za-z0-9]{10}$'),
     key_id text check (key_id ~ '^[A-Za-z0-9]{10}$'),
-    -- How many channels Apple listed, and when. apple_asked_at: when that list was asked for; a channel that it lacked
-    -- did not exist then.
+    -- How many channels Apple listed, and when. apple_asked_at: when Apple was asked for that list; a channel that is
+    -- not in the list did not exist at that time.
     apple_count integer,
     apple_listed_at timestamptz,
     apple_asked_at timestamptz,
@@ -98,7 +101,7 @@ create table app_environments (
     -- Since when Apple refuses to create channels because the app has reached Apple's limit; null: Apple is not known
     -- to refuse them. Written with the outcome of creations and deletions.
     full_since timestamptz,
-    -- The level of the quota that webhooks were last told.
+    -- The quota's level that the last message to webhooks reported.
     quota_level text not null default 'ok' check (quota_level in ('ok', 'warning', 'critical')),
     -- The end of the last reconciliation (run). A new app waits a whole interval for its first one.
     reconciled_at timestamptz not null default now(),
@@ -106,14 +109,14 @@ create table app_environments (
     reconcile_at timestamptz,
     -- The number of failed runs since the last successful one.
     reconcile_failures integer not null default 0,
-    -- The lease of the run: one at a time over all replicas.
+    -- The lease of the run: over all replicas, one run at a time.
     reconciling_by uuid,
     reconciling_until timestamptz,
     primary key (bundle_id, environment)
 );
 
--- The provider token that all replicas send, because APNs counts how often a team's token changes, and every new
--- signature is another token. Written by the replica that renews it.
+-- The provider token that all replicas send. Every new signature is another token, and APNs counts how often a team's
+-- token changes, so the replicas share one token. Written by the replica that renews it.
 create table provider_tokens (
     team_id text not null,
     key_id text not null,
@@ -140,8 +143,8 @@ create table quirks (
     foreign key (bundle_id, environment) references app_environments on delete cascade
 );
 
--- A key whose provider tokens APNs refuses in an environment. Written by the replicas that send with it, so that every
--- replica can report it, even one that has not sent for a while.
+-- A key whose provider tokens APNs refuses in an environment. Written by the replicas that send with the key, so that
+-- every replica can report the refusal, even a replica that has not sent for a while.
 create table refused_keys (
     team_id text not null,
     key_id text not null,
@@ -180,16 +183,16 @@ create table api_keys (
     scopes key_scope[] not null check (cardinality(scopes) > 0),
     -- The apps that the key may see and change; null: all apps.
     apps text[],
-    -- The key may only see and change events whose keys begin with this; null: all events. A key that is bound to apps
-    -- but to no prefix cannot declare such events.
+    -- The key may see and change only events whose keys begin with this prefix; null: all events. An API key that is
+    -- bound to apps and has no prefix cannot declare an event whose key begins with the prefix of another API key.
     event_key_prefix text check (event_key_prefix ~ '^[A-Za-z0-9._:-]{1,128}$'),
     created_at timestamptz not null,
     revoked_at timestamptz,
     expires_at timestamptz,
     -- The key that replaced this one. This one expires when the overlap is over.
     replaced_by uuid references api_keys on delete set null,
-    -- When it was last used. The trigger announce_keys ignores this column, because a use changes nothing that others
-    -- need.
+    -- When the key was last used. The trigger announce_keys ignores this column, because a use changes nothing that
+    -- other replicas need.
     used_at timestamptz
 );
 
@@ -204,16 +207,17 @@ create table console_sessions (
 
 -- The first answer to a request with an Idempotency-Key, for repetitions of it. Written by that request.
 create table idempotency_keys (
-    -- SHA-256 of the caller's API key and its Idempotency-Key.
+    -- SHA-256 of the caller's API key and of the request's Idempotency-Key.
     id bytea primary key check (length(id) = 32),
     -- SHA-256 of method, path and body.
     fingerprint bytea not null check (length(fingerprint) = 32),
     accepted_at timestamptz not null,
     -- For work in several steps: the end of the lease of the worker that does it.
     leased_until timestamptz,
-    -- The ID of the resource that such work began to make.
+    -- For work in several steps: the ID of the resource that the work began to make.
     resource uuid,
-    -- Sealed with the caller's secret, which is not stored; null while the work is not done.
+    -- The answer, encrypted (AES-GCM) with a key that is derived from the caller's secret. That secret is not stored.
+    -- null while the work is not done.
     answer bytea
 );
 create index idempotency_keys_by_time on idempotency_keys (accepted_at);
@@ -272,7 +276,7 @@ $$;
 
 create function refuse_change_of_audit_log() returns trigger language plpgsql as $$
 begin
-    -- prune_audit_log sets this for its own transaction.
+    -- prune_audit_log sets grandstand.prunes_audit_log for its own transaction.
     if tg_op = 'DELETE' and current_setting('grandstand.prunes_audit_log', true) = pg_current_xact_id()::text then
         return null;
     end if;
@@ -297,12 +301,12 @@ create table events (
     channels_open_at timestamptz,
     -- Seconds before starts_at, as declared; channels_open_at has the resulting time.
     channels_open_before integer check (channels_open_before >= 0),
-    -- The defaults of its messages.
+    -- The defaults of the event's messages.
     defaults json,
-    -- The content type of its audiences that name none.
+    -- The content type of the event's audiences that name none.
     content text,
     metadata json,
-    -- metadata.season.name, for lists.
+    -- The value of metadata.season.name, for lists.
     season text,
     created_at timestamptz not null,
     updated_at timestamptz not null,
@@ -312,7 +316,7 @@ create table events (
     expired_at timestamptz,
     cancelled_at timestamptz,
     reopened_at timestamptz,
-    -- The sequence of its last state, and when its newest quiet message is or was sent.
+    -- The sequence of the event's last state, and the time when the event's newest quiet message is or was sent.
     state_sequence bigint,
     quiet_at timestamptz,
     version bigint not null default nextval('resource_versions')
@@ -322,23 +326,24 @@ create index events_by_season on events (season, created_at, key) where season i
 create index events_open_ended on events (ends_at) where ended_at is null and cancelled_at is null;
 create index events_opening on events (channels_open_at)
     where channels_open_at is not null and ended_at is null and cancelled_at is null;
--- In the order in which they are deleted. A cancelled event stays until its planned times are over.
+-- Events that are over, in the order in which they are deleted. A cancelled event stays until its planned times are
+-- over.
 create index events_over on events (greatest(ended_at, cancelled_at, starts_at, ends_at))
     where ended_at is not null or cancelled_at is not null;
 
 -- A channel that is wanted, or that Apple has or had: the ledger. `creating` with `called_at` means that Apple was
 -- asked and the outcome is not known. Such a row is settled by its own call or by Apple's list; Apple is not asked
--- again before that. Written by the provisioner, by reconciliations and by the calls about channels.
+-- again before the row is settled. Written by the provisioner, by reconciliations and by the calls about channels.
 create table channels (
     id uuid primary key,
     bundle_id text not null,
     environment environment not null,
-    -- Apple's ID.
+    -- The channel's ID at Apple.
     channel_id text check (length(channel_id) between 1 and 1024),
     storage_policy storage_policy not null,
     state channel_state not null,
     event_key text references events on delete set null,
-    -- Which of the event's audiences it is for.
+    -- Which of the event's audiences the channel is for.
     variant text not null default '',
     label text,
     reason text,
@@ -347,9 +352,10 @@ create table channels (
     leased_until timestamptz,
     called_at timestamptz,
     retire_at timestamptz,
-    -- A device may need it until then, whatever GRANDSTAND_RETIRE_AFTER says.
+    -- A device may need the channel until this time, whatever GRANDSTAND_RETIRE_AFTER says.
     needed_until timestamptz,
-    -- Apple refused a message because it does not know the channel; a reconciliation checks that at examine_at.
+    -- When Apple refused a message with the reason that it does not know the channel. A reconciliation checks at
+    -- examine_at whether the channel exists.
     doubted_at timestamptz,
     examine_at timestamptz,
     -- When the last doubt turned out to be wrong.
@@ -385,13 +391,13 @@ create table unmanaged_channels (
     bundle_id text not null,
     environment environment not null,
     channel_id text not null check (length(channel_id) between 1 and 1024),
-    -- null until Apple was asked.
+    -- null: Apple was not asked for the policy yet.
     storage_policy storage_policy,
     first_seen_at timestamptz not null,
     -- When Apple was asked for the last list that lacked the channel; null: no such list was read before the channel
     -- was first seen, or the channel once was in the ledger.
     lacked_at timestamptz,
-    -- Whether its origin is not certain: an unanswered creation may have made it, or another system.
+    -- Whether the channel's origin is not certain: an unanswered creation or another system may have made it.
     contested boolean not null default false,
     primary key (bundle_id, environment, channel_id),
     foreign key (bundle_id, environment) references app_environments on delete cascade
@@ -404,7 +410,7 @@ create table reconciliations (
     environment environment not null,
     started_at timestamptz not null,
     finished_at timestamptz not null,
-    -- The whole report as it was answered.
+    -- The whole report, as the API returns it.
     report json not null,
     foreign key (bundle_id, environment) references app_environments on delete cascade
 );
@@ -432,27 +438,29 @@ create index quota_samples_by_age on quota_samples (step, at);
 -- Lanes and broadcasts --------------------------------------------------------------------------------------------------
 
 -- The messages of one channel, crowd or token, in order; newer state supersedes older (the Swift value Lane). Every
--- change of a lane's deliveries happens under its row lock. Written by acceptance, claim and settlement, and by changes
--- of its event and channel.
+-- change of a lane's deliveries happens under the lane's row lock. Written by acceptance, claim and settlement, and by
+-- changes of the lane's event and channel.
 create table lanes (
     id bigint generated always as identity primary key,
     kind lane_kind not null default 'channel',
     bundle_id text not null,
     environment environment not null,
-    -- The attributes of its audience on which its messages depend; a crowd has those of the audience whose content it
-    -- gets.
+    -- The attributes of the lane's audience on which the messages depend; a crowd has the attributes of the audience
+    -- whose content it gets.
     storage_policy storage_policy not null,
     variant text not null default '',
     priority smallint check (priority in (1, 5, 10)),
-    -- Where it sends: null until the channel exists, and for crowds and tokens.
+    -- The channel to which the lane sends; null: the channel does not exist yet, or the lane is that of a crowd or
+    -- token.
     channel uuid references channels on delete set null,
     token bytea check (length(token) between 1 and 512),
-    -- When a dispatcher must look at the lane. null: nothing waits, or a message is under way. When the lease of that
-    -- message ends, the lane is found by the message (index deliveries_under_way). shard_due_at is the same for a
-    -- crowd; while the crowd is leased, it is the end of the lease.
+    -- When a dispatcher must look at the lane. null: nothing waits, or a message is under way. When the lease of a
+    -- message that is under way ends, the lane is found by this message (index deliveries_under_way). shard_due_at
+    -- means the same for a crowd; while the crowd is leased, shard_due_at is the end of the lease.
     due_at timestamptz,
     shard_due_at timestamptz,
-    -- Its place among the app's lanes (Lane.Rank): 0 an end or an alert that rings waits, 1 priority 10, 2 the rest.
+    -- The lane's place among the app's lanes (Lane.Rank). 0: an end, or an alert that rings, waits; 1: priority 10; 2:
+    -- the rest.
     rank smallint not null default 2,
     -- For a channel or a token the lease counts only while a message is under way, because the answer does not clear
     -- these columns.
@@ -460,15 +468,16 @@ create table lanes (
     leased_until timestamptz,
     -- The last aps.timestamp given: the next one is greater.
     last_timestamp bigint not null default 0,
-    -- Nothing is sent before: the lane's interval, or APNs' Retry-After.
+    -- Nothing is sent before this time, because of the lane's interval or APNs' Retry-After.
     ready_at timestamptz,
     -- An end was accepted: nothing follows it.
     fenced_at timestamptz,
-    -- The event was cancelled or the audience removed: what waits is not sent either.
+    -- When the event was cancelled or the audience was removed. From then on the lane takes no new message and does not
+    -- send its waiting messages.
     closed_at timestamptz,
     -- The newest accepted content, for apps that start an activity now.
     newest_broadcast uuid,
-    -- Until then APNs stores the newest message, or devices show the activity that this message ended.
+    -- Until this time APNs stores the newest message, or devices show the activity that this message ended.
     stored_until timestamptz,
     foreign key (bundle_id, environment) references app_environments on delete cascade,
     check (kind = 'crowd' or shard_due_at is null),
@@ -476,7 +485,7 @@ create table lanes (
     check ((kind = 'token') = (token is not null))
 )
 -- A message that is sent directly after its acceptance updates its lane's row once. That must be a HOT update, so no
--- index may have a column that such a message changes. Vacuum runs after few changes, and does not pause.
+-- index may have a column that this update changes. Vacuum runs after few changes, and does not pause.
 with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000,
     autovacuum_vacuum_cost_delay = 0);
 -- Claims go app by app, so that no app's burst makes another app wait.
@@ -499,9 +508,10 @@ create table audiences (
     position integer not null,
     storage_policy storage_policy not null,
     delivery audience_delivery not null default 'channel',
-    -- The priority of its messages if a broadcast gives none.
+    -- The priority of the audience's messages if a broadcast gives none.
     priority smallint check (priority in (1, 5, 10)),
-    -- The content type of its messages; null: its event's, and without that its app's only one.
+    -- The content type of the audience's messages; null: the event's content type, or, if the event has none, the app's
+    -- only content type.
     content text,
     lane bigint not null unique references lanes,
     primary key (event_key, bundle_id, environment, variant),
@@ -511,7 +521,7 @@ create table audiences (
 create index audiences_by_app on audiences (bundle_id, environment, event_key);
 
 -- An accepted update, end or start: of an event, of a channel without an event, or of a single token (by its lane).
--- Written by its acceptance, and later when its time comes or moves, and when it is shown or withdrawn.
+-- Written by its acceptance. Written later when its send time comes or moves, and when it is shown or withdrawn.
 create table broadcasts (
     id uuid primary key,
     event_key text references events on delete cascade,
@@ -526,7 +536,7 @@ create table broadcasts (
     stale_date bigint,
     dismissal_date bigint,
     relevance_score json,
-    -- As requested; null where the server chooses.
+    -- The values that were requested; null: the server chooses.
     priority smallint check (priority in (1, 5, 10)),
     expires_in integer,
     apns_expiration bigint,
@@ -535,23 +545,24 @@ create table broadcasts (
     -- What only a start has: attributesType, attributes, inputPushChannel or inputPushToken.
     start json,
     warnings text[] not null default '{}',
-    -- As the audit log names its actors.
+    -- Who requested and who withdrew the broadcast, named like the actors in the audit log.
     accepted_by text,
     withdrawn_by text,
     accepted_at timestamptz not null,
-    -- While the broadcast is scheduled it has no deliveries. reach: the apps that its API key could access, which are
-    -- the only ones it is sent to; null: all apps.
+    -- While the broadcast is scheduled, it has no deliveries. reach: the apps that the broadcast's API key could
+    -- access. The broadcast is sent to these apps only; null: all apps.
     send_at timestamptz,
-    -- Seconds after its event's start (negative: before it), if its time was given so; send_at moves with the event.
+    -- Seconds after the event's start (negative: before the start), if the send time was given in this form; send_at
+    -- moves with the event.
     send_after_start integer,
     scheduled boolean not null default false,
     reach text[],
-    -- Withdrawn, or its event was over before it had deliveries.
+    -- The broadcast was withdrawn, or the event was over before the broadcast had deliveries.
     cancelled boolean not null default false,
-    -- Its content was sent by another way than its messages (with a start, or to a token that joined late), so it
-    -- cannot be withdrawn.
+    -- The broadcast's content was sent by another way than its messages (with a start, or to a token that joined late),
+    -- so the broadcast cannot be withdrawn.
     shown boolean not null default false,
-    -- Of a message that was made of a state: the state's outcome, and the index of the ring rule that matched.
+    -- For a broadcast that was made from a state: the state's outcome, and the index of the ring rule that matched.
     state_outcome state_outcome,
     state_rule integer,
     check (event_key is null or channel is null),
@@ -577,9 +588,9 @@ create table deliveries (
     is_end boolean not null,
     is_start boolean not null default false,
     priority smallint not null check (priority in (1, 5, 10)),
-    -- Its priority without its alert; null: 10 for an end, else 5.
+    -- The message's priority without its alert; null: 10 for an end, else 5.
     plain_priority smallint check (plain_priority in (1, 5, 10)),
-    -- Whether it still has an alert, and until when the alert rings.
+    -- Whether the message still has an alert, and until when the alert rings.
     alerting boolean not null,
     rings_until timestamptz,
     apns_expiration bigint not null,
@@ -594,13 +605,13 @@ create table deliveries (
     channel_id text,
     reason text,
     settled_at timestamptz,
-    -- The lane's newest content before this message: the newest again when this one is withdrawn.
+    -- The lane's newest content before this message. It becomes the newest again if this message is withdrawn.
     content_before uuid,
     -- The broadcast whose content the last attempt sent; null: the message's own. content_sent: the message's own
     -- content was already sent, with the alert of an earlier message.
     content_of uuid,
     content_sent boolean not null default false,
-    -- Bytes of that content and of its alert; null: none, or not known.
+    -- Bytes of the content that content_of describes, and bytes of the message's alert; null: none, or not known.
     content_bytes integer,
     alert_bytes integer,
     -- How far a crowd's message has got (FanOut).
@@ -648,14 +659,14 @@ create table installations (
     system_version integer not null,
     app_version text,
     locale text,
-    -- The variant of events that it shows; null: the one that fits its locale.
+    -- The variant of events that the installation shows; null: the variant that fits its locale.
     variant text,
     time_zone text,
     live_activities_enabled boolean not null,
     frequent_pushes_enabled boolean not null,
     created_at timestamptz not null,
-    -- When it last registered. A registration without a change updates this at most once a day, so that the row is
-    -- rarely written.
+    -- When the installation last registered. A registration without a change updates this time at most once a day, so
+    -- that the row is rarely written.
     seen_at timestamptz not null,
     -- Each new token that the installation registers moves this time on by three minutes (TokenPace); null: it has
     -- registered none.
@@ -671,8 +682,8 @@ create table start_tokens (
     app integer not null,
     token bytea not null check (length(token) between 1 and 512),
     registered_at timestamptz not null,
-    -- APNs refused it in a way that may be this server's mistake (environment, topic): it is not used until it is
-    -- registered again.
+    -- APNs refused the token in a way that may be this server's mistake (environment, topic). The token is not used
+    -- until it is registered again.
     suspect_since timestamptz,
     reason text,
     primary key (installation, attributes_type)
@@ -699,25 +710,28 @@ create table activities (
     attributes_type text not null,
     state activity_state not null,
     channel_id text,
-    -- The variant of the event's audience that it shows. It is chosen with the first report. The token is in that
-    -- variant's crowd.
+    -- The variant of the event's audience that the activity shows. The variant is chosen with the first report, and the
+    -- activity's token is in the crowd of this variant.
     variant text not null default '',
     update_token bytea check (length(update_token) between 1 and 512),
     registered_at timestamptz,
     suspect_since timestamptz,
     reason text,
-    -- Whether the event's updates are sent to its token: it is shown, has a token that is not suspect, and no channel.
+    -- Whether the event's updates are sent to the activity's token: the activity is shown, has a token that is not
+    -- suspect, and has no channel.
     in_crowd boolean not null generated always as (
         update_token is not null and suspect_since is null and channel_id is null and state in ('active', 'stale')) stored,
-    -- Whether the user allows frequent pushes. If not, after a push only alerts that ring are sent until rests_until.
+    -- Whether the user allows frequent pushes. If the user does not allow them, then after each push the activity gets
+    -- only alerts that ring, until rests_until.
     frequent boolean not null default true,
     rests_until timestamptz,
-    -- Whether its installation was asked for receipts when it was first reported.
+    -- Whether the installation was asked for receipts when the activity was first reported.
     is_sampled boolean not null,
-    -- The earliest time at which its newest token gets the newest content; null: no token was reported. The wait avoids
-    -- a push for each token of an app that reports one token after the other.
+    -- The earliest time at which the activity's newest token gets the newest content; null: no token was reported. An
+    -- app may report one token after the other. The wait avoids a push for each of these tokens.
     joins_at timestamptz,
-    -- When it was first reported. An activity that was reported before a start was sent was not made by that start.
+    -- When the activity was first reported. An activity that was reported before a start was sent was not made by that
+    -- start.
     first_reported_at timestamptz,
     reported_at timestamptz not null,
     unique (installation, activity)
@@ -731,27 +745,29 @@ create index activities_sampled on activities (event_key, app, installation) whe
 -- The push-to-start of an event, as declared. Written with its event, and by calls that start or stop it.
 create table event_starts (
     event_key text primary key references events on delete cascade,
-    -- null: when the event starts.
+    -- When the start begins; null: when the event starts.
     at timestamptz,
-    -- null: when the event ends, else four hours after the start.
+    -- When the start ends; null: when the event ends, or, if no end of the event after the planned time of the start is
+    -- known, four hours after that time.
     until timestamptz,
     attributes_type text not null,
     attributes json not null,
-    -- It is used until a content was accepted; null: no push is sent before that.
+    -- The content that the start shows until a content is accepted; null: no push is sent before a content is accepted.
     content_state json,
     alert json not null,
     alerts_by_locale json,
     stale_date bigint,
     -- null: all audiences of the event.
     audiences json,
-    -- Whether it is sent again to followers whose card listens to a channel that was replaced.
+    -- Whether the start is sent again to followers whose activity listens to a channel that was replaced.
     restarts boolean not null default false,
     declared_by text,
     -- When and by whom the start was requested to happen at once; when somebody stopped it.
     asked_at timestamptz,
     asked_by text,
     stopped_at timestamptz,
-    -- When its runs must be opened, or compared with the present declaration; null: that was done.
+    -- When the runs of the start must be opened, or compared with the present declaration; null: there is nothing to
+    -- open or compare.
     opens_at timestamptz
 );
 create index event_starts_opening on event_starts (opens_at) where opens_at is not null;
@@ -775,38 +791,41 @@ create table fan_outs (
     lane bigint unique references lanes on delete cascade,
     -- All columns below are for starts only.
     --
-    -- What the sweep, the pass over all followers, was begun with. It begins again if the topics or the type of
-    -- attributes change.
+    -- The topics and the type of attributes with which the sweep, the pass over all followers, began. The sweep begins
+    -- again if they change.
     topics text[],
     attributes_type text,
-    -- When a replica must look at it; null: never again. A time before the end of the lease means that work came
-    -- meanwhile.
+    -- When a replica must look at the run; null: never again. A time before the end of the lease means that new work
+    -- came during the lease.
     due_at timestamptz,
     leased_by uuid,
     leased_until timestamptz,
     opened_at timestamptz,
-    -- The first push; the last time that nothing was left to send; the time since which nobody gets a start.
+    -- started_at: the first push. finished_at: the last time that nothing was left to send. closed_at: from then on
+    -- nobody gets a start.
     started_at timestamptz,
     finished_at timestamptz,
     closed_at timestamptz,
-    -- Followers up to this installation were looked at; is_swept: all were.
+    -- The sweep has looked at the followers up to this installation; is_swept: it has looked at all of them.
     cursor bigint not null default 0,
     is_swept boolean not null default false,
     -- Variants whose followers the sweep passed over because their audience could not start yet. The sweep begins anew
-    -- when one of these audiences can.
+    -- when one of these audiences can start.
     passed_over text[] not null default '{}',
-    -- After a channel was replaced: all activities up to this one were checked for cards that listen to the old
-    -- channel; null: all activities were checked.
+    -- After a channel was replaced, the run checks which activities listen to the old channel. All activities up to
+    -- this one were checked; null: all activities were checked.
     restart_after bigint,
-    -- Installations whose pushes the replica with the lease is sending, written before the first of them is sent. If
-    -- the replica dies, an installation that is noted and has no row in starts may have got one.
+    -- Installations whose pushes the replica with the lease is sending, written before the first of these pushes is
+    -- sent. If the replica dies, an installation that is noted and has no row in starts may have got a push.
     noted bigint[] not null default '{}',
-    -- Followers without a start, counted when it was closed: old system, switched off, without a token, and too late.
+    -- How many followers got no start, counted when the run was closed: because their system is too old, because Live
+    -- Activities are switched off, because there is no token, or because it was too late.
     too_old integer,
     disabled integer,
     without_token integer,
     too_late integer,
-    -- For perSecond: from the first push until nothing was left, and the answers in that time.
+    -- For the member perSecond of the API's report on a start: the time from the first push until nothing was left to
+    -- send, and the number of answers in that time.
     rate_from timestamptz,
     rate_until timestamptz,
     rate_answered integer not null default 0,
@@ -817,12 +836,13 @@ create table fan_outs (
 create index fan_outs_due on fan_outs (due_at) where due_at is not null;
 create index fan_outs_by_close on fan_outs (app, closed_at) where policy = 'start';
 
--- A member of a run that its sweep does not reach. For a start, the member is an installation: it follows late, took
--- over a token, or APNs is known not to have processed its push. For a crowd, the member is an activity. Without a
+-- A member of a run that the run's sweep does not reach. For a start, the member is an installation: it follows late,
+-- took over a token, or APNs is known not to have processed its push. For a crowd, the member is an activity. Without a
 -- delivery, the activity's token came after the newest content was sent, and gets that content separately. With a
--- delivery, the activity waits for that message, because APNs did not take its push, or because its user allows few
--- pushes and it had one just now. Written by registrations and reports, which lock no run for it, and by settlements;
--- deleted by claims and settlements. There is no foreign key, because each row would lock its run (forget_fan_outs).
+-- delivery, the activity waits for that message: APNs did not take the push, or the user allows few pushes and the
+-- activity had a push just now. Written by registrations and reports, which lock no run to do this, and by settlements;
+-- deleted by claims and settlements. There is no foreign key, because each new row would lock its run
+-- (forget_fan_outs).
 create table fan_out_queue (
     run bigint not null,
     member bigint not null,
@@ -831,19 +851,22 @@ create table fan_out_queue (
     attempts integer not null default 0,
     due_at timestamptz not null,
     delivery bigint,
-    -- Installations that had its token before. If one of them got the start, or may have got it, this one gets none.
+    -- Installations that had the member's token before. If one of them got the start, or may have got it, the member
+    -- gets none.
     former bigint[],
-    -- In this order, so that there is only one index for the due members of a run.
+    -- `member` comes before `run`, so that the primary key is not a second index for the due members of a run.
     primary key (member, run)
 );
 create index fan_out_queue_due on fan_out_queue (run, due_at, member) where delivery is null;
 create index fan_out_queue_of_messages on fan_out_queue (run, delivery, due_at) where delivery is not null;
 
 -- The lanes of an audience: one leads and takes every message, the others follow it. A crowd belongs to the audience of
--- its variant; if that was removed, to the one without a variant, else to the first. Read by event or by lane only;
--- `offset 0` makes each row a look-up by key, whatever the statistics say.
+-- its variant. If that audience was removed, the crowd belongs to the audience without a variant, or, if there is none,
+-- to the first audience. Read by event or by lane only; `offset 0` makes each row a look-up by key, whatever the
+-- statistics say.
 create view audience_lanes as
-    select event_key, bundle_id, environment, position, content, lane as beside, lane, delivery = 'channel' as is_lead
+    select event_key, bundle_id, environment, position, content, lane as audience_lane, lane,
+        delivery = 'channel' as is_lead
     from audiences
     union all
     select c.event_key, u.bundle_id, u.environment, u.position, u.content, u.lane, c.lane, u.delivery = 'tokens' and u.variant = c.variant
@@ -856,8 +879,8 @@ create view audience_lanes as
     where c.policy = 'update';
 
 -- The final state of an installation's start. The installation gets no second start, unless APNs refused the first one
--- because of its token. Written when a shard is settled. There is no foreign key, because it would read the run's row a
--- million times (forget_fan_outs).
+-- because of its token. Written when a shard, which is a batch of the run's pushes, is settled. There is no foreign
+-- key, because it would read the run's row a million times (forget_fan_outs).
 create table starts (
     run bigint not null,
     installation bigint not null,
@@ -887,7 +910,7 @@ create table receipts (
     installation bigint not null,
     apns_timestamp bigint not null,
     shown_at timestamptz not null,
-    -- Seconds by which its clock was ahead of the server's; null: not known.
+    -- Seconds by which the installation's clock was ahead of the server's clock; null: not known.
     clock_ahead double precision,
     received_at timestamptz not null,
     primary key (event_key, app, installation, apns_timestamp)
@@ -895,15 +918,15 @@ create table receipts (
 create index receipts_by_installation on receipts (installation, event_key);
 create index receipts_by_time on receipts (received_at);
 
--- What the installations of an app take. The sums over the app's rows are the number of its installations, and about
--- how many bytes they take. The bytes include their topics, start tokens, receipts and indexes (DeviceBounds estimates
--- the same). Written by triggers, each session in its own rows, so that no registration waits for another. The Janitor
--- adds up the rows of past hours.
+-- How many installations an app has, and about how many bytes they take in the database: the sums over the app's rows.
+-- The bytes include the installations' topics, start tokens, receipts and indexes (DeviceBounds estimates the same).
+-- Written by triggers, each session in its own rows, so that no registration waits for another. The Janitor adds up the
+-- rows of past hours.
 create table device_accounts (
     app integer not null,
     -- The hour of the change.
     hour timestamptz not null,
-    -- pg_backend_pid(); 0: the sum of several.
+    -- pg_backend_pid(); 0: the sum of several sessions.
     session integer not null,
     installations bigint not null,
     -- Installations that were new in this hour, also if they were deleted since.
@@ -920,7 +943,8 @@ returns void language sql as $$
         created = d.created + excluded.created, bytes = d.bytes + excluded.bytes
 $$;
 
--- While the history of an app is deleted, its account is not updated, because it is deleted last.
+-- While the history of an app is deleted, the app's account is not updated, because the account is deleted after the
+-- history.
 create function account_for_devices() returns trigger language plpgsql as $$
 declare
     sign integer := case tg_op when 'INSERT' then 1 else -1 end;
@@ -970,7 +994,7 @@ create trigger account_for_old after delete on receipts referencing old table as
 create table lookup_journal (
     -- The transaction. A replica knows of the change if its last snapshot saw the transaction.
     version xid8 not null default pg_current_xact_id(),
-    -- 'event KEY', 'events' (any may have changed), or 'keys'.
+    -- 'event KEY', 'events' (any event may have changed), or 'keys'.
     subject text not null,
     at timestamptz not null default now(),
     primary key (version, subject)
@@ -997,7 +1021,7 @@ begin
 end
 $$;
 
--- A new or deleted event is announced by its audiences.
+-- Announces a changed event. A new or deleted event is announced by the trigger on its audiences.
 create function announce_event() returns trigger language plpgsql as $$
 begin
     perform announce_lookup('event ' || new.key);
@@ -1028,8 +1052,8 @@ begin
 end
 $$;
 
--- An app that looks a channel up learns why it could not be made, and when that is tried again, so a refusal is
--- announced. Rows that are inserted are not, because only a refusal changes an answer.
+-- An app that looks a channel up learns why the channel could not be made, and when the creation is tried again, so a
+-- refusal is announced. Inserted rows are not announced, because only a refusal changes an answer.
 create function announce_refusal() returns trigger language plpgsql as $$
 begin
     perform announce_lookup('event ' || new.event_key);
@@ -1073,13 +1097,13 @@ create table webhooks (
     url text not null check (length(url) between 8 and 2000),
     description text,
     topics webhook_topic[] not null check (cardinality(topics) > 0),
-    -- The apps that its messages are about; null: all.
+    -- The apps that the webhook's messages are about; null: all.
     apps text[],
-    -- The key that last set where its messages are sent and what they contain; null: the command line, or a key that is
-    -- no longer stored.
+    -- The key that last set where the webhook's messages are sent and what they contain; null: the command line, or a
+    -- key that is no longer stored.
     declared_by uuid references api_keys on delete set null,
     state webhook_state not null,
-    -- Why the server disabled it.
+    -- Why the server disabled the webhook.
     reason text,
     -- The secrets are stored as they are, because a hash could not sign.
     secret text not null check (secret like 'whsec\_%'),
@@ -1111,10 +1135,10 @@ create table webhook_deliveries (
     message uuid not null references webhook_messages on delete cascade,
     webhook uuid not null references webhooks on delete cascade,
     state webhook_delivery_state not null default 'queued',
-    -- The attempts of all rounds, and the tries of the present one: a replay begins another round.
+    -- The attempts of all rounds, and the tries of the present round. A replay begins another round.
     attempts integer not null default 0,
     tries integer not null default 0,
-    -- While it is sending, the end of its lease.
+    -- When the next attempt is due; while a request is under way, the end of its lease.
     next_attempt_at timestamptz,
     leased_by uuid,
     status integer,
@@ -1141,14 +1165,15 @@ create table webhook_attempts (
     primary key (delivery, number)
 );
 
--- Something to tell webhooks: the row as it was then, and the webhooks that wanted it. Written by triggers. Deleted
--- when its message is composed, by the code that also writes the API's answers (WebhookTopic).
+-- Something to tell webhooks: the row as it was when it changed, and the webhooks that wanted the message. Written by
+-- triggers. Deleted when the server composes the message, with the code that also writes the API's answers
+-- (WebhookTopic).
 create table webhook_notes (
     id bigint generated always as identity primary key,
     topic webhook_topic not null,
     at timestamptz not null,
     webhooks uuid[] not null,
-    -- A row of channels, and the row of the one that it replaced.
+    -- A row of channels, and the row of the channel that it replaced.
     channel json,
     replaced json,
     -- The facts of any other topic.
@@ -1157,8 +1182,9 @@ create table webhook_notes (
     check (replaced is null or channel is not null)
 );
 
--- A broadcast of which a delivery was settled. Each settling transaction notes its own. Whether all are settled is
--- checked after the commit, so that two transactions that settle the last two deliveries at once cannot both miss it.
+-- A broadcast of which a delivery was settled. Each settling transaction writes a row of its own. The server checks
+-- after the commit whether all deliveries of the broadcast are settled. So if two transactions settle the last two
+-- deliveries at once, the later check sees both.
 create table webhook_settlements (
     id bigint generated always as identity primary key,
     broadcast_id uuid not null
@@ -1200,7 +1226,7 @@ begin
 end
 $$;
 
--- A channel that was made or imported. The first one of an audience replaces nothing.
+-- Notes a channel that was made or imported. The first channel of an audience replaces no channel, so it is not noted.
 create function tell_of_replaced_channel() returns trigger language plpgsql as $$
 declare
     earlier channels;
@@ -1208,7 +1234,7 @@ begin
     if tg_op = 'UPDATE' and old.state <> 'creating' then
         return null;
     end if;
-    -- `offset 0`: the event's channels are read by its key, whatever the planner thinks of an index by app.
+    -- `offset 0`: the channels are read by the key of their event, whatever the planner thinks of an index by app.
     select * into earlier from (select * from channels where event_key = new.event_key offset 0) c
     where c.bundle_id = new.bundle_id and c.environment = new.environment and c.variant = new.variant
         and c.id <> new.id and c.channel_id is not null
@@ -1263,7 +1289,8 @@ create trigger tell_of_alarm after update on app_environments for each row
 create trigger tell_of_quirk after insert or update on quirks for each row
     when (new.name = 'broadcast-feature' and new.value = 'off') execute function tell_of_quirk();
 
--- One call for each statement, not for each delivery, because broadcasts are the most frequent work.
+-- The trigger calls this function once for each statement, not for each delivery, because broadcasts are the most
+-- frequent work.
 create function tell_of_deliveries() returns trigger language plpgsql as $$
 begin
     if exists (select from webhooks where state = 'enabled' and 'broadcast.settled' = any(topics)) then
@@ -1296,8 +1323,9 @@ $$;
 create trigger tell_of_scheduled after update on broadcasts for each row
     when (old.scheduled and not new.scheduled) execute function tell_of_scheduled();
 
--- A broadcast is reported once. A withdrawal changes the report on the withdrawn broadcast, and on one that it had
--- superseded and that is sent after all, so both are reported again.
+-- A broadcast is reported once. A withdrawal changes two reports: the report on the withdrawn broadcast, and the report
+-- on a broadcast that the withdrawn one had superseded and that is sent after all. So both broadcasts are reported
+-- again.
 create function tell_of_withdrawn() returns trigger language plpgsql as $$
 begin
     update webhook_messages set broadcast_id = null
@@ -1313,7 +1341,8 @@ create trigger tell_of_withdrawn after update of cancelled on broadcasts for eac
 
 -- Operations ------------------------------------------------------------------------------------------------------------
 
--- Work that one replica does at a time. Taken and renewed by that replica; a lease that is not renewed ends by itself.
+-- Work that only one replica at a time does. Taken and renewed by that replica; a lease that is not renewed ends by
+-- itself.
 create table leases (
     name text primary key,
     holder uuid not null,

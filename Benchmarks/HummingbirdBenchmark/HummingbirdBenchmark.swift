@@ -4,8 +4,8 @@ internal import Hummingbird
 internal import Logging
 internal import NIOCore
 
-/// Hummingbird alone, for `Benchmarks/lookup.sh`: one route with three parameters, which answers the bytes of a file with
-/// the header fields of our lookups. It checks no key and counts nothing.
+/// Hummingbird alone, for `Benchmarks/lookup.sh`: one route with three parameters, which answers the bytes of a file
+/// with the header fields of our lookups. It checks no key and counts nothing.
 ///
 ///     HummingbirdBenchmark PORT FILE
 @main

@@ -5,8 +5,8 @@ internal import GrandstandService
 internal import GrandstandStore
 internal import Postgres
 
-/// What is done again and again beside 500 live events, without a past and with one: an idle server's looks, one channel
-/// from its declaration to Apple's answer, and the retirement of hundreds of channels.
+/// What is done again and again beside 500 live events, without a past and with one: an idle server's looks, one
+/// channel from its declaration to Apple's answer, and the retirement of hundreds of channels.
 struct Past {
     let bench: Bench
     /// Finished events behind the live ones.

@@ -97,8 +97,8 @@ extension APNsClient: APNsGateway {
         return Int(text).flatMap(StoragePolicy.init(wireValue:))
     }
 
-    /// Returns `nil` unless there is exactly one member `channels`, and it contains only IDs. A list that cannot be
-    /// read completely must not be used.
+    /// Returns `nil` unless the body is a JSON object whose member `channels` is an array of IDs only; other members
+    /// are allowed. A list that cannot be read completely must not be used.
     private static func channels(_ body: [UInt8]) -> ChannelListing? {
         guard let json = try? JSONValue(parsing: body), case .object(let members) = json.kind,
             let elements = json["channels"]?.elements
@@ -123,7 +123,8 @@ enum Reading<Value> {
 }
 
 extension APNsAnswer {
-    /// Parses an accepted answer. If that fails, the call counts as unanswered, because APNs may have processed it.
+    /// Parses an accepted answer. If the answer cannot be parsed, the call counts as unanswered, because APNs may have
+    /// processed it.
     func map<Read: Sendable>(_ read: (Value) -> Reading<Read>) -> APNsAnswer<Read> {
         switch self {
         case .accepted(let value, let receipt):

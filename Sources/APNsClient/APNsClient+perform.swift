@@ -66,7 +66,8 @@ extension APNsClient {
                 case .accepted:
                     member.tokenAccepted()
                     standings.accepted(token, of: use)
-                // APNs checks the token first, so an answer about the channel means that it accepted the token.
+                // APNs checks the token before the channel and the quota. So if APNs refuses a call because of the
+                // channel or the quota, APNs has accepted the token.
                 case .refused(let refusal) where [.channelGone, .quota].contains(refusal.meaning):
                     member.tokenAccepted()
                     standings.accepted(token, of: use)
@@ -94,12 +95,13 @@ extension APNsClient {
         return .unsent(why)
     }
 
-    /// The most times that one call is sent. After so many failed attempts, another one is unlikely to succeed.
+    /// The most times that one call is sent. After so many failed attempts, another attempt is unlikely to succeed.
     private static let maximumSends = 10
 
     /// Replaces a refused token. Returns whether there is another token to try.
     ///
-    /// - Parameter isProbe: whether the call was a probe. Then the refusal has already been logged.
+    /// - Parameter isProbe: whether the call was a probe. A probe is sent only after APNs has refused the key's tokens.
+    ///   The log already has this refusal.
     private func replace(
         _ token: ProviderToken, of credentials: Credentials, after reason: APNsReason, _ isProbe: Bool
     ) async throws -> Bool {

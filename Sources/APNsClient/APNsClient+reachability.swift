@@ -15,8 +15,8 @@ package enum APNsReachability: Sendable, Hashable {
 }
 
 extension APNsClient {
-    /// The reachability of APNs in an environment. An unreachable host is the result even if other hosts are reachable.
-    /// Without one, a refused key is the result.
+    /// The reachability of APNs in an environment. If one host is unreachable, the result is `unreachable`, even if
+    /// other hosts are reachable. Otherwise, if APNs refuses a key, the result is `refused`.
     package func reachability(of environment: APNsEnvironment) -> APNsReachability {
         let endpoints = [settings.endpoints.send[environment], settings.endpoints.manage[environment]].compactMap(
             \.self)
@@ -35,7 +35,7 @@ extension APNsClient {
 }
 
 extension ConnectionPool {
-    /// The reachability by the connections of this pool.
+    /// The reachability of this pool's endpoint, judged by the pool's connections.
     var reachability: APNsReachability {
         let (hasOne, fault, silence) = status
         if let silence { return .unreachable(reason: silence) }

@@ -15,7 +15,7 @@ package final class APNsClient: Sendable {
         package var proxies = ProxySettings()
         /// The normal number of connections for each endpoint, team and key.
         package var connections = 2
-        /// The most connections under load.
+        /// The most connections for each endpoint, team, key and kind of traffic, under load.
         package var maximumConnections = 8
         /// The time after which a request counts as unanswered.
         package var requestTimeout: Duration = .seconds(5)
@@ -23,7 +23,7 @@ package final class APNsClient: Sendable {
         package var connectTimeout: Duration = .seconds(10)
         /// If requests wait for answers and APNs sends nothing for this long, the client sends a PING.
         package var overdueInterval: Duration = .seconds(2)
-        /// How long APNs may stay silent after such a PING before the connection is closed.
+        /// How long APNs may stay silent after the PING that follows `overdueInterval`. Then the connection is closed.
         package var pingTimeout: Duration = .seconds(2)
         /// The store with which replicas share provider tokens; `nil`: each process uses its own.
         package var tokenStore: (any ProviderTokenStore)?
@@ -55,7 +55,7 @@ package final class APNsClient: Sendable {
     let metrics: CallMetrics
     let logger: Logger
     private let factory: any MetricsFactory
-    /// `nil` once closed.
+    /// The pools; `nil` after the client was closed.
     private let pools = Mutex<[PoolKey: ConnectionPool]?>([:])
 
     package init(settings: Settings, keys: KeyRing, now: @escaping @Sendable () -> Date, logger: Logger) {
@@ -79,11 +79,12 @@ package final class APNsClient: Sendable {
         }
     }
 
-    /// Makes the next call read every key file again. Changed files are also noticed without this.
+    /// Makes the next call read every key file again. The client also notices changed files without a call of this
+    /// function.
     package func reloadKeys() { tokens.checkFiles() }
 
     /// Updates the gauges: connections, streams in use, token ages. It also checks whether the file of a refused key
-    /// was replaced. To be called before each scrape, or every few seconds.
+    /// was replaced. Call this function before each scrape, or every few seconds.
     package func recordGauges() {
         for pool in pools.withLock({ Array(($0 ?? [:]).values) }) { pool.recordGauges() }
         tokens.recordGauges()
@@ -122,8 +123,8 @@ package final class APNsClient: Sendable {
         configuration.connectTimeout = settings.connectTimeout
         configuration.overdueInterval = settings.overdueInterval
         configuration.pingTimeout = settings.pingTimeout
-        // With provider tokens APNs allows only one stream until it has accepted a token (docs/internals/apns.md
-        // section 6).
+        // On a connection with provider tokens, APNs allows only one stream until it has accepted a token
+        // (docs/internals/apns.md section 6).
         configuration.initialConcurrency = 1
         configuration.onAnswer = { metrics.answered($0) }
         return ConnectionPool(

@@ -5,8 +5,8 @@ package struct Endpoint: Sendable, Hashable {
     package let host: String
     package let port: Int
 
-    /// Parses a base URL such as `https://api.push.apple.com:443`. The port is part of it, because Apple's management
-    /// ports differ by environment (docs/internals/apns.md C19); the default is 443.
+    /// Parses a base URL such as `https://api.push.apple.com:443`. The port is part of the endpoint, because Apple's
+    /// management ports differ by environment (docs/internals/apns.md C19); the default is 443.
     ///
     /// - Returns: `nil` for other text, including a URL with a path.
     package init?(url: String) {
@@ -35,7 +35,7 @@ package struct Endpoint: Sendable, Hashable {
 
     private static func port(_ text: Substring) -> Int? {
         if text.isEmpty { return 443 }
-        // Only digits, because `Int` alone would accept a sign.
+        // A port has only digits. `Int` alone would also accept a sign.
         guard text.hasPrefix(":"), text.dropFirst().utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             let port = Int(text.dropFirst()), (1...65_535).contains(port)
         else { return nil }

@@ -35,7 +35,7 @@ package struct APNsReason: RawRepresentable, Sendable, Hashable, CustomStringCon
         case badRequest
         /// The channel or the device token does not exist, no longer exists, or belongs to the other environment.
         case channelGone
-        /// The app's registration at Apple does not allow it: capability, topic or path.
+        /// The app's registration at Apple does not allow the request: capability, topic or path.
         case configuration
         /// The provider token or its key is refused.
         case credentials

@@ -12,7 +12,8 @@ package struct BroadcastPayload: Sendable, Hashable {
 
     /// The fields that only a `start` has (docs/internals/apns.md 3.2 and 4).
     package struct Start: Sendable, Hashable {
-        /// Where the activity gets its updates from. The key is next to `attributes-type`; it needs iOS 18.
+        /// Where the activity gets its updates from. The value is sent as `input-push-channel` or `input-push-token`, a
+        /// key of `aps` like `attributes-type`. Both keys need iOS 18.
         package enum Input: Sendable, Hashable {
             /// `input-push-channel`: the activity listens to this channel, given as the text of a JSON string.
             case channel([UInt8])
@@ -62,8 +63,8 @@ package struct BroadcastPayload: Sendable, Hashable {
         self.relevanceScore = relevanceScore
     }
 
-    /// The whole request body. A device orders updates by `timestamp` (seconds since 1970). It must rise from one
-    /// message of a channel to the next, and stay the same when a message is repeated.
+    /// The whole request body. A device orders updates by `timestamp` (seconds since 1970). The timestamp must rise
+    /// from one message of a channel to the next, and stay the same when a message is repeated.
     package func body(timestamp: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(

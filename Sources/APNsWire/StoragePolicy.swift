@@ -1,8 +1,8 @@
-/// Whether APNs stores a channel's newest message for devices that are offline. It is set at creation and never
-/// changes.
+/// Whether APNs stores a channel's newest message for devices that are offline. The policy is set when the channel is
+/// created, and never changes.
 package enum StoragePolicy: String, Sendable, Hashable, CaseIterable {
-    /// Apple's 0: one delivery attempt, and nothing is stored. It has the higher publishing budget, so use it for
-    /// frequent updates.
+    /// Apple's 0: one delivery attempt, and nothing is stored. A channel with this policy has the higher publishing
+    /// budget, so use it for frequent updates.
     case noMessageStored
     /// Apple's 1: the newest message is stored until its `apns-expiration`, at most 8 hours.
     case mostRecentMessageStored

@@ -23,7 +23,7 @@ struct CSVRecords {
         }
     }
 
-    /// The line on which the last record ends.
+    /// The number of the last line of the newest record that `next` returned.
     var number: Int { lines.number }
 
     /// The next record that is not empty; `nil` at the end.

@@ -1,4 +1,5 @@
-/// The limits of a calendar's text. Reading stops at the first line beyond a limit.
+/// The limits of a calendar's text. Beyond a limit, the whole file is refused. Only a UID that is too long, or a year
+/// outside of `years`, is a fault of its entry alone.
 package enum CalendarLimits {
     /// The most bytes of a file. Ten leagues of 380 fixtures take 1.5 MB as iCalendar.
     package static let bytes = 4 * 1_024 * 1_024

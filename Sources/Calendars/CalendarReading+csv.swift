@@ -81,7 +81,8 @@ private struct Header {
     /// The number of columns.
     let count: Int
     private var places: [String: Int] = [:]
-    /// Several columns that the plan gives for one name, such as `date time`. Their values are joined with a space.
+    /// The places of columns by the text in the plan, for texts that name several columns, such as `date time`. The
+    /// values of these columns are joined with a space.
     private var joined: [String: [Int]] = [:]
 
     /// - Throws: if a declared column does not exist.

@@ -8,7 +8,8 @@ package struct CalendarReading: Sendable {
     }
 
     package var format: Format
-    /// By name: the CSV column, the iCalendar property or the template that gives its value.
+    /// Where each value comes from, by the value's name: a CSV column, an iCalendar property or a template. An empty
+    /// text: the name has no value.
     package var columns: [String: String]
     package var datePattern: DatePattern
     /// The time zone for times that have none; `nil`: the file's time zone, or else UTC.

@@ -36,7 +36,7 @@ package enum DatePattern: String, Sendable, Hashable, CaseIterable {
     /// `2026/11/28 15:30`, `2026.11.28`.
     case ymd
 
-    /// `nil`: the text is not such a time, or the year is outside `CalendarLimits.years`.
+    /// `nil`: the text is not a time in this order or in ISO 8601, or the year is outside `CalendarLimits.years`.
     func read(_ text: some StringProtocol) -> CalendarTime? {
         if let time = Self.iso(TextCursor(text)) { return time }
         return self == .iso ? nil : numbers(TextCursor(text))

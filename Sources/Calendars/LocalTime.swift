@@ -17,8 +17,8 @@ extension TimeZone {
         (0x41...0x5A).contains(byte & 0xDF) || (0x30...0x39).contains(byte) || "_+-/".utf8.contains(byte)
     }
 
-    /// The instant at which the clock shows `local`. If the clock shows it twice, the first one. If the clock skips it,
-    /// the offset before the change is used (RFC 5545 3.3.5).
+    /// The instant at which the clock shows `local`. If the clock shows this time twice, the result is the first
+    /// instant. If the clock skips this time, the offset before the change is used (RFC 5545 3.3.5).
     func instant(local: Int) -> Int {
         let before = offset(at: local - 86_400)
         if offset(at: local - before) == before { return local - before }

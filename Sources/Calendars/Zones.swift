@@ -8,8 +8,8 @@ struct Zones {
     private var known: [String: TimeZone] = [:]
     private var unknown: Set<String> = []
 
-    /// - Parameter named: the file's time zone for times that have none. Files often have an invalid name there; then
-    ///   it is UTC.
+    /// - Parameter named: the file's time zone for times that have none. Many files have an invalid name for this time
+    ///   zone; such a name counts as UTC.
     init(reading: CalendarReading, named: String?) {
         floating = reading.fallback ?? reading.timeZone ?? named.flatMap(TimeZone.named) ?? .utc
         fallback = reading.fallback

@@ -28,7 +28,7 @@ package struct ContentPreview: Sendable {
 }
 
 extension ContentPreview {
-    /// Why a text is not a template; `nil`: it is one, or it is absent.
+    /// Why a text is not a template; `nil`: the text is a template, or there is no text.
     package static func fault(in text: String?) -> String? {
         do throws(PreviewTemplate.Fault) {
             _ = try text.map { text throws(PreviewTemplate.Fault) in try PreviewTemplate(text) }

@@ -72,7 +72,7 @@ package struct PreviewTemplate: Sendable {
 
     // MARK: Reading
 
-    /// Checks each tag in the way that Mustache finds it: `{{`, then its kind.
+    /// Checks each tag. It finds tags as Mustache does: `{{`, then the character that gives the kind of the tag.
     private static func check(_ text: String) throws(Fault) {
         var rest = text[...]
         var depth = 0
@@ -106,7 +106,8 @@ package struct PreviewTemplate: Sendable {
         switch error as? MustacheTemplate.Error {
         case .sectionCloseNameIncorrect?: "this closes a section other than the one opened last."
         case .expectedSectionEnd?: "a section is not closed."
-        case .unfinishedName?: "a name may have only ASCII letters, digits and .-_?, and }} must follow."
+        case .unfinishedName?:
+            "a name may have only ASCII letters, digits and the characters . - _ ?; then }} must follow."
         default: "it cannot be read."
         }
     }

@@ -57,7 +57,7 @@ struct PreviewValue: MustacheParent, MustacheCustomRenderable {
         case .null: ""
         case .bool(let flag): flag ? "true" : "false"
         case .number(let text), .string(let text): budget.take(text.utf8.count) ? text : ""
-        // Shown as written, because a template cannot say how to show them.
+        // Lists and objects are shown as written, because a template cannot say how to show them.
         case .array, .object: budget.take(value.source.count) ? String(decoding: value.source, as: UTF8.self) : ""
         }
     }

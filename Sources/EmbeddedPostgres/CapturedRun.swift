@@ -9,11 +9,11 @@ struct CapturedRun: Sendable {
     /// The last line that is not empty.
     var lastLine: String { Self.lines(of: output).last ?? "nothing" }
 
-    /// The most useful line after a failure, see `complaint(in:)`.
+    /// The line of the output that best explains a failure: the last error, or else the last line.
     var complaint: String { Self.complaint(in: output) }
 
-    /// PostgreSQL prints hints and reactions after an error. So this is the last line that is an error; without one,
-    /// the last line.
+    /// The last line of `output` that is an error; if there is no such line, the last line. The last line alone is
+    /// often not the cause: after an error, PostgreSQL's programs also print hints and what they do next.
     static func complaint(in output: String) -> String {
         let lines = lines(of: output)
         let isError = { (line: String) in ["error:", "FATAL:", "PANIC:"].contains { line.contains($0) } }
@@ -29,7 +29,8 @@ struct CapturedRun: Sendable {
     /// - Throws: `SystemError` if it cannot be started.
     static func of(_ arguments: [String], environment: [String: String], input: String = "") async throws -> CapturedRun
     {
-        // Files instead of pipes: they need no reader while the program writes, and nothing blocks.
+        // The input and the output are files, not pipes. A file needs no reader while the program writes, so nothing
+        // blocks.
         let output = try Descriptor.temporaryFile()
         let text = try Descriptor.temporaryFile()
         try text.write(input)

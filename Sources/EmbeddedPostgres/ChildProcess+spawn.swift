@@ -62,8 +62,8 @@ extension ChildProcess {
         /// POSIX_SPAWN_SETSID, which glibc defines only for C programs that ask for its extensions.
         private static let spawnSetSID: Int32 = 0x80
 
-        /// Closes all descriptors from `lowest` up. glibc 2.34 does it without a race; with an older one, those that
-        /// are open now are closed.
+        /// Closes all descriptors from `lowest` up. From version 2.34 on, glibc has a function that closes them without
+        /// a race. With an older glibc, only the descriptors that are open now are closed.
         private static func closeOthers(from lowest: Int32, in actions: inout SpawnActions) {
             typealias CloseFrom = @convention(c) (UnsafeMutablePointer<SpawnActions>, Int32) -> Int32
             if let symbol = dlsym(anywhere, "posix_spawn_file_actions_addclosefrom_np") {
@@ -77,7 +77,8 @@ extension ChildProcess {
         }
     #endif
 
-    /// glibc has this function from 2.29 on. With an older one the child keeps the working directory.
+    /// Sets the child's working directory. glibc can do this from version 2.29 on. With an older glibc, the child keeps
+    /// our working directory.
     private static func changeFolder(to path: String, in actions: inout SpawnActions) {
         typealias AddChdir = @convention(c) (UnsafeMutablePointer<SpawnActions>, UnsafePointer<CChar>) -> Int32
         guard let symbol = dlsym(anywhere, "posix_spawn_file_actions_addchdir_np") else { return }
@@ -95,7 +96,8 @@ extension ChildProcess {
 
     private static func setSignals(of attributes: inout SpawnAttributes) {
         // Our process, if it is a server, ignores SIGPIPE. It also ignores SIGINT and SIGTERM while it handles them in
-        // another way. A shell that inherits an ignored signal can never catch it.
+        // another way. A shell that inherits an ignored signal can never catch it. So all signals get their default
+        // actions in the child.
         var defaults = sigset_t()
         sigfillset(&defaults)
         sigdelset(&defaults, SIGKILL)

@@ -8,13 +8,13 @@ internal import Synchronization
 #endif
 
 /// A child process that inherits only what it is given. It has its own session, so that Ctrl-C in a terminal does not
-/// reach it; its signals have their defaults; and it has only the named descriptors.
+/// reach it. Its signals have their default actions. It has only the descriptors that are passed to `init`.
 final class ChildProcess: Sendable {
     /// How a process ended.
     enum Ending: Sendable, Equatable {
         case exited(Int32)
         case signalled(Int32)
-        /// Other code in this process took its status, or the process ignores SIGCHLD.
+        /// Other code in this process took the child's status, or this process ignores SIGCHLD.
         case unknown
 
         var isSuccess: Bool { self == .exited(0) }
@@ -28,20 +28,21 @@ final class ChildProcess: Sendable {
     let pid: pid_t
     private let state = Mutex(State.running([]))
 
-    /// Starts `arguments[0]`, an absolute path. The child gets copies of `descriptors` with these numbers. Unless they
-    /// are named, standard input is empty, and standard output and error are discarded.
+    /// Starts `arguments[0]`, an absolute path. The child gets a copy of each descriptor, with the key as its number.
+    /// Without an entry for 0, standard input is empty. Without an entry for 1 or 2, standard output or error is
+    /// discarded.
     ///
     /// - Throws: `SystemError` if it cannot be started.
     init(_ arguments: [String], environment: [String: String], descriptors: [Int32: Descriptor] = [:]) throws {
         pid = try Self.spawn(arguments, environment: environment, descriptors: descriptors)
-        // A separate thread, because a wait that blocks must not use the threads of async code.
+        // The wait has its own thread, because a wait that blocks must not use the threads of async code.
         let waiter = Thread { [self] in finish(Self.wait(for: pid)) }
         waiter.stackSize = 256 << 10
         waiter.start()
     }
 
-    /// Waits for its end and returns how it ended. Cancelling the caller does not stop the wait, so end the child
-    /// instead.
+    /// Waits until the child ends, and returns how it ended. Cancelling the caller does not stop the wait, so end the
+    /// child instead.
     var ending: Ending {
         get async {
             await withCheckedContinuation { continuation in
@@ -58,7 +59,7 @@ final class ChildProcess: Sendable {
         }
     }
 
-    /// How it ended; nil while it runs.
+    /// How the child ended; nil while it runs.
     var endingSoFar: Ending? {
         state.withLock { if case .ended(let ending) = $0 { ending } else { nil } }
     }

@@ -15,7 +15,8 @@ struct ClusterCreation: Sendable {
     let launcher: Launcher
     let account: PostgresAccount?
 
-    /// - Throws: `PostgresClusterError.initdbFailed` with its last message; `SystemError` for a problem with a folder.
+    /// - Throws: `PostgresClusterError.initdbFailed` with the error message of the program that failed; `SystemError`
+    ///   for a problem with a folder.
     func run() async throws {
         removeLeftovers()
         let new = "\(layout.data)\(Self.suffix)\(UUID().uuidString)"

@@ -42,7 +42,7 @@ enum ClusterFolder {
 
     /// The major version of PostgreSQL that created the data; nil: there are no data.
     ///
-    /// - Throws: `PostgresClusterError` if there is something else in its place.
+    /// - Throws: `PostgresClusterError` if the folder for the data has other files, or cannot be read.
     static func version(_ layout: ClusterLayout) throws -> String? {
         let version = try? String(contentsOfFile: layout.version, encoding: .utf8)
         if let version = version?.trimmingCharacters(in: .whitespacesAndNewlines), !version.isEmpty { return version }
@@ -68,8 +68,8 @@ enum ClusterFolder {
 struct SocketFolder: Sendable {
     let layout: ClusterLayout
 
-    /// Creates it. An existing one is used only if it certainly belongs to us, because another user could have created
-    /// it in a temporary folder.
+    /// Creates the folder. An existing folder is used only if it certainly belongs to us. The path may be in a folder
+    /// for temporary files, where another user could have created it.
     func make(for account: PostgresAccount?) throws {
         let path = layout.socketFolder
         let owner = account?.userID ?? geteuid()
@@ -84,8 +84,8 @@ struct SocketFolder: Sendable {
         }
     }
 
-    /// Removes the sockets of servers that have ended. A socket whose process number is in use again would prevent the
-    /// start.
+    /// Removes the sockets and lock files of servers that have ended. If the process ID in a lock file belonged to
+    /// another process now, PostgreSQL would refuse to start.
     func clear() throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: layout.socketFolder) {
             unlink("\(layout.socketFolder)/\(name)")

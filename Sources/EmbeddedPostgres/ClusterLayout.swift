@@ -13,9 +13,9 @@ struct ClusterLayout: Sendable, Equatable {
     private static let socketName = ".s.PGSQL.5432"
 
     let directory: String
-    /// The folder of the Unix socket, with the permissions 0700. It is next to the data, unless that path is too long
-    /// or has a comma (which PostgreSQL interprets as a list). Then it is a short one in the temporary folder, named
-    /// after the user and the directory.
+    /// The folder of the Unix socket, with the permissions 0700. Normally it is next to the data. If the path there is
+    /// too long or has a comma (which PostgreSQL interprets as a list), the socket's folder is in the temporary folder
+    /// instead, with a short name made from the user and the directory.
     let socketFolder: String
 
     /// `directory` is absolute and has no symbolic links, so that two paths to one folder are one cluster.
@@ -38,7 +38,7 @@ struct ClusterLayout: Sendable, Equatable {
     var version: String { "\(data)/PG_VERSION" }
     var postmasterFile: String { "\(data)/postmaster.pid" }
 
-    /// Part of the socket's name; there is no TCP port.
+    /// The number in the socket's name. By default the server listens on no TCP port.
     static let port = 5432
 
     /// A connection string with keywords for libpq.

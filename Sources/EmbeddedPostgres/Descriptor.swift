@@ -32,8 +32,8 @@ final class Descriptor: Sendable {
     static func pipe() throws -> (read: Descriptor, write: Descriptor) {
         var ends: [Int32] = [-1, -1]
         #if canImport(Darwin)
-            // Between the two calls another thread could start a process that inherits the ends. Our own child
-            // processes do not.
+            // Between `pipe` and `fcntl`, another thread could start a process that inherits the two ends of the pipe.
+            // Our own child processes do not inherit them.
             guard Darwin.pipe(&ends) == 0 else { throw SystemError(code: errno, call: "make a pipe") }
             for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         #else

@@ -6,17 +6,17 @@ internal import Foundation
     internal import Glibc
 #endif
 
-/// A server on our data that an ended process left behind. Only the holder of the directory's lock may use this.
+/// A server on our data that an ended process left behind. Only the holder of the directory's lock may use this type.
 struct EarlierServer: Sendable {
     private static let timeout = Duration.seconds(30)
     private static let pollInterval = Duration.milliseconds(10)
 
     let layout: ClusterLayout
 
-    /// Stops the server, or waits if it is already stopping. If its process ID belongs to another program now, the ID
+    /// Stops the server, or waits if it is already stopping. If another program now has the server's process ID, the ID
     /// is removed from the data, because PostgreSQL would otherwise refuse to start.
     ///
-    /// - Throws: `PostgresClusterError` if it has not ended after thirty seconds.
+    /// - Throws: `PostgresClusterError` if the server has not ended after thirty seconds.
     func stop() async throws {
         guard let file = PostmasterFile(path: layout.postmasterFile) else { return }
         let deadline = ContinuousClock.now + Self.timeout

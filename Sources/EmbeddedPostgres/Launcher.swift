@@ -42,7 +42,8 @@ struct Launcher: Sendable, Equatable {
             .cannotLeaveRoot(why: refusal ?? "no program can be started as the user `\(account.name)`"))
     }
 
-    /// The exit code of the probe, which differs from those of `setpriv`, `runuser` (1, 126, 127) and the shell (2).
+    /// The exit code of `probe` if a folder cannot be entered or the program cannot be executed. `setpriv`, `runuser`
+    /// (1, 126, 127) and the shell (2) use other codes.
     private static let closedFolder: Int32 = 77
 
     private static func ways(for account: PostgresAccount) -> [Launcher] {

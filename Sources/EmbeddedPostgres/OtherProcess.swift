@@ -8,11 +8,12 @@ internal import Foundation
 
 /// The process with the ID of an earlier server.
 enum OtherProcess: Sendable, Equatable {
-    /// There is none; the ID is free.
+    /// No process has the ID.
     case gone
     /// The server of this data.
     case server
-    /// Another PostgreSQL, or one that cannot be identified. PostgreSQL itself must decide.
+    /// Another process of PostgreSQL, or one that cannot be identified. It is left alone, and PostgreSQL itself decides
+    /// whether a new server may start.
     case anotherPostgres
     /// Another program that got the ID later (in a container the same IDs return at every start), or a zombie: a
     /// process that has ended, but whose parent has not waited for it.

@@ -8,7 +8,7 @@ internal import Logging
 #endif
 
 extension PostgresCluster {
-    /// Enough for a crash recovery, which replays at most a few hundred megabytes of log.
+    /// This time is enough for a crash recovery, which replays at most a few hundred megabytes of log.
     private static let timeout = Duration.seconds(120)
 
     /// The steps of `start()`, in order.
@@ -65,8 +65,8 @@ extension PostgresCluster {
 /// One attempt to start the server.
 private struct Attempt {
     private static let pollInterval = Duration.milliseconds(10)
-    /// The sessions of a killed server end a moment after it. Until then PostgreSQL refuses to start another server
-    /// with this message.
+    /// A part of PostgreSQL's message when it refuses to start because sessions of a killed server still run. These
+    /// sessions end a moment after the killed server.
     private static let lingeringSessions = "pre-existing shared memory block"
 
     let server: ServerProcess
@@ -74,11 +74,11 @@ private struct Attempt {
     /// The file of an earlier server, which may still say "ready".
     let stale: PostmasterFile?
 
-    /// Waits until the server accepts connections. It reports that in a file, so no connection and no client program
-    /// are needed.
+    /// Waits until the server accepts connections. The server writes its state to a file (`PostmasterFile`), so no
+    /// connection and no client program are needed.
     ///
     /// - Returns: `false` if another attempt may succeed.
-    /// - Throws: `PostgresClusterError` if it ended or was not ready in time.
+    /// - Throws: `PostgresClusterError` if the server ended or was not ready in time.
     func succeeds(before deadline: ContinuousClock.Instant) async throws -> Bool {
         while true {
             if let file = PostmasterFile(path: layout.postmasterFile), file.isReady, file.server != stale?.server {

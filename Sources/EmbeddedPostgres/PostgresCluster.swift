@@ -8,27 +8,27 @@ internal import Synchronization
     internal import Glibc
 #endif
 
-/// A private PostgreSQL cluster in a folder. It is started and stopped with this process.
+/// A private PostgreSQL cluster in a folder. Its server is started and stopped with this process.
 ///
-/// It only listens on a Unix socket in a folder that no other account can enter. It stops when this process ends, even
-/// by `kill -9`, and the next process takes the data over. If this process is root, the server runs as `postgres` or
-/// `nobody`.
+/// The server listens only on a Unix socket in a folder that no other account can enter. The server stops when this
+/// process ends, even by `kill -9`, and the next process takes the data over. If this process is root, the server runs
+/// as `postgres` or `nobody`.
 package final class PostgresCluster: Sendable {
-    /// The folder it was made with.
+    /// The folder that was passed to `init`.
     package let directory: String
     let settings: ServerSettings
     let search: InstallationSearch
     let logger: Logger
     private let running = Mutex<RunningCluster?>(nil)
-    /// The last requested start or stop. They run one after the other.
+    /// The last requested start or stop. Starts and stops run one after the other.
     private let lastTurn = Mutex<Task<Void, Never>?>(nil)
 
-    /// A cluster with its data in `directory`/postgres, and with its log, lock and socket next to it. Nothing is
+    /// A cluster with its data in `directory`/postgres, and with its log, lock and socket next to the data. Nothing is
     /// started yet.
     ///
     /// - Parameters:
     ///   - directory: an absolute path, or one relative to the working directory. It is created if it does not exist.
-    ///   - durable: `false` makes it faster, but data may be lost in a power cut. For tests.
+    ///   - durable: `false` makes the server faster, but data may be lost in a power cut. Use `false` only for tests.
     ///   - tcpPort: the port on 127.0.0.1 in the connection string of `start`; `nil`: there is no port, and the string
     ///     has the socket.
     package convenience init(directory: String, logger: Logger, durable: Bool = true, tcpPort: Int? = nil) {
@@ -46,11 +46,11 @@ package final class PostgresCluster: Sendable {
 
     /// Creates the cluster the first time, starts the server, and waits until it accepts connections.
     ///
-    /// It takes one to two seconds the first time, later less than one, and after a crash up to two minutes. Cancelling
-    /// the caller stops what has begun. If the server already runs, it returns at once.
+    /// The first start takes one to two seconds, a later start less than one, and a start after a crash up to two
+    /// minutes. Cancelling the caller stops what has begun. If the server already runs, this function returns at once.
     ///
     /// - Returns: a libpq connection string for the database `grandstand`, with the rights of its owner.
-    /// - Throws: `PostgresClusterError` or `CancellationError`. Then nothing is left running.
+    /// - Throws: `PostgresClusterError` or `CancellationError`. After an error, nothing is left running.
     package func start() async throws -> String {
         let turn = takeTurn { [self] () async throws -> String in
             if let cluster = running.withLock({ $0 }) {
@@ -80,8 +80,8 @@ package final class PostgresCluster: Sendable {
         return layout.connectionString(tcpPort: settings.tcpPort)
     }
 
-    /// Stops the server. Open sessions end; committed transactions are on disk. It waits for the end and may be called
-    /// again.
+    /// Stops the server, and waits until it has ended. Open sessions end; committed transactions are on disk. This
+    /// function may be called again.
     package func stop() async {
         let turn = takeTurn { [self] in
             guard let cluster = running.withLock({ $0.take() }) else { return }
@@ -109,7 +109,8 @@ package final class PostgresCluster: Sendable {
     }
 }
 
-/// The resources of a started cluster. Releasing it also stops the server, but does not wait.
+/// The resources of a started cluster. If they are released without `stop`, the server also stops, but nothing waits
+/// for its end.
 struct RunningCluster: Sendable {
     let layout: ClusterLayout
     let server: ServerProcess
@@ -117,7 +118,8 @@ struct RunningCluster: Sendable {
 
     func stop(logger: Logger) async {
         await server.stop(postmasterFile: layout.postmasterFile)
-        // The server has already ended, unless the shell was killed and left the server behind.
+        // The server has already ended, unless its parent, the shell in `ServerProcess`, was killed and left the server
+        // behind.
         try? await EarlierServer(layout: layout).stop()
         SocketFolder(layout: layout).remove()
         lock.release()

@@ -13,9 +13,10 @@ package struct PostgresClusterError: Error, Equatable, CustomStringConvertible {
         case binariesMissing
         /// There are no programs of the major version that created the data; `installed` are the versions found.
         case otherVersion(data: String, needed: String, installed: [String])
-        /// `initdb` ended with an error; the last line it printed.
+        /// `initdb` ended with an error. `lastLine` is its last error message, or else the last line that it printed.
         case initdbFailed(lastLine: String)
-        /// `postgres` ended or was not ready in time; the last line of its log.
+        /// `postgres` ended or was not ready in time. `lastLine` is the last error in its log, or else the last line of
+        /// the log.
         case serverFailed(lastLine: String, log: String)
         /// A folder cannot be created, read or entered.
         case directoryUnusable(path: String, why: String)

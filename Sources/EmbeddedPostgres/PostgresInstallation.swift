@@ -34,8 +34,8 @@ struct InstallationSearch: Sendable {
         return InstallationSearch(folders: onPath + (debian + homebrew).map { "\($0)/bin" })
     }
 
-    /// All installations in order, without duplicates. A link in `PATH` is followed to its folder, which has the other
-    /// programs.
+    /// All installations in order, without duplicates. A symbolic link to `postgres` is resolved, because the other
+    /// programs are in the folder of its target.
     func installations() -> [PostgresInstallation] {
         let files = FileManager.default
         var found: [PostgresInstallation] = []

@@ -12,7 +12,7 @@ struct PostmasterFile: Sendable, Equatable {
     let pid: Int32
     /// Process ID and start time, which identify the server.
     let server: String
-    /// Whether it accepts connections.
+    /// Whether the server accepts connections.
     let isReady: Bool
 
     init?(text: String) {
@@ -23,14 +23,14 @@ struct PostmasterFile: Sendable, Equatable {
         isReady = lines.count > 7 && lines[7].trimmingCharacters(in: .whitespaces) == "ready"
     }
 
-    /// Returns nil if there is no file, or it is not complete yet.
+    /// Returns nil if there is no file, or the file is not complete yet.
     init?(path: String) {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
         self.init(text: text)
     }
 
-    /// Writes a process ID that no process has. The other lines stay, because PostgreSQL finds sessions that outlived
-    /// their server by the number of the shared memory.
+    /// Replaces the process ID in the file by one that no process has. The other lines stay. One of the other lines has
+    /// the number of the shared memory, by which PostgreSQL finds sessions that outlived their server.
     static func clearProcessNumber(path: String) throws {
         let text = try String(contentsOfFile: path, encoding: .utf8)
         let rest = text.drop { $0 != "\n" }

@@ -12,8 +12,8 @@ internal import Synchronization
 /// The server's parent is a shell, which has one end of a pair of sockets; this process has the other. When our end
 /// closes, by `stop()` or because this process has ended in any way, the shell stops the server.
 final class ServerProcess: Sendable {
-    /// A fast shutdown writes a checkpoint. After this time the server is told to stop at once, and recovers at its
-    /// next start.
+    /// The longest time for a fast shutdown, which writes a checkpoint. After this time the server is told to stop at
+    /// once. It then recovers at its next start.
     private static let timeout = Duration.seconds(30)
 
     private let shell: ChildProcess
@@ -36,7 +36,7 @@ final class ServerProcess: Sendable {
         _ = await shell.ending
     }
 
-    /// Stops the server and waits until it has ended. It may be called again.
+    /// Stops the server and waits until it has ended. This function may be called again.
     func stop(postmasterFile: String) async {
         lifeline.withLock { $0 = nil }
         let escalation = Task {

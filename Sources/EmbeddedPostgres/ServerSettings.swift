@@ -26,12 +26,13 @@ struct ServerSettings: Sendable {
             "listen_addresses=\(tcpPort == nil ? "" : "127.0.0.1")", "port=\(tcpPort ?? ClusterLayout.port)",
             "unix_socket_directories=\(layout.socketFolder)",
             "unix_socket_permissions=0700",
-            // Small values, for one machine. 250 connections are enough for the pools of some servers (about 30 each at
-            // most) and an administrator.
+            // The values are small, for one machine. 250 connections are enough for an administrator and the pools of
+            // several Grandstand servers, which have at most about 30 connections each.
             "max_connections=250", "shared_buffers=32MB", "max_wal_size=256MB", "jit=off",
             // Tests run ANALYZE themselves, because a query plan must not depend on when autovacuum runs.
             "autovacuum=\(durable ? "on" : "off")",
-            // Clients get the errors of statements and log them; here they would only fill the disk.
+            // The server's log does not have the errors of statements: clients get these errors and log them, and in
+            // the server's log they would only fill the disk.
             "logging_collector=off", "log_destination=stderr", "log_min_messages=log", "log_checkpoints=off",
             "log_line_prefix=%m [%p] ", "log_timezone=UTC",
         ]

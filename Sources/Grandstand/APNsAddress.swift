@@ -7,7 +7,8 @@ package struct APNsAddress: Sendable, Hashable {
     package var credentials: Credentials
     /// How management paths spell the bundle ID. The send path always uses the registered spelling.
     package var managementPath: ManagementPath
-    /// Apple refused a call because the app's Broadcast capability is off, and has accepted no such call since.
+    /// Whether Apple refused a call because the app's Broadcast capability is off, and has accepted no call that needs
+    /// the capability since then.
     package var isCapabilityOff: Bool
 
     package init(

@@ -5,13 +5,13 @@ package import FoundationEssentials
 package enum APNsAnswer<Value: Sendable>: Sendable {
     case accepted(Value, APNsReceipt)
     case refused(APNsRefusal)
-    /// No answer came, so APNs may have processed the call. Only a caller that knows the effect of a repetition may
-    /// repeat it.
+    /// No answer came, so APNs may have processed the call. A caller may repeat the call only if it knows the effect of
+    /// a repetition.
     case unanswered(String)
-    /// APNs never saw the call: no connection, no free stream. Safe to repeat.
+    /// APNs never received the call: there was no connection or no free stream. The call may be repeated.
     case unsent(String)
-    /// The server did not try the call, because something is missing here: a key file or an endpoint. This says nothing
-    /// about APNs.
+    /// The server did not try the call, because a key file or an endpoint is missing on this server. This case says
+    /// nothing about APNs.
     case withheld(String)
 }
 
@@ -50,8 +50,8 @@ package struct APNsRefusal: Error, Sendable, Equatable {
     package var status: Int
     package var reason: APNsReason
     package var requestID: String?
-    /// Seconds that APNs asked to wait. Apple does not document that APNs sends this. If APNs refuses a provider token:
-    /// seconds until a request may carry the token again.
+    /// Seconds that APNs asked to wait. Apple does not document that APNs sends `Retry-After`. If APNs refuses a
+    /// provider token: seconds until a request may carry the token again.
     package var retryAfter: Int?
     /// The request was not sent, because APNs had refused the provider token. The token is not sent again before
     /// `retryAfter`.
@@ -82,10 +82,10 @@ package struct APNsRefusal: Error, Sendable, Equatable {
 
     package var meaning: APNsReason.Meaning { reason.meaning(status: status) }
 
-    /// Whether APNs throttles requests. Too many renewals of a provider token do not count as this.
+    /// Whether APNs throttles requests. A refusal because of too many renewals of a provider token does not count.
     package var isTooManyRequests: Bool { status == 429 && reason != .tooManyProviderTokenUpdates }
 
-    /// Whether APNs may have processed the request although it answered with an error. 503 says that APNs did not take
-    /// the request. Any other 5xx may be a failure while it was processed (docs/internals/apns.md C17).
+    /// Whether APNs may have processed the request although APNs answered with an error. 503 says that APNs did not
+    /// take the request. Any other 5xx may be a failure while APNs processed the request (docs/internals/apns.md C17).
     package var leavesOpen: Bool { status >= 500 && status != 503 }
 }

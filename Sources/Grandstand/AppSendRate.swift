@@ -9,7 +9,7 @@ package import FoundationEssentials
 #endif
 
 /// Learns from APNs' 429 answers which limit applies to one app and environment, for broadcasts or for device pushes: a
-/// limit of the whole app, or limits of single lanes.
+/// limit of the whole app, or limits of single lanes. A lane has the messages to one channel or to one token.
 ///
 /// From the first 429 on, it counts the answers of each lane. Two explanations are compared. Either the app has a
 /// limit, and every lane meets it equally often. Or some lanes have their own limits, and the other lanes meet the
@@ -19,7 +19,8 @@ package struct AppSendRate: Sendable {
     /// APNs' two APIs. Each has its own limits.
     package enum API: String, Sendable, Hashable, CaseIterable {
         case broadcast
-        /// Pushes to device tokens: starts, crowds and single pushes. Here a 429 may concern a single token.
+        /// Pushes to device tokens: starts of events, updates to activities by token, and single pushes. Here a 429 may
+        /// concern a single token.
         case device
     }
 
@@ -32,7 +33,7 @@ package struct AppSendRate: Sendable {
 
     private enum Explanation {
         case limitOfApp
-        /// These lanes have their own limits, and all other lanes together got `others` 429s.
+        /// These lanes have their own limits. `others` is the number of 429s of all other lanes together.
         case limits(of: [Int], others: Int)
         case unknown
     }
@@ -45,7 +46,7 @@ package struct AppSendRate: Sendable {
     /// The rates of lanes with their own limit.
     private var rates: [Int: SendRate] = [:]
     private var throttledAt = Date.distantPast
-    /// When counting began, and how many requests were accepted in the second before.
+    /// When counting began, and how many requests were accepted in the second before counting began.
     private var countedSince = Date.distantPast
     private var acceptedBefore = 0
     /// When the app's limit was last removed, because lanes' own limits explained the 429s.
@@ -117,7 +118,7 @@ package struct AppSendRate: Sendable {
         rate.join(rate: perSecond, since: since, throttledAt: throttledAt, at: now)
     }
 
-    /// When the lane may send next because of its own limit; `nil`: the lane has no limit.
+    /// When the lane may send next because of its own limit; `nil`: the lane has no limit of its own, or may send now.
     package func notBefore(lane: Int, at now: Date) -> Date? {
         guard !rates.isEmpty, var rate = rates[lane] else { return nil }
         rate.forget(at: now)
@@ -125,7 +126,8 @@ package struct AppSendRate: Sendable {
         return next
     }
 
-    /// - Parameter atOnce: refused lanes do not ask again at once, so the first answers count as much as later ones.
+    /// - Parameter atOnce: whether the app's limit may begin before `moment` has passed. It is true if APNs sent
+    ///   `Retry-After`. Refused lanes then wait, so the first answers count as much as later answers.
     private func explanation(at now: Date, atOnce: Bool) -> Explanation {
         let accepted = answers.values.reduce(0) { $0 + $1.accepted }
         let refused = answers.values.reduce(0) { $0 + $1.refused }
@@ -140,14 +142,15 @@ package struct AppSendRate: Sendable {
         let ofApp = Self.likelihood(refused, accepted)
         var ofLanes = Self.likelihood(others, accepted - own.values.reduce(0) { $0 + $1.accepted })
         for lane in own.values { ofLanes += Self.likelihood(lane.refused, lane.accepted) }
-        // Every number of limited lanes has the same prior probability, and so has every choice of lanes of that
-        // number.
+        // Every number of limited lanes has the same prior probability. For each number, every choice of lanes has the
+        // same prior probability.
         ofLanes -= Self.choices(of: own.count, among: answers.count) + log(Double(answers.count + 1))
         if ofLanes > ofApp + Self.margin { return .limits(of: Array(own.keys), others: others) }
         guard refused >= Self.leastRefused, own.isEmpty || ofApp > ofLanes + Self.margin,
             atOnce || now.timeIntervalSince(countedSince) >= Self.moment
         else { return .unknown }
-        // A lane that asked only once says nothing about its own limit, unless most requests are refused.
+        // A lane that asked only once may have met its own limit. So its 429 is a sign of a limit of the app only if
+        // most requests are refused.
         let again = answers.values.reduce(0) { $0 + ($1.refused + $1.accepted > 1 ? $1.refused : 0) }
         return refused >= accepted || again * 2 >= refused ? .limitOfApp : .unknown
     }

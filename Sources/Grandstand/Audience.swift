@@ -8,7 +8,7 @@ package struct Audience: Sendable, Hashable {
     package struct ID: Sendable, Hashable {
         package var bundleID: BundleID
         package var environment: APNsEnvironment
-        /// `nil`: the audience without a variant. There may be others with variants in the same app and environment.
+        /// `nil`: the audience without a variant. The same app and environment may also have audiences with variants.
         package var variant: Variant?
 
         package init(bundleID: BundleID, environment: APNsEnvironment, variant: Variant? = nil) {
@@ -24,13 +24,16 @@ package struct Audience: Sendable, Hashable {
     }
 
     package var id: ID
-    /// The storage policy of its channel. A channel's policy never changes, so another policy needs another channel.
+    /// The storage policy of the audience's channel. A channel's policy never changes, so another policy needs another
+    /// channel.
     package var storagePolicy: StoragePolicy
-    /// How updates reach its Live Activities.
+    /// How updates reach the audience's Live Activities.
     package var delivery: Delivery
-    /// The priority of messages whose broadcast sets none; `nil`: chosen by message.
+    /// The priority of messages whose broadcast sets none; `nil`: the event's priority, or else the default for the
+    /// kind of message.
     package var priority: APNsPriority?
-    /// The content type of its messages; `nil`: the event's, or else the app's only content type.
+    /// The content type of the audience's messages; `nil`: the event's content type, or else the app's only content
+    /// type.
     package var content: String?
 
     package init(
@@ -56,7 +59,8 @@ package struct Audience: Sendable, Hashable {
     package var variant: Variant? { id.variant }
     package var app: AppEnvironment { AppEnvironment(bundleID: bundleID, environment: environment) }
 
-    /// The warning for an organiser whose change of storage policy gives up a channel that devices may follow.
+    /// The warning for an organiser who changed the storage policy. Another channel replaces the old channel, which
+    /// devices may still follow.
     package func warning(lost channelID: String) -> String {
         "The storage policy of \(id.words) is now \(storagePolicy.rawValue), so its channel \(channelID) is replaced. "
             + "Phones that follow the old channel get no more messages; an app that looks the event up gets the new one."

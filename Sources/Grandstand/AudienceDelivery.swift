@@ -1,9 +1,11 @@
 extension Audience {
-    /// How an event's updates reach the activities of an audience. A change does not make it another audience.
+    /// How an event's updates reach the activities of an audience. If this value changes, the audience stays the same
+    /// audience.
     package enum Delivery: String, Sendable, Hashable, CaseIterable {
-        /// By a broadcast channel. Activities without the channel that report a token are reached by token.
+        /// Updates go to a broadcast channel. An activity that does not use the channel gets updates by its token, if
+        /// the app reports the token.
         case channel
-        /// By tokens only. No channel is created.
+        /// Updates go only to tokens. No channel is created.
         case tokens
     }
 }

@@ -1,7 +1,8 @@
 package import APNsWire
 package import GrandstandContract
 
-/// Selects audiences of an event in a request: all of an app and environment, or the one with a variant.
+/// Selects audiences of an event in a request: all audiences of an app and environment, or the audience with a certain
+/// variant.
 package struct AudienceSelector: Sendable, Hashable {
     package var bundleID: BundleID
     package var environment: APNsEnvironment
@@ -16,7 +17,8 @@ package struct AudienceSelector: Sendable, Hashable {
         self.variant = variant
     }
 
-    /// Selects the audience with this ID. Without a variant it selects all audiences of the app and environment.
+    /// Selects the audience with this ID. If the ID has no variant, all audiences of its app and environment are
+    /// selected.
     package init(_ id: Audience.ID) {
         self.init(bundleID: id.bundleID, environment: id.environment, variant: id.variant)
     }

@@ -6,20 +6,20 @@ package struct BroadcastRequest: Sendable, Hashable {
     package var payload: BroadcastPayload
     /// Content or alert that replaces the general one for some variants.
     package var byVariant: [Variant: BroadcastContent.Override] = [:]
-    /// `nil`: chosen by `DeliveryPlan`.
+    /// The priority in the request; `nil`: `DeliveryPlan` chooses the priority.
     package var priority: APNsPriority?
     /// The event's default priority. The priority of an audience takes precedence.
     package var eventPriority: APNsPriority?
     /// Seconds for which this content is worth sending.
     package var expiresIn: Int?
-    /// The value of the `apns-expiration` header. It excludes `expiresIn`.
+    /// The value of the `apns-expiration` header. A request cannot have both this and `expiresIn`.
     package var apnsExpiration: Int?
     /// When to send the broadcast; `nil`: now.
     package var sendAt: Date?
-    /// Seconds from the start of the event to `sendAt`; negative before the start. `nil`: the request gave `sendAt`
-    /// itself, or nothing.
+    /// Seconds from the start of the event to `sendAt`; negative before the start. `nil`: the request had `sendAt`
+    /// itself, or no time at all.
     package var sendAfterStart: Int?
-    /// Only these audiences; `nil`: all of the event's.
+    /// The audiences that get the broadcast; `nil`: all audiences of the event.
     package var audiences: [AudienceSelector]?
     /// The largest body in bytes that APNs accepts. It is smaller for a token than for a channel.
     package var bodyLimit: Int
@@ -50,7 +50,7 @@ package struct Broadcast: Sendable, Hashable {
     package var acceptedAt: Date
     package var sendAt: Date?
     /// Seconds from the event's start to `sendAt`. While the broadcast is scheduled, `sendAt` moves with the start.
-    /// `nil`: the request gave `sendAt` itself, or nothing.
+    /// `nil`: the request had `sendAt` itself, or no time at all.
     package var sendAfterStart: Int?
     /// Whether the broadcast still waits for `sendAt`. It has no deliveries until then.
     package var isScheduled: Bool
@@ -58,9 +58,10 @@ package struct Broadcast: Sendable, Hashable {
     package var isCancelled: Bool
     package var deliveries: [Delivery]
     package var warnings: [String]
-    /// The actor that requested it, as in the audit log; `nil`: not recorded by older versions.
+    /// The actor that requested the broadcast, as in the audit log; `nil`: an older version of the server did not
+    /// record the actor.
     package var by: String?
-    /// The actor that withdrew it; `nil`: it was not withdrawn, or the actor was not recorded.
+    /// The actor that withdrew the broadcast; `nil`: it was not withdrawn, or the actor was not recorded.
     package var withdrawnBy: String?
     /// The outcome of the state that became this broadcast; `nil`: the organiser sent a broadcast, not a state.
     package var outcome: StateOutcome?
@@ -88,13 +89,14 @@ package struct Broadcast: Sendable, Hashable {
     }
 
     package enum State: String, Sendable, Hashable, CaseIterable {
-        /// Waits for `sendAt`.
+        /// The broadcast waits for `sendAt`.
         case scheduled
         /// At least one delivery has no final state yet.
         case queued
         /// Every delivery has a final state.
         case done
-        /// Nothing was sent and nothing will be: the broadcast was withdrawn, or its event was cancelled.
+        /// Nothing was sent and nothing will be: the broadcast was withdrawn, its event was cancelled, or it was
+        /// refused at its `sendAt`, for example because its event was over.
         case cancelled
 
         /// Derives the state from the states of the deliveries.
@@ -113,8 +115,8 @@ package struct Broadcast: Sendable, Hashable {
         State(isScheduled: isScheduled, isCancelled: isCancelled, deliveries: deliveries.map(\.state))
     }
 
-    /// Milliseconds from the broadcast's acceptance, or its `sendAt`, to the answer from Apple that settled the
-    /// delivery last; `nil`: no such answer came.
+    /// Milliseconds until Apple accepted or rejected the delivery; `nil`: Apple has done neither. They count from the
+    /// broadcast's acceptance, or from its `sendAt` if that is later.
     package func answerMilliseconds(of delivery: Delivery) -> Int? {
         guard delivery.attempts > 0, delivery.state == .accepted || delivery.state == .rejected,
             let settledAt = delivery.settledAt

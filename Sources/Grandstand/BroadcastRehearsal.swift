@@ -6,7 +6,7 @@ package struct StateRehearsal: Sendable, Hashable {
     package var outcome: StateOutcome
     /// The index in the content type's `rings` of the rule that matches; `nil`: none does.
     package var rule: Int?
-    /// When its message would be sent; `nil`: nothing is sent.
+    /// When the message of the state would be sent; `nil`: nothing is sent.
     package var goesAt: Date?
     package var broadcast: BroadcastRehearsal?
 
@@ -18,8 +18,8 @@ package struct StateRehearsal: Sendable, Hashable {
     }
 }
 
-/// The preview of a broadcast, as if the server accepted it now. It reserves nothing, so others may send before the
-/// real broadcast.
+/// The preview of a broadcast, as if the server accepted it now. The preview reserves nothing, so other broadcasts may
+/// be sent before the real one.
 package struct BroadcastRehearsal: Sendable, Hashable {
     /// The message that one audience would get, by its channel or by its tokens.
     package struct Part: Sendable, Hashable {
@@ -51,7 +51,7 @@ package struct BroadcastRehearsal: Sendable, Hashable {
     package var event: BroadcastPayload.Event
     package var goesAt: Date
     package var isScheduled: Bool
-    /// When the server would stop trying.
+    /// When the server would stop trying to send the broadcast.
     package var expiresAt: Date
     package var warnings: [String]
     /// In the order of the event's audiences.

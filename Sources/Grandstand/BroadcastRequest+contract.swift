@@ -3,8 +3,8 @@ internal import FoundationEssentials
 package import GrandstandContract
 
 extension Contract.BroadcastDraft {
-    /// A body that repeats the broadcast: its members and the event's defaults that were filled in. `sendAt` is left out,
-    /// because it is in the past.
+    /// A body that repeats the broadcast: its members and the event's defaults that were filled in. `sendAt` is left
+    /// out, because it is in the past.
     package init(_ request: BroadcastRequest) {
         let payload = request.payload
         self.init(

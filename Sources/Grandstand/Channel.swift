@@ -7,13 +7,13 @@ package struct Channel: Sendable, Hashable {
     package var id: UUID
     package var bundleID: BundleID
     package var environment: APNsEnvironment
-    /// The variant of the audience that it serves.
+    /// The variant of the audience that the channel serves.
     package var variant: Variant?
     /// Apple's ID: opaque text, compared byte for byte. `nil` until Apple has answered the creation.
     package var channelID: String?
     package var storagePolicy: StoragePolicy
     package var state: State
-    /// The event it serves; `nil` for a channel created or imported by hand.
+    /// The event that the channel serves; `nil` for a channel created or imported by hand.
     package var eventKey: EventKey?
     package var label: String?
     /// Why the channel waits or failed, as text for operators.
@@ -43,7 +43,7 @@ package struct Channel: Sendable, Hashable {
         self.createdAt = createdAt
     }
 
-    /// The audience of its event that it serves.
+    /// The audience that the channel serves, within its event.
     package var audience: Audience.ID {
         Audience.ID(bundleID: bundleID, environment: environment, variant: variant)
     }
@@ -54,15 +54,15 @@ package struct Channel: Sendable, Hashable {
         case creating
         /// Apple has issued an ID, and lookups return it.
         case active
-        /// No event needs it. It is kept while a device may still use it.
+        /// No event needs the channel. It is kept while a device may still use it.
         case retiring
-        /// The server is asking Apple to delete it.
+        /// The server is asking Apple to delete the channel.
         case deleting
-        /// Apple confirmed the deletion, or did not know the channel. Final.
+        /// Apple confirmed the deletion, or did not know the channel. This state never changes.
         case deleted
         /// Apple no longer has the channel, but an event needs it.
         case missing
-        /// The creation was refused by Apple or for lack of quota. The server tries again at `nextAttemptAt`.
+        /// Apple refused the creation, or the app had no free place. The server tries again at `nextAttemptAt`.
         case failed
 
         /// Whether a channel in this state uses one of the app's places at Apple, or is about to.
@@ -107,18 +107,19 @@ extension Channel.State {
 
         /// The channel exists at Apple, as far as we know.
         package static let isAtApple = Traits(rawValue: 1)
-        /// It uses one of the app's places at Apple, or is about to.
+        /// The channel uses one of the app's places at Apple, or is about to.
         package static let countsAgainstQuota = Traits(rawValue: 2)
-        /// Messages are sent to it, and lookups return it.
+        /// Messages are sent to the channel, and lookups return it.
         package static let takesMessages = Traits(rawValue: 4)
-        /// It is the current channel of its audience. An audience has at most one.
+        /// The channel is the current channel of its audience. An audience has at most one current channel.
         package static let servesAudience = Traits(rawValue: 8)
-        /// It is an intent that may be dropped, unless a call to Apple is under way for it (`called_at`).
+        /// The channel is an intent. The intent may be dropped, unless a call to Apple is under way for it
+        /// (`called_at`).
         package static let isIntent = Traits(rawValue: 16)
-        /// Apple has it, had it or may be creating it. Reconciliation compares it with Apple's list, and its app cannot
-        /// be deleted.
+        /// Apple has the channel, had it or may be creating it. Reconciliation compares the channel with Apple's list,
+        /// and the channel's app cannot be deleted.
         package static let isReconciled = Traits(rawValue: 32)
-        /// A call to Apple is made for it at `nextAttemptAt`.
+        /// A call to Apple is made for the channel at `nextAttemptAt`.
         package static let awaitsCall = Traits(rawValue: 64)
     }
 }

@@ -1,8 +1,8 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// How long an event keeps its channels. Alignment frees places by this rule, and the forecast uses it. The SQL of
-/// alignment uses the same numbers.
+/// How long an event keeps its channels. Alignment (`ChannelStore.align`) frees the channels' places at Apple by this
+/// rule, and the forecast uses the rule. The SQL of alignment uses the same numbers.
 package struct ChannelTenure: Sendable, Hashable {
     /// The least seconds for which a channel is kept after the end of its event.
     package var retireAfter: TimeInterval
@@ -25,10 +25,10 @@ package struct ChannelTenure: Sendable, Hashable {
         package var channelsOpenAt: Date?
         package var startsAt: Date?
         package var endsAt: Date?
-        /// The latest of these times: the newest message was accepted, was sent or will be sent, or the event was
-        /// reopened. Needed only if the event could be closed without an `end`.
+        /// The latest of these times: when the newest message was accepted, when it was or will be sent, and when the
+        /// event was reopened. This value is needed only if the event could be closed without an `end`.
         package var lastMessageAt: Date?
-        /// When it ended or was cancelled.
+        /// When the event ended or was cancelled.
         package var overAt: Date?
 
         package init(
@@ -54,8 +54,8 @@ package struct ChannelTenure: Sendable, Hashable {
         return signs.reduce(course.createdAt, max).addingTimeInterval(quietAfter)
     }
 
-    /// The time after which an event should no longer have a channel. From then on, its `end` or the deletion of its
-    /// channel is late.
+    /// The time after which an event should no longer have a channel. After this time, the event's `end` or the
+    /// deletion of its channel is late.
     ///
     /// - Parameter retireAt: until when the channel of a finished event is kept; `nil`: its retirement has not begun.
     package func overdueSince(_ course: Course, retireAt: Date? = nil) -> Date? {

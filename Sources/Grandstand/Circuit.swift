@@ -2,8 +2,8 @@ internal import APNsWire
 package import FoundationEssentials
 
 /// Decides whether a host gets requests. After several failures in a row the circuit opens: only one probe at a time is
-/// sent. So an outage causes no storm of retries at the host or in the database. Pure: it depends only on outcomes, the
-/// time and the jitter.
+/// sent. So an outage causes no storm of retries at the host or in the database. The circuit depends only on outcomes,
+/// the time and the jitter.
 ///
 /// While the circuit of APNs is open, newer states replace waiting ones. The first answer closes the circuit, and then
 /// the newest states are sent.
@@ -29,18 +29,19 @@ package struct Circuit: Sendable, Equatable {
 
     /// When a circuit opens, and when probes are sent.
     package struct Rule: Sendable, Equatable {
-        /// Failures in a row that open it, if they also lasted for `minimumOutage` seconds.
+        /// Failures in a row that open the circuit, if these failures also lasted for `minimumOutage` seconds.
         let threshold: Int
         let minimumOutage: TimeInterval
         /// Seconds until the first probe, and the longest time between two probes.
         let pauses: RetryPolicy
 
-        /// One broken connection may carry a hundred requests, and a retry repairs that. So the threshold is higher.
-        /// Probes come soon, because updates of a live match are urgent.
+        /// If one connection breaks, a hundred requests may fail at once, and a retry repairs that. So the threshold is
+        /// higher than for webhooks. Probes come soon, because updates of a live match are urgent.
         package static let apns = Rule(
             threshold: Circuit.threshold, minimumOutage: Circuit.minimumOutage,
             pauses: RetryPolicy(base: 0.5, ceiling: 5))
-        /// A webhook receiver that does not answer blocks a sending slot until its posts time out.
+        /// A webhook receiver that does not answer blocks a sending slot until its posts time out. So the circuit opens
+        /// after few failures.
         package static let webhook = Rule(threshold: 5, minimumOutage: 0, pauses: RetryPolicy(base: 1, ceiling: 30))
     }
 

@@ -1,7 +1,7 @@
 /// The kinds of trouble with the database. Each needs a different action of the operator. Readiness, log, metric,
 /// alert, `doctor` and the text of a 503 use the same words.
 package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
-    /// No connection: PostgreSQL does not run there, or the network is broken.
+    /// There is no connection: PostgreSQL does not run at the configured address, or the network is broken.
     case unreachable
     /// PostgreSQL refuses the user, the password or the database, or the user lacks a grant.
     case accessRefused = "access-refused"
@@ -23,7 +23,7 @@ package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
 
     /// How a statement, or an attempt to connect, failed.
     package enum Failure: Sendable, Hashable {
-        /// The server refused; it has an SQLSTATE.
+        /// The server refused the statement or the connection. The refusal has an SQLSTATE.
         case refused
         /// No connection could be made. libpq gives a text for this but no code.
         case connecting
@@ -36,8 +36,8 @@ package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
 
     /// - Parameters:
     ///   - sqlState: the server's code, if it gave one.
-    ///   - message: the text from the server or libpq. Only texts of failed connections are examined. They are English
-    ///     unless the server is configured otherwise; then the trouble is `unreachable`.
+    ///   - message: the text from the server or libpq. Only texts of failed connections are examined. If the server is
+    ///     configured to write them in another language than English, the trouble is `unreachable`.
     /// - Returns: `nil` if the error concerns the statement and not the database.
     package init?(_ failure: Failure, sqlState: String?, message: String) {
         if let sqlState, let trouble = Self.bySQLState(sqlState) {
@@ -69,7 +69,8 @@ package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// With several hosts, the first match in the message counts.
+    /// With several hosts, the message has the errors of all hosts. If the message has texts of several troubles, the
+    /// first of these troubles in this list counts.
     private static let byWords: [(trouble: DatabaseTrouble, words: [String])] = [
         (.diskFull, ["No space left on device"]),
         (
@@ -84,7 +85,8 @@ package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
             [
                 "authentication failed", "no password supplied", "no pg_hba.conf entry", "is not permitted to log in",
                 "permission denied for database",
-                // The message is about a role or a database, not about a file on this machine.
+                // These texts are about a role or a database. The words `does not exist` would also match a message
+                // about a missing file on this machine.
                 #"FATAL:  role ""#, #"FATAL:  database ""#,
             ]
         ),
@@ -145,15 +147,15 @@ package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
     }
 
     /// Whether the database can do no work at all.
-    package var keepsAway: Bool {
+    package var preventsAllWork: Bool {
         switch self {
         case .unreachable, .accessRefused, .tooFewConnections: true
         case .diskFull, .serverFault, .readOnly, .standbyAway, .slow, .schema, .clockOff: false
         }
     }
 
-    /// Whether writing requests fail while some of them report this. A trouble that only affects new connections does
-    /// not stop the open ones.
+    /// Whether all writing requests fail if some of them report this trouble. If a trouble affects only new
+    /// connections, requests on open ones still work.
     package var stopsWrites: Bool {
         switch self {
         case .diskFull, .serverFault, .readOnly, .standbyAway, .schema, .clockOff: true

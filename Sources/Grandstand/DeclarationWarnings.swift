@@ -36,16 +36,16 @@ package struct DeclarationWarnings: Sendable {
     private let now: Date
 
     /// - Parameters:
-    ///   - after: the times in the declaration, in microseconds, as the earlier times are stored.
-    ///   - start: the start in the declaration.
+    ///   - after: the times in the declaration, rounded to microseconds like the stored earlier times.
+    ///   - start: the member `start` of the declaration; `nil`: there is none.
     package init(_ after: EventTimes, start: StartDeclaration? = nil, now: Date) {
         self.after = after
         declaredStart = start
         self.now = now
     }
 
-    /// Whether the event's start was moved into the future. The event is not `live` until then, even if messages were
-    /// sent before. A new update makes it live earlier.
+    /// Whether the event's start was moved into the future. Until the new start the event is not `live`, even if
+    /// messages were sent before the change. Only a new update makes the event live earlier.
     package func isPostponed(from before: EventTimes) -> Bool {
         guard let startsAt = after.startsAt, startsAt > now else { return false }
         return before.startsAt.map { $0 < startsAt } ?? true
@@ -108,7 +108,7 @@ package struct DeclarationWarnings: Sendable {
         }
     }
 
-    /// Warnings about the times of the start.
+    /// Warnings about the times in the member `start` of the declaration.
     package var start: [String] {
         guard let start = declaredStart, let staleDate = start.staleDate else { return [] }
         let window = StartWindow(start, startsAt: after.startsAt, endsAt: after.endsAt)

@@ -6,9 +6,9 @@ package struct Delivery: Sendable, Hashable {
     /// The outcomes of a message to a crowd, as numbers of tokens.
     package struct Counts: Sendable, Hashable {
         package var total = 0
-        /// APNs said 200.
+        /// Tokens for which APNs answered 200.
         package var accepted = 0
-        /// Refused for good.
+        /// Tokens for which APNs refused the message for good.
         package var rejected = 0
         /// Tokens that are no longer valid.
         package var gone = 0
@@ -52,7 +52,8 @@ package struct Delivery: Sendable, Hashable {
     package var reason: String?
     package var nextAttemptAt: Date?
     package var settledAt: Date?
-    /// If superseded: the broadcast that replaced it, if known.
+    /// The broadcast that replaced a superseded delivery; `nil`: the delivery is not superseded, or the broadcast is
+    /// not known.
     package var supersededBy: UUID?
 
     package init(
@@ -94,9 +95,10 @@ package struct Delivery: Sendable, Hashable {
         case expired
         /// Apple refused it for good.
         case rejected
-        /// Apple's answer to a start was lost. The start is not repeated, because Apple may have made it.
+        /// Apple did not answer a start, or the answer does not say whether APNs processed it. The start is not
+        /// repeated, because APNs may have processed it.
         case unknown
-        /// Withdrawn by the organiser.
+        /// The organiser withdrew the message.
         case cancelled
 
         /// Whether this state is final.

@@ -4,10 +4,11 @@ internal import JSON
 
 /// The deliveries of an accepted broadcast. Pure: it depends only on the request, its audiences and the time.
 package struct DeliveryPlan: Sendable, Hashable {
-    /// One message to one audience's channel.
+    /// The message to one audience, as the audience's channel gets it. `item(_:on:)` makes the form for a crowd of
+    /// tokens from it.
     package struct Item: Sendable, Hashable {
         package var audience: Audience
-        /// The payload for its variant.
+        /// The payload for the audience's variant.
         package var payload: BroadcastPayload
         package var priority: APNsPriority
         /// The priority if the message is sent without its alert.
@@ -30,7 +31,7 @@ package struct DeliveryPlan: Sendable, Hashable {
     private let asked: APNsPriority?
     /// The event's default priority.
     private let ofEvent: APNsPriority?
-    /// When the server stops trying.
+    /// When the server stops trying to send the message.
     package var expiresAt: Date
     private let expiration: Expiration
     /// When alerts become too old to be sent.
@@ -49,8 +50,8 @@ package struct DeliveryPlan: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - now: when the broadcast is sent.
-    ///   - alertFreshness: seconds after which an alert is too old, unless the request says how long it is worth
-    ///     sending.
+    ///   - alertFreshness: seconds after which an alert is too old, unless the request says how long its content is
+    ///     worth sending.
     /// - Throws: `expiration-not-allowed`, `payload-too-large`, or `invalid-request` for audiences that the event does
     ///   not have, or for a dismissal date later than Apple allows.
     package init(
@@ -112,8 +113,8 @@ package struct DeliveryPlan: Sendable, Hashable {
             ?? (payload.alert != nil || payload.event == .end ? .immediate : .powerAware)
     }
 
-    /// The message to an audience on a lane of this kind. If it is sent to tokens, APNs stores the newest message for
-    /// an offline device, as it does for a channel with `mostRecentMessageStored`.
+    /// The message to an audience on a lane of this kind. A message to a crowd gets the `apns-expiration` for
+    /// `mostRecentMessageStored`, because APNs stores the newest message to a token for an offline device.
     package func item(_ item: Item, on kind: Lane.Kind) -> Item {
         guard kind.isCrowd else { return item }
         var kept = self.item(for: item.audience, expiration.header(for: .mostRecentMessageStored, until: expiresAt))
@@ -160,7 +161,7 @@ package struct DeliveryPlan: Sendable, Hashable {
 
     /// Warnings for an accepted broadcast that is too large for some crowds.
     package static func warnings(tooLongForTokens refusals: [Problem]) -> [String] {
-        // Each app's crowd gives the same text. It is reported once.
+        // Several crowds of one app and environment may give the same text. It is reported once.
         var said: [String] = []
         for refusal in refusals {
             let words = "This does not reach some activities: \(refusal.detail)"

@@ -8,7 +8,7 @@ package struct EventSpecification: Sendable, Hashable {
     package var kind: String?
     package var startsAt: Date?
     package var endsAt: Date?
-    /// When channels are created; `nil`: at once.
+    /// When channels are created; `nil`: at once, or `channelsOpenBefore` decides.
     package var channelsOpenAt: Date?
     /// Seconds before `startsAt` at which channels are created. This time moves with `startsAt`. It cannot be combined
     /// with `channelsOpenAt`.
@@ -52,8 +52,8 @@ package struct EventSpecification: Sendable, Hashable {
         return startsAt.addingTimeInterval(-Double(channelsOpenBefore))
     }
 
-    /// Whether the declared end is after `now`. Without a declared end, it must be `startsAt` or the creation of the
-    /// channels that is after `now`.
+    /// Whether the declared end is after `now`. If no end is declared: whether `startsAt` or the creation of the
+    /// channels is after `now`.
     package func reaches(beyond now: Date) -> Bool {
         if let endsAt { return endsAt > now }
         return [startsAt, opensAt].contains { $0.map { $0 > now } ?? false }
@@ -89,12 +89,12 @@ package struct Event: Sendable, Hashable {
     }
 
     package enum State: String, Sendable, Hashable, CaseIterable {
-        /// Before `startsAt`, and no update was sent.
+        /// No update was sent, and `startsAt` has not passed or is unknown.
         case scheduled
         case live
         /// An `end` was accepted, or the server closed the event because neither an `end` nor another message came. The
-        /// event leaves this state if the `end` is withdrawn or the event is reopened. An event closed by the server also
-        /// leaves it when its end is moved into the future.
+        /// event leaves this state if the `end` is withdrawn or the event is reopened. If the server closed the event,
+        /// the event also leaves this state when its end is moved into the future.
         case ended
         /// The organiser deleted the event. Reopening ends this state.
         case cancelled

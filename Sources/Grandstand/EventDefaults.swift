@@ -3,16 +3,16 @@ package import FoundationEssentials
 package import GrandstandContract
 internal import JSON
 
-/// Values for an event's messages that do not set them.
+/// Values that the messages of an event get if they do not set their own.
 package struct EventDefaults: Sendable, Hashable {
     package var priority: APNsPriority?
     /// Seconds from a message's acceptance, or its `sendAt`, until its content is stale. For the content of a start:
     /// seconds from the push.
     package var staleAfter: Int?
-    /// Seconds for which an update is worth sending. It does not apply to an `end`, because activities that miss it
-    /// would stay.
+    /// Seconds for which an update is worth sending. This value does not apply to an `end`, because activities that
+    /// miss the `end` would stay.
     package var expiresIn: Int?
-    /// The number as text.
+    /// The JSON number as the organiser wrote it.
     package var relevanceScore: [UInt8]?
 
     package init(
@@ -33,7 +33,7 @@ package struct EventDefaults: Sendable, Hashable {
 }
 
 extension BroadcastRequest {
-    /// The request with the event's defaults in place of values that it does not set.
+    /// The request with the event's defaults in place of values that the request does not set.
     ///
     /// - Parameter time: when the message is sent.
     package func filled(by defaults: EventDefaults, at time: Date) -> BroadcastRequest {

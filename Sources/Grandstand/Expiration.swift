@@ -6,9 +6,9 @@ package import FoundationEssentials
 /// Apple (A2, A3; docs/internals/apns.md 2.3): on a channel with No Message Stored the header must be exactly 0; with
 /// Most Recent Message Stored it is 0 (one attempt, not stored) or an epoch at most 8 hours ahead.
 package enum Expiration: Sendable, Hashable {
-    /// The organiser did not set it.
+    /// The organiser did not say how long the broadcast is worth sending.
     case standard
-    /// Worth sending for this many seconds.
+    /// The broadcast is worth sending for this many seconds.
     case after(seconds: Int)
     /// The organiser set the header to 0 or to a time in seconds since 1970.
     case header(Int)
@@ -20,11 +20,11 @@ package enum Expiration: Sendable, Hashable {
 
     /// The header's value for a message that was accepted earlier.
     ///
-    /// - Parameter deadline: when the server stops trying.
+    /// - Parameter deadline: when the server stops trying to send the message.
     package func header(for policy: StoragePolicy, until deadline: Date) -> Int {
         switch (self, policy) {
-        // This also holds if the organiser set a time: then the channel had another policy when the message was
-        // accepted.
+        // The header is 0 even if the organiser set a time. In this case the channel had another policy when the
+        // message was accepted.
         case (_, .noMessageStored): 0
         case (.header(let value), .mostRecentMessageStored): value
         // Rounded up, so that the time in the header has not passed at any attempt before the deadline.
@@ -33,8 +33,8 @@ package enum Expiration: Sendable, Hashable {
         }
     }
 
-    /// When the server stops trying. It is never after the time in the header, nor after the time for which APNs would
-    /// store the message.
+    /// When the server stops trying to send the message. It is never after the time in the header, nor after the time
+    /// for which APNs would store the message.
     package func deadline(now: Date) -> Date {
         let longest = Date(timeIntervalSince1970: Double(epoch(now) + APNsLimits.storedMessageLifetime))
         return switch self {
@@ -52,7 +52,7 @@ package enum Expiration: Sendable, Hashable {
         }
     }
 
-    /// Why a channel with `policy` does not allow this expiration; `nil`: it does.
+    /// Why a channel with `policy` does not allow this expiration; `nil`: the channel allows it.
     package func objection(for policy: StoragePolicy, now: Date) -> String? {
         guard case .header(let value) = self, value != 0 else { return nil }
         if policy == .noMessageStored {

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 internal import JSON
 
-/// The date format of HTTP headers (RFC 9110 5.6.7). Of its forms, only the one that servers must send is supported.
+/// The date format of HTTP headers (RFC 9110 5.6.7). Only the form that servers must send is supported.
 package enum HTTPDate {
     /// `Sun, 06 Nov 1994 08:49:37 GMT`; `nil` for anything else.
     package static func parse(_ text: String) -> Date? {
@@ -38,7 +38,7 @@ package enum HTTPDate {
     ]
 
     /// Days since 1970-01-01 in the Gregorian calendar. Years are counted from March, so that a leap day is the last
-    /// day.
+    /// day of its year.
     private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let shifted = month > 2 ? year : year - 1
         let ofYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1

@@ -1,6 +1,7 @@
 package import FoundationEssentials
 
-/// The rate of one app and API on one replica.
+/// The most requests a second that one replica sends for one app to one of APNs' APIs (broadcast or device), as learned
+/// from 429 answers.
 package struct LearnedRate: Sendable, Hashable {
     package var bundleID: BundleID
     package var api: AppSendRate.API
@@ -23,7 +24,7 @@ package struct LearnedRate: Sendable, Hashable {
     }
 }
 
-/// An app that APNs throttles, as the sum over all replicas.
+/// An app that APNs throttles, with the totals of all replicas.
 package struct Throttle: Sendable, Hashable {
     package var app: AppEnvironment
     package var api: AppSendRate.API
@@ -32,7 +33,7 @@ package struct Throttle: Sendable, Hashable {
     package var perSecond: Double
     /// Lanes that are due and wait for the rate.
     package var lanesWaiting: Int
-    /// How many seconds the longest-waiting of them has waited; 0 if none waits.
+    /// How many seconds the lane that waits longest has waited for the rate; 0 if no lane waits.
     package var oldestSeconds: TimeInterval
 
     package init(

@@ -19,7 +19,8 @@ package struct LookupEntry: Sendable, Hashable {
     package var endsAt: Date?
     /// The newest accepted content state as JSON text; only if requested.
     package var contentState: [UInt8]?
-    /// When the content state was accepted, in seconds since 1970.
+    /// `aps.timestamp` of the message with this content state, in seconds since 1970. Before the message is sent: the
+    /// lowest timestamp that it can get.
     package var timestamp: Int?
     package var delivery: Audience.Delivery
 

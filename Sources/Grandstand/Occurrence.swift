@@ -3,10 +3,10 @@ package import FoundationEssentials
 
 /// Something that this process did and that metrics count. The receiver chooses metric names and labels.
 package enum Occurrence: Sendable, Hashable {
-    /// A delivery reached its final state. `reason` is APNs' or our own.
+    /// A delivery reached its final state. `reason` is APNs' reason or the server's own.
     case settled(APNsEnvironment, Delivery.State, reason: String?)
-    /// APNs accepted a broadcast or a single push. `after` is in seconds since its acceptance here, or since its
-    /// `sendAt`.
+    /// APNs accepted a broadcast or a single push. `after` is the number of seconds since the server accepted the
+    /// broadcast or push, or since its `sendAt`.
     case accepted(after: TimeInterval)
     /// Requests to an environment's host were suspended or resumed (`Circuit`).
     case circuit(APNsEnvironment, isOpen: Bool)

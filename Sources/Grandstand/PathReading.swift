@@ -25,7 +25,7 @@ extension PathReading {
         guard let bundleID = BundleID(rawValue: text) else {
             throw Problem(.appNotFound, "\(JSONText.quoted(text)) cannot be a bundle ID. \(BundleID.rule)")
         }
-        try requireCover(of: bundleID)
+        try requireAccess(to: bundleID)
         return bundleID
     }
 
@@ -64,7 +64,7 @@ extension PathReading {
     }
 
     /// - Throws: `forbidden` for an app out of reach.
-    package func requireCover(of bundleID: BundleID) throws(Problem) {
+    package func requireAccess(to bundleID: BundleID) throws(Problem) {
         guard reach.covers(bundleID) else { throw reach.refusal }
     }
 }

@@ -22,8 +22,8 @@ package enum PercentEncoding {
         return bytes
     }
 
-    /// `text` with everything but RFC 3986's unreserved characters escaped: safe as one segment of a path, and as a name
-    /// or value of a query.
+    /// `text` with everything but RFC 3986's unreserved characters escaped: safe as one segment of a path, and as a
+    /// name or value of a query.
     package static func encode(_ text: String) -> String {
         var bytes: [UInt8] = []
         for byte in text.utf8 {

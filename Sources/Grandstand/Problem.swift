@@ -16,7 +16,7 @@ package struct Problem: Error, Sendable, Equatable {
     package var detail: String
     /// The wrong places in the request, at most `FaultList.limit`.
     package var errors: [FieldError]
-    /// Apple's refusal that caused it, if any.
+    /// Apple's refusal that caused the problem, if any.
     package var apns: APNsRefusal?
     /// Additional members of the body, such as `limit` and `used` of a quota.
     package var members: [Member]
@@ -26,10 +26,10 @@ package struct Problem: Error, Sendable, Equatable {
     package var age: Int?
     /// Seconds for which caches may give this answer to all callers with the same key; `nil`: they may not.
     package var maxAge: Int?
-    /// The problem of the database, if that is the cause.
+    /// The trouble with the database that caused the problem, if any.
     package var trouble: DatabaseTrouble?
 
-    /// - Parameter errors: only the first are kept; then the detail says how many more there are.
+    /// - Parameter errors: only the first `FaultList.limit` are kept. If there are more, the detail says how many more.
     package init(
         _ kind: Kind, _ detail: String, errors: [FieldError] = [], apns: APNsRefusal? = nil,
         members: [Member] = [], retryAfter: Int? = nil, maxAge: Int? = nil

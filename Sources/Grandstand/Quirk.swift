@@ -20,7 +20,7 @@ package struct Quirk: Sendable, Hashable {
             }
         }
 
-        /// The documented behaviour. It is the default until another one is observed.
+        /// The documented behaviour. It is the default until another behaviour is observed.
         package var documented: String { values[0] }
     }
 
@@ -46,5 +46,5 @@ package struct Quirk: Sendable, Hashable {
     }
 
     /// Whether the value differs from the documented behaviour.
-    package var isDeparture: Bool { value != name.documented }
+    package var isDifference: Bool { value != name.documented }
 }

@@ -1,7 +1,7 @@
 internal import APNsWire
 package import GrandstandContract
 
-// This is here and not with the API's routes, because webhook messages use it, too.
+// This extension is in this module and not with the API's routes, because webhook messages use it, too.
 
 extension Contract.Quota {
     /// A quota as the API and webhooks show it.

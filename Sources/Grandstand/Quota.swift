@@ -14,8 +14,8 @@ package struct Quota: Sendable, Hashable {
     package var course: [Forecast.Point]
     /// Apple's count at the last reconciliation; `nil`: there was no reconciliation yet.
     package var apple: Listed?
-    /// Channels in Apple's list that we do not know. They count against Apple's limit of 10,000, not against a lower
-    /// limit here.
+    /// Channels in Apple's list that our ledger does not know. They count against Apple's limit of 10,000 channels, but
+    /// not against `limit`, which may be lower.
     package var unmanaged: Int
     /// The alarm of the last reconciliation.
     package var reconciliationAlarm: ReconciliationReport.Alarm?
@@ -24,12 +24,12 @@ package struct Quota: Sendable, Hashable {
     /// Whether Apple refused the last call that needs the app's Broadcast capability.
     package var isCapabilityOff: Bool
     /// Since when Apple refuses to create channels because there is no free place; `nil`: the last answered creation
-    /// succeeded. This does not depend on Apple's list. It also shows that Apple allows the app fewer channels than our
-    /// limit.
+    /// succeeded, or a channel was deleted since the refusal and no creation waits for a place. The value depends on
+    /// Apple's refusals, not on Apple's list. So it is also set if Apple allows the app fewer channels than our limit.
     package var fullSince: Date?
     /// APIs in which APNs throttles the app.
     package var throttles: [Throttle] = []
-    /// How much the app's installations store.
+    /// The number of the app's installations, how many of them are new, and how many bytes they use in our database.
     package var devices = DeviceAccount()
 
     /// The active alarm about a key.

@@ -12,7 +12,7 @@ package struct QuotaSample: Sendable, Hashable {
     /// The highest number of used places in the step's samples.
     package var peak: Int
     package var limit: Int
-    /// Channels that Apple created and deleted in the step.
+    /// `created` and `deleted`: how many channels Apple created in the step, and how many it deleted.
     package var created: Int
     package var deleted: Int
 
@@ -42,7 +42,8 @@ package struct QuotaHistory: Sendable, Hashable {
     package var to: Date
     /// Seconds: a multiple of `fine`.
     package var step: Int
-    /// The most combined samples to read, in the order of app, environment and time.
+    /// The maximum number of samples to return, each combined for one step. They are in the order of app, environment
+    /// and time.
     package var limit = 2 * maximum
 
     package init(
@@ -72,7 +73,7 @@ package struct QuotaHistory: Sendable, Hashable {
     /// The number of steps in the period.
     package var steps: Int { max(0, Int((to.timeIntervalSince(from) / Double(step)).rounded(.up))) }
 
-    /// The latest end of a step of `seconds` that is not after `now`.
+    /// The latest time that ends a step of `seconds` and is not after `now`.
     package static func end(of seconds: Int, at now: Date) -> Date {
         let whole = (now.timeIntervalSince1970 / Double(seconds)).rounded(.down)
         return Date(timeIntervalSince1970: whole * Double(seconds))

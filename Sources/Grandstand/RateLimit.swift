@@ -6,7 +6,7 @@ package struct RateLimit: Sendable, Hashable {
     package struct Policy: Sendable, Hashable {
         /// Tokens that come back each second.
         package var rate: Double
-        /// Tokens a full bucket holds, at least one.
+        /// The tokens that a full bucket holds, at least one.
         package var burst: Double
 
         package init(rate: Double, burst: Double) {
@@ -22,7 +22,7 @@ package struct RateLimit: Sendable, Hashable {
         /// Requests that become allowed each second.
         package var rate: Double
         package var remaining: Int
-        /// Seconds until a request is allowed again, or until the bucket is full.
+        /// If `isExhausted`: seconds until a request is allowed again. Otherwise: seconds until the bucket is full.
         package var reset: Int
         /// This request was over the limit.
         package var isExhausted: Bool

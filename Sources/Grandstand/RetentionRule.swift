@@ -32,7 +32,7 @@ package struct RetentionRule: Sendable, Hashable {
     }
 
     package let rows: Rows
-    /// Seconds from the last use of a row until the row is deleted.
+    /// Seconds for which a row is kept after its end: its settlement, expiry, last report or last use.
     package let keep: TimeInterval
 
     package init(_ rows: Rows, keep: TimeInterval) {
@@ -40,7 +40,8 @@ package struct RetentionRule: Sendable, Hashable {
         self.keep = keep
     }
 
-    /// How many rows one statement deletes, so that no other transaction waits for it.
+    /// How many rows one statement deletes. The number is small, so that no other transaction waits long for the
+    /// statement.
     package var step: Int {
         switch rows {
         // An event has about twenty rows in addition to its messages.

@@ -2,8 +2,8 @@ package import FoundationEssentials
 
 /// When to retry: exponential backoff with jitter and a ceiling. `Retry-After` is obeyed.
 ///
-/// Apple asks for 15 minutes after a 5xx. By then a score is out of date. Repeating an absolute state with the same
-/// timestamp is safe, so the first retries come quickly (docs/internals/apns.md C17).
+/// Apple asks for 15 minutes after a 5xx. After 15 minutes a score is out of date. Repeating an absolute state with the
+/// same timestamp is safe, so the first retries come quickly (docs/internals/apns.md C17).
 package struct RetryPolicy: Sendable, Hashable {
     /// Seconds before the first retry, before jitter.
     package var base: Double

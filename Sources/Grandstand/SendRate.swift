@@ -2,10 +2,10 @@ package import FoundationEssentials
 
 /// The rate at which APNs takes requests, learned from its answers. There is no limit before the first 429.
 ///
-/// After a 429 the rate falls a little below the rate that APNs accepted in the last window. It then grows back to the
-/// refused rate, more slowly the nearer it is. If no 429 comes there, it grows faster and faster, so that a lifted
-/// limit is noticed. The rate grows only while requests wait for it. Pure: the result depends only on the answers and
-/// their times.
+/// After a 429 the rate falls a little below the rate that APNs accepted in the last window. Then the rate grows back
+/// to the refused rate: the nearer it comes to the refused rate, the more slowly it grows. If APNs sends no 429 at the
+/// refused rate, the rate grows faster and faster, so that a lifted limit is noticed. The rate grows only while
+/// requests wait for it. Pure: the result depends only on the answers and their times.
 package struct SendRate: Sendable, Hashable {
     /// The length of the measurement and the lowest rate.
     package struct Settings: Sendable, Hashable {
@@ -27,10 +27,11 @@ package struct SendRate: Sendable, Hashable {
 
     /// After a 429, requests continue at this share of the accepted rate.
     private static let reduction = 0.95
-    /// One 429 divides the rate by at most this, because lanes that reach the limits of their own channels are refused
-    /// together.
+    /// One 429 without `Retry-After` divides the rate by at most this number. Without this bound the rate would fall
+    /// too far when APNs refuses many lanes at the same time because of the limits of their own channels.
     private static let mostReduction = 8.0
-    /// The rate is back at the refused rate after this many seconds and this many requests of full use.
+    /// The rate is back at the refused rate after `returnTime` seconds and `returnRequests` requests of full use; both
+    /// are needed.
     private static let returnTime: TimeInterval = 6
     private static let returnRequests = 70.0
     /// After a 429 with `Retry-After`, the return to the refused rate is slower by a factor, because nothing is sent
@@ -40,8 +41,8 @@ package struct SendRate: Sendable, Hashable {
     private static let acceleration = 0.4
     /// Seconds of full use in which the rate doubles while no refused rate is known.
     private static let doubling: TimeInterval = 0.5
-    /// `depth`: tokens of this many seconds may be sent at once, so that a process that is late by this time loses
-    /// nothing. `quantum`: at a high rate, tokens of at least this many seconds are handed out at once.
+    /// `depth`: the tokens of this many seconds may accumulate, so that a process that is late by this time loses none.
+    /// `quantum`: at a high rate, each batch has at least the tokens of this many seconds.
     private static let depth: TimeInterval = 0.1
     private static let quantum: TimeInterval = 0.02
     /// Seconds without a 429 after which the limit is forgotten.
@@ -50,8 +51,8 @@ package struct SendRate: Sendable, Hashable {
     private struct Limit: Sendable, Hashable {
         var since: Date
         var throttledAt: Date
-        /// When the rate was last lowered. Requests that were sent before this time were still under way at that
-        /// moment.
+        /// When the rate was last lowered. The answers to requests that were sent before this time say nothing about
+        /// the lower rate.
         var loweredAt: Date
         /// The rate after it was last lowered, in requests a second.
         var base: Double
@@ -65,7 +66,7 @@ package struct SendRate: Sendable, Hashable {
         var accepted = 0
         var tokens = 0.0
         var tokensAt: Date
-        /// Whether the tokens were used up at the last check.
+        /// Whether requests used up the tokens, and the tokens have not become full since then.
         var isUsed = true
         /// Nothing is sent before this time.
         var blockedUntil: Date
@@ -89,10 +90,11 @@ package struct SendRate: Sendable, Hashable {
             return used < slowTime ? refused + (refused - base) * cube : refused * (1 + SendRate.acceleration * cube)
         }
 
-        /// The fewest requests that are handed out at once, because each batch costs a claim.
+        /// The fewest requests that are handed out at once. Each batch of requests costs a claim, so smaller batches
+        /// would cost more claims.
         var least: Double { max(1, (rate * SendRate.quantum).rounded(.down)) }
 
-        /// Adds the tokens of the time since `tokensAt`.
+        /// Adds the tokens that have accrued since `tokensAt`.
         func refilled(at now: Date) -> Limit {
             guard now > tokensAt else { return self }
             var limit = self
@@ -102,7 +104,8 @@ package struct SendRate: Sendable, Hashable {
             let rate = self.rate
             let most = least + SendRate.depth * rate
             let needed = max(0, (most - tokens) / rate)
-            // While the tokens are negative, nothing is sent and no answer comes, so the rate must not double.
+            // While the tokens are negative, nothing is sent, so no answer can show that the rate is too high. This
+            // time must not count towards the next doubling.
             let debt = refused == nil ? max(0, -tokens) / rate : 0
             if isUsed { limit.usedTime += max(0, min(time, needed) - debt) }
             // No request waited, so the rate was not used to the full.
@@ -114,7 +117,7 @@ package struct SendRate: Sendable, Hashable {
 
     private let settings: Settings
     private var limit: Limit?
-    /// Accepted requests in slots of a twentieth of the window; `slot` is the number of the newest.
+    /// Accepted requests in slots of a twentieth of the window; `slot` is the number of the newest slot.
     private var slots = [Int](repeating: 0, count: 20)
     private var slot = 0
 
@@ -185,7 +188,8 @@ package struct SendRate: Sendable, Hashable {
         let blockedUntil = retryAfter.map { now.addingTimeInterval(Double($0)) } ?? now
         let measured = Double(slots.reduce(0, +)) / settings.window
         guard var limit else {
-            // After a 429 with Retry-After almost nothing was sent, so the second before it shows the accepted rate.
+            // If APNs sent `Retry-After`, almost nothing was sent after the first 429. So the requests that APNs
+            // accepted in the second before this 429 show the rate that APNs accepts.
             let before = Double(acceptedBefore) * (retryAfter == nil ? 1 / Self.mostReduction : Self.reduction)
             self.limit = Limit(
                 since: now, throttledAt: now, loweredAt: now,
@@ -212,7 +216,8 @@ package struct SendRate: Sendable, Hashable {
         let lower =
             isMeasured
             ? Self.reduction * (elapsed >= settings.window ? measured : Double(limit.accepted) / elapsed)
-            // The time since the rate was lowered is too short to measure, and the window reaches back before it.
+            // The rate was lowered so recently that the new rate cannot be measured yet. The window also counts
+            // requests from the time before the rate was lowered.
             : min(Self.reduction * measured, 0.8 * rate)
         let least = retryAfter == nil ? max(settings.floor, rate / Self.mostReduction) : settings.floor
         limit.base = max(least, min(lower, Self.reduction * rate))
@@ -240,7 +245,7 @@ package struct SendRate: Sendable, Hashable {
             tokensAt: now, blockedUntil: now)
     }
 
-    /// Multiplies the rate by `factor` when the number of replicas that share the limit changes. It also notes when
+    /// Multiplies the rate by `factor` when the number of replicas that share the limit changes. Also notes when
     /// another replica was throttled.
     package mutating func share(_ factor: Double, throttledAt: Date) {
         guard var limit else { return }

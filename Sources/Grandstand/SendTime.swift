@@ -24,7 +24,7 @@ extension BroadcastRequest {
                 if let key = target.eventKey {
                     "sendAt counts from startsAt of the event \(key), which has none. Declare its startsAt, or send a time."
                 } else {
-                    "sendAt counts from the start of an event, and this is for none. Send a time."
+                    "sendAt counts from the start of an event, but this broadcast is not for an event. Send a time."
                 }
             throw Problem.invalid("The message's time is not known.", at: "/sendAt", detail)
         }
@@ -48,8 +48,8 @@ extension BroadcastRequest {
         }
         if let staleDate = payload.staleDate.map({ Date(timeIntervalSince1970: Double($0)) }), staleDate <= goesAt {
             warnings.append(
-                "staleDate is \(RFC3339.text(staleDate)), which is past when this is sent, at \(RFC3339.text(goesAt)): "
-                    + "phones show it as out of date at once.")
+                "staleDate is \(RFC3339.text(staleDate)), but this is sent at \(RFC3339.text(goesAt)), which is not "
+                    + "earlier: phones show it as out of date at once.")
         }
         return warnings
     }

@@ -33,13 +33,13 @@ package struct KeyRefusal: Sendable, Hashable {
 }
 
 /// Decides whether requests with a key's provider token are sent. After two refusals of the token in a row, requests
-/// wait. Only one probe every few seconds is sent, until APNs accepts one or the key file holds another key. Pure: the
-/// result depends only on the answers and the given time.
+/// wait. Then a single probe is sent every few seconds, until APNs accepts a probe or the key file holds another key.
+/// Pure: the result depends only on the answers and the given time.
 package struct TokenStanding: Sendable, Equatable {
     /// What a request may do.
     package enum Turn: Sendable, Equatable {
         case send
-        /// Send it, to see whether APNs accepts the token again.
+        /// Send the request, to see whether APNs accepts the token again.
         case probe
         /// Wait this many seconds. Then the next probe may be sent.
         case wait(KeyRefusal, seconds: TimeInterval)
@@ -59,11 +59,11 @@ package struct TokenStanding: Sendable, Equatable {
 
     package init() {}
 
-    /// The turn of a request that is about to be sent.
+    /// Decides what a request that is about to be sent may do.
     package mutating func turn(now: Date) -> Turn {
         guard let refusal else { return .send }
         let wait = probeAt?.timeIntervalSince(now) ?? 0
-        // The second condition is for a clock that was set back.
+        // The second condition is false if the clock was set back; the request is then a probe.
         guard wait > 0, wait <= Self.pause else {
             probeAt = now.addingTimeInterval(Self.pause)
             return .probe
@@ -74,7 +74,7 @@ package struct TokenStanding: Sendable, Equatable {
     /// Records that tokens are signed with this key from now on.
     ///
     /// - Parameter key: the fingerprint of the key.
-    /// - Returns: the refusal that ends because the key is another one; `nil`: there was none.
+    /// - Returns: the refusal that ends because the key has changed; `nil`: there was none.
     package mutating func use(_ key: [UInt8]) -> KeyRefusal? {
         guard key != self.key else { return nil }
         let ended = refusal
@@ -85,9 +85,9 @@ package struct TokenStanding: Sendable, Equatable {
 
     /// Records that APNs refused a token that the key signed.
     ///
-    /// - Returns: whether requests wait from now on.
+    /// - Returns: whether requests begin to wait because of this refusal.
     package mutating func refused(_ reason: APNsReason, key: [UInt8], now: Date) -> Bool {
-        // The answer to a request that was under way when the key changed.
+        // An answer for another key belongs to a request that was under way when the key changed.
         guard key == self.key else { return false }
         refusals += 1
         let since = firstRefusedAt ?? now

@@ -4,14 +4,15 @@ package struct TrustedProxies: Sendable, Hashable {
 
     package init(_ networks: [IPNetwork] = []) { self.networks = networks }
 
-    /// Whether `peer`, the other end of a connection, is one of them.
+    /// Whether `peer`, the other end of a connection, is a trusted proxy.
     package func contains(_ peer: IPAddress) -> Bool {
         let peer = peer.unmapped
         return networks.contains { $0.contains(peer) }
     }
 
-    /// The caller's address. If the peer is a trusted proxy, it is the last address in `X-Forwarded-For` that is not a
-    /// trusted proxy's. Each proxy appends the address that called it, so addresses further left can be forged.
+    /// The caller's address: the peer's, or, if the peer is a trusted proxy, the last address in `X-Forwarded-For` that
+    /// is not a trusted proxy's. Each proxy appends the address that called it, so addresses further left can be
+    /// forged.
     ///
     /// - Parameter forwardedFor: the header's values, in order; each may be a list.
     package func caller(of peer: IPAddress, forwardedFor: [String]) -> IPAddress {

@@ -8,12 +8,12 @@ package enum Verdict: Sendable, Equatable {
     case accepted(APNsReceipt)
     /// Send the same message again at this time.
     case retry(at: Date, reason: String)
-    /// APNs said when to send again. Nothing is sent to the channel before that, not even newer state.
+    /// APNs said when to send again. Before that time, nothing is sent to the channel, not even newer state.
     case throttled(until: Date, reason: String)
-    /// Refused for good.
+    /// Apple refused the message for good.
     case rejected(APNsRefusal)
     /// Apple answers that it does not know the channel; a reconciliation checks this. The same message is sent again at
-    /// `next`; `nil`: it is refused for good.
+    /// `next`; `nil`: the message is refused for good.
     case channelDoubted(APNsRefusal, next: Date?)
     /// The next try would come after the deadline.
     case expired(reason: String)

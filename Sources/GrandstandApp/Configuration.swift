@@ -91,7 +91,7 @@ package struct Configuration: Sendable {
     package var alertFreshness: TimeInterval
     /// How long events hold their channels.
     package var tenure: ChannelTenure
-    /// Seconds between two reconciliations of one app and environment; 0: only after an unanswered creation.
+    /// Seconds between two regular reconciliations of one app and environment; 0: no regular ones.
     package var reconcileInterval: TimeInterval
     /// Seconds that an unmanaged channel must have been known before it may be deleted.
     package var reconcileGrace: TimeInterval
@@ -105,7 +105,7 @@ package struct Configuration: Sendable {
     package var audit: TimeInterval
     /// Selects the installations that are asked for receipts.
     package var receiptSampling: ReceiptSampling
-    /// Seconds for which lookups are answered from memory that the database cannot confirm.
+    /// Seconds for which lookups are answered from memory while the database cannot confirm the answers.
     package var lookupStaleness: TimeInterval
     /// The private networks that webhooks may call in addition to the internet, and whether webhooks may use HTTP
     /// without TLS.
@@ -127,7 +127,7 @@ package struct Configuration: Sendable {
 extension Configuration {
     /// Reads the settings from environment variables (docs/settings.md).
     ///
-    /// - Throws: `ConfigurationError` with the name of the variable. Nothing was opened then.
+    /// - Throws: `ConfigurationError` with the name of the variable, before anything is opened.
     package init(environment: [String: String]) throws(ConfigurationError) {
         let settings = Variables(environment)
         try self.init(settings)
@@ -153,7 +153,7 @@ extension Configuration {
             ?? PoolSizes.standard
         databaseWait =
             try settings.number("GRANDSTAND_DATABASE_WAIT", in: 0.5...60, of: "seconds").map(Duration.seconds)
-            ?? PostgresPatience.standardWait
+            ?? PostgresTimeLimit.standardWait
         installationLimit =
             try settings.number("GRANDSTAND_INSTALLATION_LIMIT", in: 0...1_000_000, of: "installations a minute")
             ?? 6_000

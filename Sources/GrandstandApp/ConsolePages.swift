@@ -7,28 +7,29 @@ internal import GrandstandStore
 internal import Hummingbird
 
 extension MountedPages {
-    /// The console's pages. They use the API's keys, and their requests are counted with the API's.
+    /// The console's pages. People sign in with an API key, and the requests of pages count against the rate limit of
+    /// this key, like requests to the API.
     static func console(_ console: Console) -> MountedPages {
         let responder = console.responder()
-        return MountedPages(path: Console.path) { request, context, door in
+        return MountedPages(path: Console.path) { request, context, access in
             let source = ConsoleSource(
                 logger: context.log, requestID: context.requestID, endpointPath: context.coreContext.endpointPath,
-                door: ConsoleDoor(door))
+                access: ConsoleAccess(access))
             return try await responder.respond(to: request, context: ConsoleContext(source: source))
         }
     }
 }
 
-extension ConsoleDoor {
-    fileprivate init(_ door: PageAccess) {
+extension ConsoleAccess {
+    fileprivate init(_ access: PageAccess) {
         self.init(
-            identify: { try await door.identify($0) }, resume: { try door.resume($0) },
-            refusal: { door.refusal($0) },
+            identify: { try await access.identify($0) }, countRequest: { try access.countRequest(of: $0) },
+            refusal: { access.refusal($0) },
             once: { name, signedIn, recover, work in
-                try await door.once(
+                try await access.once(
                     name, of: signedIn.key.id, secret: signedIn.secret, recover: recover, work)
             },
-            answered: { name, past in try await door.answered(name, of: past.key, secret: past.secret) })
+            answered: { name, past in try await access.answered(name, of: past.key, secret: past.secret) })
     }
 }
 

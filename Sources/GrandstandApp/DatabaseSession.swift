@@ -12,37 +12,38 @@ package typealias PoolWaits = @Sendable (_ pool: String) -> (@Sendable (Duration
 /// A database that this process has opened, with its cluster if it is the embedded one.
 package struct DatabaseSession: Sendable {
     package let pool: PostgresPool
-    /// For lookups. The pool has few connections, so that a crowd leaves connections to organisers.
+    /// For lookups. The pool has few connections, so that connections remain for organisers during a rush of lookups.
     package let lookupPool: PostgresPool
-    /// For single broadcasts.
+    /// For accepting calls with a single broadcast.
     package let outboxPool: PostgresPool
     /// For calls with many broadcasts, and requests with an `Idempotency-Key`. They hold a connection until they are
     /// finished.
     package let bulkPool: PostgresPool
     /// For claims and settlements of broadcasts.
     package let dispatchPool: PostgresPool
-    /// For claims and settlements of starts. They are separate, so that a goal does not wait for a million starts.
+    /// For claims and settlements of starts. The pool is separate, so that the broadcast of a goal does not wait for a
+    /// million starts.
     package let startPool: PostgresPool
     /// For counting followers, which may take long.
     package let reportPool: PostgresPool
-    /// For registrations of installations. They are separate, so that neither goals nor organisers wait for a rush of
-    /// them.
+    /// For registrations of installations. The pool is separate, so that neither broadcasts of goals nor organisers
+    /// wait during a rush of registrations.
     package let devicePool: PostgresPool
     /// For checks of the database.
     package let probePool: PostgresPool
-    /// Reports changes made through these pools that affect answers to lookups.
+    /// Reports a change that was made through these pools, if it affects answers to lookups.
     package let changes: LocalChanges
     /// The database's connection string, for other users of the same database.
     package let url: String
     private let cluster: PostgresCluster?
 
-    /// Opens the database and checks its schema. The embedded database is also started and migrated; others are not
-    /// changed.
+    /// Opens the database and checks its schema. The embedded database is also started and migrated; other databases
+    /// are not changed.
     ///
     /// - Parameters:
     ///   - sharing: use an embedded database that another process runs. For commands.
     ///   - onlyReads: never write; a standby database is enough.
-    /// - Throws: `StartError`, which names the command to run. Nothing is left running then.
+    /// - Throws: `StartError`, which names the command to run. After an error, nothing is left running.
     package static func open(
         _ source: Configuration.DatabaseSource, sharing: Bool = false, onlyReads: Bool = false,
         sizes: PoolSizes = PoolSizes(),
@@ -54,7 +55,7 @@ package struct DatabaseSession: Sendable {
             logger: logger)
         do {
             try await session.requireVersion()
-            try await session.requireOwnSessions()
+            try await session.requireUnsharedSessions()
             if session.cluster != nil {
                 _ = try await session.migrate()
             } else {
@@ -138,15 +139,16 @@ package struct DatabaseSession: Sendable {
 
     /// Reads the database's clock, on a connection that is already open.
     package func time(_ own: DatabaseClock.OwnClocks) async throws -> ClockSample {
-        // A reading that takes longer than a request may wait is useless.
-        try await PostgresPatience.$current.withValue(.request()) {
+        // The reading is limited to the time that a request may wait, because a slower reading is useless.
+        try await PostgresTimeLimit.$current.withValue(.request()) {
             try await pool.withConnection { connection in
                 try await own.sample { try await Self.now(on: connection) }
             }
         }
     }
 
-    /// Seconds since the last commit that a standby has received; `nil`: it is not a standby, or the age is unknown.
+    /// Seconds since the last commit that a standby has received; `nil`: the database is not a standby, or the age is
+    /// unknown.
     package func standbyAge() async throws -> Double? {
         let rows = try await pool.query(
             """
@@ -178,7 +180,8 @@ package struct DatabaseSession: Sendable {
     ) async throws -> DatabaseClock {
         let clock = DatabaseClock(wall: wall, look: { try await self.time($0) }, onLead: onLead, logger: logger)
         do {
-            // The first reading also fills the connection's caches. The shortest reading counts.
+            // The first reading takes longer, because it also fills the connection's caches. Only the shortest reading
+            // counts.
             for _ in 0..<3 { try await clock.measure() }
             return clock
         } catch {
@@ -196,7 +199,7 @@ package struct DatabaseSession: Sendable {
     package func migrate(waiting: @escaping @Sendable (String) -> Void = { _ in }) async throws -> [String] {
         do {
             try await requireVersion()
-            try await requireOwnSessions()
+            try await requireUnsharedSessions()
             return try await Migrator(pool, waiting: waiting).migrate()
         } catch {
             throw Self.explain(error)
@@ -238,7 +241,7 @@ package struct DatabaseSession: Sendable {
         let version: Int
         do {
             // This also waits for a PostgreSQL server that is still starting.
-            version = try await pool.withConnection(within: pool.patience) { $0.serverVersion }
+            version = try await pool.withConnection(within: pool.timeLimit) { $0.serverVersion }
         } catch {
             throw Self.explain(error)
         }
@@ -257,7 +260,7 @@ package struct DatabaseSession: Sendable {
     /// fail at once, but only after some time.
     ///
     /// - Throws: `StartError`, also if the database does not answer.
-    package func requireOwnSessions() async throws {
+    package func requireUnsharedSessions() async throws {
         guard cluster == nil else { return }
         do {
             guard try await pool.sharesSessions() else { return }

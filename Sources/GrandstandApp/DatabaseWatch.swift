@@ -43,8 +43,8 @@ final class DatabaseWatch: Service {
 
     /// Records an error of a statement or a connection attempt. An error that does not concern the database is ignored.
     func saw(_ error: PostgresError) {
-        // One statement may be slow, and one connection may break, while the database is healthy. The checks decide
-        // about these.
+        // One statement may be slow, and one connection may break, while the database is healthy. Only the checks
+        // decide whether the database is slow or unreachable.
         guard let finding = DatabaseFinding(error), finding.trouble != .slow, finding.trouble != .unreachable else {
             return
         }
@@ -55,11 +55,12 @@ final class DatabaseWatch: Service {
     /// A present trouble.
     struct Standing: Sendable {
         let finding: DatabaseFinding
-        /// Whether requests fail because of it. They do not if it only prevents new connections while open ones work.
+        /// Whether requests fail because of the trouble. Requests do not fail if the trouble only prevents new
+        /// connections while open connections work.
         let stops: Bool
     }
 
-    /// All present troubles, beginning with that of the last check.
+    /// All present troubles. The trouble that the last check found comes first.
     var standing: [Standing] {
         let now = ContinuousClock.now
         return state.withLock { state in
@@ -76,7 +77,7 @@ final class DatabaseWatch: Service {
     /// Updates the result so that it is at most a second old. This takes at most a fifth of a second. If a check takes
     /// longer, it continues, and the earlier result counts until the check has lasted for a second.
     func refresh() async {
-        _ = try? await PostgresPatience.$current.withValue(.request(Self.wait)) { try await look() }
+        _ = try? await PostgresTimeLimit.$current.withValue(.request(Self.wait)) { try await look() }
     }
 
     private func look() async throws {
@@ -103,9 +104,9 @@ final class DatabaseWatch: Service {
     }
 
     /// 1 for each present trouble, 0 for all others.
-    func gauges(isClockOff: Bool) -> [GaugeSample] {
+    func gauges(isClockWrong: Bool) -> [GaugeSample] {
         var troubles = Set(standing.map(\.finding.trouble))
-        if isClockOff { troubles.insert(.clockOff) }
+        if isClockWrong { troubles.insert(.clockOff) }
         return DatabaseTrouble.allCases.map {
             GaugeSample("grandstand_database_trouble", [("trouble", $0.rawValue)], troubles.contains($0) ? 1 : 0)
         }

@@ -1,8 +1,9 @@
 internal import GrandstandService
 internal import ServiceLifecycle
 
-/// When a stop begins, the service may finish within the drain; then it is cancelled. Services stop one after the
-/// other. Those that stop later have the drain's margin to record their results.
+/// A service that may continue to work during the drain after a stop begins. If it still runs at the end of the drain,
+/// it is cancelled. Services stop one after the other. A service that stops later still has `Drain.margin` after the
+/// end of the drain to record its results.
 struct DrainedService<Base: Service>: Service {
     let base: Base
     let drain: Drain
@@ -11,7 +12,7 @@ struct DrainedService<Base: Service>: Service {
         do {
             try await drain.run { try await base.run() }.get()
         } catch  where drain.isOver {
-            // The drain ended and cancelled the service.
+            // This is not an error of the service. The service was cancelled because the drain is over.
         }
     }
 }

@@ -63,15 +63,15 @@ private struct PatientResponder<Base: HTTPResponder>: HTTPResponder where Base.C
     let wait: Duration
 
     func respond(to request: Request, context: APIContext) async throws -> Response {
-        try await PostgresPatience.$current.withValue(.request(wait)) {
+        try await PostgresTimeLimit.$current.withValue(.request(wait)) {
             try await base.respond(to: request, context: context)
         }
     }
 }
 
 extension ConnectionDeadlines.Limits {
-    /// A header may take `timeout`, a body and a write three times as long, and a pause between requests six times. At
-    /// a stop a peer has at most a second.
+    /// A header may take `timeout`, a body and a write three times as long, and a pause between requests six times.
+    /// When the server stops, a peer has at most a second for its remaining steps.
     init(_ timeout: Duration) {
         let header = timeout.components.seconds * 1_000_000_000 + timeout.components.attoseconds / 1_000_000_000
         self.init(

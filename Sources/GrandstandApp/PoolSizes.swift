@@ -1,5 +1,6 @@
-/// Distributes the process's database connections among its pools. Each pool has a minimum that is enough for all of
-/// its work, but not at once. Further connections are distributed in proportion to the standard sizes.
+/// Distributes the process's database connections among its pools. A pool with its minimum of connections can do all of
+/// its kinds of work, but not all at the same time. Further connections are distributed in proportion to the standard
+/// sizes.
 package struct PoolSizes: Sendable, Hashable {
     /// A pool of connections. Separate pools keep one kind of work from delaying another.
     enum Pool: String, CaseIterable {
@@ -25,12 +26,14 @@ package struct PoolSizes: Sendable, Hashable {
             switch self {
             case .main: 9
             case .lookup: 3
-            // One for each transaction that accepts single broadcasts (`PostgresOutbox.acceptConnections`), and one for
-            // scheduled broadcasts.
+            // One connection for each transaction that accepts single broadcasts (`PostgresOutbox.acceptConnections`),
+            // and one for scheduled broadcasts.
             case .outbox: 5
-            // One claim and one settlement for each environment, renewals of leases, and wake-ups.
+            // Connections for one claim and one settlement in each environment, for renewals of leases, and for
+            // wake-ups.
             case .bulk, .dispatch: 6
-            // One claim for each environment, and settlements, which may wait for each other.
+            // One connection for a claim in each environment, and two for settlements. A settlement may wait until one
+            // of these is free.
             case .start: 4
             case .report: 2
             case .device: 6
@@ -38,8 +41,8 @@ package struct PoolSizes: Sendable, Hashable {
             }
         }
 
-        /// These pools stay small. Counting followers takes long, and more of it at the same time would only load the
-        /// database.
+        /// Whether the pool may get more connections than its standard size. `report` and `probe` may not: counting
+        /// followers takes long, and more counting at the same time would only load the database.
         fileprivate var grows: Bool { self != .report && self != .probe }
     }
 
@@ -60,7 +63,7 @@ package struct PoolSizes: Sendable, Hashable {
                 let share = isBeyond ? wanted : wanted * extra / (Self.standard - Self.minimum)
                 return (pool, pool.least + share)
             })
-        // The remainder of the division.
+        // `main` also gets the connections that are left over after rounding.
         sizes[.main, default: 0] += max(0, total - Self.listeners - sizes.values.reduce(0, +))
         self.sizes = sizes
     }

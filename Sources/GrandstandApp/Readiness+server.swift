@@ -26,8 +26,8 @@ extension Readiness {
             database: isReady, trouble: finding?.trouble, detail: finding?.detail, apns: Self.apns(gateway))
     }
 
-    /// The readiness of a process that only answers lookups. It is ready while memory is fresh enough; the state of the
-    /// database does not matter.
+    /// The readiness of a process that only answers lookups. It is ready while its copy of the lookup data is fresh
+    /// enough; the state of the database does not matter.
     static func ofLookups(_ freshness: LookupReplica.Freshness) -> Readiness {
         switch freshness {
         case .confirmed: Readiness(database: true)

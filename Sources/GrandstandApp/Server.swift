@@ -18,8 +18,8 @@ package struct Server: Sendable {
 
     /// Opens the database and builds all parts. Errors of the configuration show here, before the server listens.
     ///
-    /// - Parameter wallClock: this machine's clock, for times that are compared with clocks outside. Replicas use the
-    ///   database's clock among each other.
+    /// - Parameter wallClock: this machine's clock, for times that other systems such as APNs compare with their
+    ///   clocks. For times that replicas share, the server uses the database's clock.
     /// - Throws: `ConfigurationError`, `StartError`; each is one line.
     package static func build(
         _ configuration: Configuration, wallClock: @escaping @Sendable () -> Date = { Date() }, logger: Logger
@@ -42,15 +42,15 @@ package struct Server: Sendable {
     /// The database's connection string, for a second server on the same database.
     package var databaseURL: String { resources.database.url }
 
-    /// The longest time that a stop may take. If a stop takes longer, it waits for work that cannot be cancelled.
-    /// `nil`: the time depends on the embedded PostgreSQL.
+    /// The time within which a stop must end. A stop that takes longer waits for work that cannot be cancelled. `nil`:
+    /// the time depends on the embedded PostgreSQL.
     package var longestStop: Duration? {
         if case .url = configuration.database { configuration.drain + Drain.margin + .seconds(2) } else { nil }
     }
 
     /// Runs until one of `stopSignals` arrives or the task is cancelled. Then it accepts no new requests, and requests
     /// in flight may finish within the drain. Unfinished work stays in the outbox, and the database is closed last.
-    /// `Drain.margin` after the end of the drain, nothing waits for the database or a client any more.
+    /// Nothing waits for the database or a client longer than until `Drain.margin` after the end of the drain.
     ///
     /// Only the loops of the configured roles run.
     ///
@@ -65,7 +65,8 @@ package struct Server: Sendable {
         let roles = configuration.roles
         logger.info("roles", metadata: ["roles": "\(roles.map(\.rawValue).sorted().joined(separator: ","))"])
         // Services stop in reverse order: the operations port, live views, the listener, the dispatchers, the rest.
-        // Live views end before the listener, because the listener waits for its requests, and streams are requests.
+        // Live views end before the listener, because the listener waits for its requests, and a live view is a
+        // request.
         var members = loops.members
         let http = DrainedService(base: listener(onListening), drain: resources.drain)
         members.append(.init(anyOf: [.api, .lookup], http, "http"))
@@ -151,7 +152,8 @@ private struct StopBeginning: Service {
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 
     func run() async {
-        // If a service fails, the group cancels the others. Then no stop was requested.
+        // `gracefulShutdown()` throws if this task is cancelled. The group cancels it if another service fails, and no
+        // stop was requested in that case.
         guard (try? await gracefulShutdown()) != nil else { return }
         body()
     }

@@ -9,7 +9,7 @@ extension GrandstandClient {
         public var attempts: Int
         /// The upper limit of the first wait, in seconds. It doubles for each further wait.
         public var firstWait: TimeInterval
-        /// The upper limit of every wait, in seconds, without `Retry-After`.
+        /// The upper limit of every wait, in seconds. `Retry-After` is added to the wait and is not limited by this.
         public var longestWait: TimeInterval
         /// Seconds after which the call fails, including all waits.
         public var deadline: TimeInterval

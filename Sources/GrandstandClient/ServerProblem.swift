@@ -46,7 +46,8 @@ public struct ServerProblem: Error, Sendable, Hashable {
             retryAfter: retryAfter)
     }
 
-    /// Reads a problem document. Otherwise makes a problem from the status and the first 200 bytes of the body.
+    /// Reads a problem document. If the body is not a problem document, makes a problem from the status and the first
+    /// 200 bytes of the body.
     public init(_ answer: GrandstandClient.Answer) {
         let text = String(decoding: answer.body.prefix(200), as: UTF8.self)
         self.init(

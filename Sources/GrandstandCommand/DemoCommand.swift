@@ -16,16 +16,18 @@ struct DemoCommand: AsyncParsableCommand {
     @Flag(help: "End when the match is over.")
     var once = false
 
-    @Option(help: "The port of the API; 0 picks a free port. With --once: 0.")
-    var port = 8080
+    @Option(help: "The port of the API; 0 picks a free port. Default: GRANDSTAND_PORT, or 8080. With --once: 0.")
+    var port: Int?
 
     func run() async throws {
         let events = try DemoEvent.all()
         let report = DemoReport(steps: DemoMatch.steps(for: events) + DemoFollowers.steps)
         let started = ContinuousClock.now
         report.line("Starting PostgreSQL, the APNs simulator and the server…")
-        // The match takes 140 minutes and is played much faster, so the pause between messages is turned off.
-        try await DemoStage.with(port: once ? 0 : port, settings: ["GRANDSTAND_LANE_INTERVAL": "0"]) { stage in
+        let wanted = port.map { "\($0)" } ?? ProcessInfo.processInfo.environment["GRANDSTAND_PORT"] ?? "8080"
+        // The setting GRANDSTAND_LANE_INTERVAL below turns off the pause between messages, because the demo plays a
+        // match of 140 minutes much faster.
+        try await DemoStage.with(port: once ? "0" : wanted, settings: ["GRANDSTAND_LANE_INTERVAL": "0"]) { stage in
             report.line("Console: \(stage.address.absoluteString)/console")
             report.line("Simulator's control API: \(stage.control)")
             try await DemoMatch(stage: stage, events: events, report: report).play()

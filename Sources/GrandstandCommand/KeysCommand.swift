@@ -4,8 +4,8 @@ internal import Grandstand
 internal import GrandstandApp
 internal import JSON
 
-/// `grandstand keys`: API keys, directly in the database, so that the first one can be created. It runs on the server's
-/// machine.
+/// `grandstand keys`: works on API keys directly in the database, so that the first key can be created. The command
+/// runs on the server's machine.
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys", abstract: "API keys, directly in the server's database (`key` uses a running server).",
@@ -25,8 +25,10 @@ struct KeysCommand: AsyncParsableCommand {
         var app: [String] = []
 
         @Option(
-            help:
-                "The key is only for events whose event keys begin with this. API keys with another prefix cannot declare such events. Only with --scope organise."
+            help: """
+                The key is only for events whose event keys begin with this. API keys with another prefix cannot \
+                declare such events. Only with --scope organise.
+                """
         )
         var eventKeyPrefix: String?
 
@@ -133,7 +135,8 @@ extension KeysCommand {
                     let issued = try await keys.rotate(id, overlapEnds: overlapEnds, by: .commandLine, now: now)
                 else {
                     throw StartError(
-                        "the key \(id.uuidString.lowercased()) does not exist, is not active or was already replaced: `grandstand keys list` shows the keys"
+                        "the key \(id.uuidString.lowercased()) does not exist, is not active or was already replaced: "
+                            + "`grandstand keys list` shows the keys"
                     )
                 }
                 print(issued.secret)
@@ -148,8 +151,8 @@ extension APIKey.Scope: ExpressibleByArgument {}
 /// on the same database.
 private func withKeys(_ body: (any KeyLedger, _ now: Date) async throws -> Void) async throws {
     let configuration = try Configuration(environment: ProcessInfo.processInfo.environment)
-    // A first key may be created before the first start. A server with another database would not know it, so a note
-    // says that a new database is created here.
+    // A first key may be created before the first start. A server with another database would not know the key, so a
+    // note says that a new database is created here.
     if case .embedded(let folder) = configuration.database,
         !FileManager.default.fileExists(atPath: folder + "/postgres/PG_VERSION")
     {

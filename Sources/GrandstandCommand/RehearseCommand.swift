@@ -12,10 +12,11 @@ struct RehearseCommand: AsyncParsableCommand {
         commandName: "rehearse",
         abstract: "Plays a day's events against the simulator, with its own database, and reports the results.",
         discussion: """
-            Reads the day's events from the configured database; from a running server with --url or --key, or when \
-            GRANDSTAND_URL or GRANDSTAND_API_KEY is set. Declares them with their real rules and limits in a temporary \
-            PostgreSQL, on a compressed day, and sends updates and ends. With --fault it does this a second time, \
-            with the fault. Nothing reaches Apple or the configured database. docs/organising.md describes the report.
+            Reads the day's events from the configured database. With --url or --key, or if GRANDSTAND_URL or \
+            GRANDSTAND_API_KEY is set, reads them from that running server. Declares them with their real rules and \
+            limits in a temporary PostgreSQL, on a compressed day, and sends updates and ends. With --fault it does \
+            this a second time, with the fault. Nothing reaches Apple or the configured database. docs/organising.md \
+            describes the report.
             """)
 
     @Option(help: "The day, as 2026-11-28: events that start on it are played.")

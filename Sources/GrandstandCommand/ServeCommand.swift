@@ -41,7 +41,7 @@ struct ServeCommand: AsyncParsableCommand {
     /// Ends the process after this time, in any state, because PostgreSQL may hang, or may delay a commit because a
     /// standby is missing. The effect is that of `kill -9`: leases end, and work that was not recorded is repeated.
     private static func leave(after longest: Duration, _ logger: Logger) {
-        // A system thread, which runs even if all of Swift's threads are blocked.
+        // This is a system thread, so it runs even if all of Swift's threads are blocked.
         Thread.detachNewThread {
             Thread.sleep(forTimeInterval: longest / .seconds(1))
             logger.warning("the stop took too long, so the process ends now; see GRANDSTAND_DRAIN_SECONDS")

@@ -3,7 +3,7 @@
 public enum Contract {
     /// An operation of the API. The server uses it for routing, and the client for requests.
     public struct Operation: Sendable, Hashable {
-        /// Its `operationId`.
+        /// The `operationId` of the operation.
         public let id: String
         /// The HTTP method, in capitals.
         public let method: String
@@ -12,10 +12,10 @@ public enum Contract {
         /// The key needs one of these scopes. Empty: any key, except one that is only for installations of an app;
         /// `nil`: no key is needed.
         public let scopes: [Scope]?
-        /// The names of its parameters in the query.
+        /// The names of the operation's parameters in the query.
         public let query: [String]
-        /// Whether it takes an `Idempotency-Key`. If so, its first answer is stored, and is given again when the
-        /// request is repeated.
+        /// Whether the operation takes an `Idempotency-Key`. If it does, the server stores the first answer, and gives
+        /// this answer again when the request is repeated.
         public let keepsAnswers: Bool
 
         /// - Parameter scopes: `nil` for a call without a key.

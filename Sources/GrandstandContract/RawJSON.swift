@@ -8,8 +8,8 @@ package import JSON
 
 /// A JSON value that keeps its bytes: numbers, escapes and white space are written as they were read.
 ///
-/// For example, a content state is a `RawJSON`: `RawJSON(Score(home: 1, away: 0))`, or `RawJSON(json: #"{"home":
-/// 1}"#)`.
+/// For example, a content state is a `RawJSON`: `RawJSON(Score(home: 1, away: 0))`, or
+/// `RawJSON(json: #"{"home": 1}"#)`.
 public struct RawJSON: Sendable, Hashable, CustomStringConvertible {
     /// The text, in UTF-8.
     public let bytes: Data
@@ -18,7 +18,6 @@ public struct RawJSON: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameter encoder: says how to write dates and similar values; the app's decoder has to agree with it. Without
     ///   an encoder, members are sorted by name, so that equal values give equal bytes.
-    ///
     /// - Throws: the errors of the value's encoding.
     public init(_ value: some Encodable, encoder: JSONEncoder? = nil) throws {
         bytes = try CodableJSON.encode(value, with: encoder ?? CodableJSON.stableEncoder())

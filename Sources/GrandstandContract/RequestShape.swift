@@ -22,7 +22,7 @@ package indirect enum RequestShape: Sendable {
     /// An object whose member names the client chooses. The rule is for the names, the shape for the values.
     case map(TextRule, RequestShape)
     case object([Member], excluding: [Exclusion])
-    /// An object of the first shape, or a text of the second.
+    /// An object of the first shape, or a text of the second shape.
     case objectOr(RequestShape, RequestShape)
 
     package struct Member: Sendable {

@@ -10,7 +10,7 @@ package struct TextRule: Sendable {
 
     /// - Parameters:
     ///   - pattern: a regular expression in a form that `TextPattern` can read.
-    ///   - excluded: a text that must not occur in it.
+    ///   - excluded: a string that the checked text must not contain.
     ///   - isPrintable: whether control characters are refused.
     package init(
         _ length: ClosedRange<Int> = 0...Int.max, pattern: String? = nil, excluding excluded: String? = nil,
@@ -43,13 +43,13 @@ package struct TextRule: Sendable {
             return "Control characters are not allowed here."
         }
         if let pattern, !pattern.matches(text) { return rule ?? "" }
-        if let excluded, Self.stands(excluded, in: text) { return rule ?? "" }
+        if let excluded, Self.occurs(excluded, in: text) { return rule ?? "" }
         return nil
     }
 
     /// Compares bytes, because `String`'s own search takes longer than all other checks, and a bundle ID is read with
     /// every row.
-    private static func stands(_ part: [UInt8], in text: String) -> Bool {
+    private static func occurs(_ part: [UInt8], in text: String) -> Bool {
         var text = text
         return text.withUTF8 { bytes in
             guard bytes.count >= part.count else { return false }

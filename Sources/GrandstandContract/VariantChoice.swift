@@ -1,5 +1,6 @@
-/// Which of an event's audiences in one app and environment an installation gets: the one that it names, else the best
-/// match of its language, else the one without a variant. A pure function that the server and the app library share.
+/// Chooses which of an event's audiences in one app and environment an installation gets. The first choice is the
+/// variant that the installation names. The second is the best match for its language, and the third is the audience
+/// without a variant. A pure function that the server and the app library share.
 package struct VariantChoice: Sendable, Hashable {
     private let variants: [String?]
     private let byLanguage: LocaleLookup<String>
@@ -13,9 +14,9 @@ package struct VariantChoice: Sendable, Hashable {
 
     /// - Parameters:
     ///   - named: the variant that the installation asks for. Unknown names are ignored.
-    ///   - locale: its language, BCP 47.
-    /// - Returns: the index among the variants; `nil` only if there are none. If nothing matches and every audience has
-    ///   a variant, it is the first.
+    ///   - locale: the installation's language, BCP 47.
+    /// - Returns: the index among the variants; `nil` only if there are no variants. If nothing matches and every
+    ///   audience has a variant, the first audience is chosen.
     package func index(named: String?, locale: String?) -> Int? {
         guard variants.count > 1 else { return variants.isEmpty ? nil : 0 }
         if let named, let index = variants.firstIndex(of: named) { return index }

@@ -17,8 +17,8 @@ package struct API: Sendable {
         package var channelOperations: ChannelOperations
         package var reconciliation: Reconciliation
         package var views: LiveViews
-        /// Returns why messages to a URL would be refused, judged by the addresses its host name resolves to now;
-        /// `nil`: they would be sent.
+        /// Returns why messages to a URL would be refused; `nil`: the messages would be sent. The result depends on the
+        /// addresses that the URL's host name has now.
         package var webhookRefusal: @Sendable (WebhookURL) async -> String?
         package var readiness: @Sendable () async -> Readiness
         package var settings: Settings
@@ -78,11 +78,12 @@ package struct API: Sendable {
         package var proxies: TrustedProxies
         /// The memory limit for request bodies.
         package var bodies = BodyRoom()
-        /// The server itself speaks HTTPS, so browsers are told to use only HTTPS (HSTS).
+        /// Whether the server itself speaks HTTPS. If so, browsers are told to use only HTTPS (HSTS).
         package var isSecure: Bool
         package var logger: Logger
         package var metrics: any OperationMetrics
-        /// Probes and metrics have their own port, served by `operationsResponder`, and are not part of the API port.
+        /// Whether probes and metrics have their own port, served by `operationsResponder`. If so, they are not part of
+        /// the API port.
         package var hasOwnOperationsPort: Bool
         /// Called with the connection of a request whose key does not ship in client apps.
         package var onTrust: @Sendable (any NIOCore.Channel) -> Void
@@ -210,7 +211,7 @@ package struct API: Sendable {
     }
 }
 
-/// The operations of each noun. The API's routes and the console's pages both use them.
+/// The operations on each kind of resource. The API's routes and the console's pages both use them.
 extension API.Dependencies {
     var intake: Intake { Intake(outbox: stores.outbox, plan: settings.plan, now: now) }
     var appOperations: AppOperations {

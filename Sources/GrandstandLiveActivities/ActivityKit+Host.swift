@@ -2,7 +2,7 @@
     public import ActivityKit
     public import Foundation
 
-    /// A type of attributes that an app registers, and how to find the event of its activities.
+    /// A type of attributes that an app registers. It also says how to find the event of an activity of this type.
     @available(iOS 16.2, *)
     public struct ActivityType: Sendable {
         let name: String
@@ -18,8 +18,9 @@
         /// - Parameters:
         ///   - eventKey: returns the event of an activity. Organisers put the key into the start's `attributes`, so
         ///     that the app knows the event of an activity that a push started.
-        ///   - timestamp: returns `aps.timestamp` of the message with this content, if the content contains it. Then
-        ///     the app sends receipts if the server asks for them. ActivityKit does not provide the timestamp.
+        ///   - timestamp: returns `aps.timestamp` of the message with this content, if the content contains the
+        ///     timestamp. With a timestamp, the app sends receipts if the server asks for them. ActivityKit does not
+        ///     provide the timestamp.
         public init<Attributes: ActivityAttributes & Sendable>(
             _ type: Attributes.Type, eventKey: @escaping @Sendable (Attributes) -> String,
             timestamp: @escaping @Sendable (Attributes.ContentState) -> Int? = { _ in nil }
@@ -37,7 +38,8 @@
         /// A type of attributes whose contents the server stamps with the timestamp, so that receipts need no work by
         /// the organiser.
         ///
-        /// - Parameter stamp: the member that the content type's `stamp` names, in the form `unix`.
+        /// - Parameter stamp: the member that the content type's setting `stamp` names. That setting must have `"as":
+        ///   "unix"`.
         public init<Attributes: ActivityAttributes & Sendable>(
             _ type: Attributes.Type, eventKey: @escaping @Sendable (Attributes) -> String,
             stamp: any KeyPath<Attributes.ContentState, Int> & Sendable
@@ -47,7 +49,8 @@
 
         /// A type of attributes whose contents the server stamps with the timestamp, in a member of type `Date`.
         ///
-        /// - Parameter stamp: the member that the content type's `stamp` names, in the form `reference`.
+        /// - Parameter stamp: the member that the content type's setting `stamp` names. That setting must have `"as":
+        ///   "reference"`.
         public init<Attributes: ActivityAttributes & Sendable>(
             _ type: Attributes.Type, eventKey: @escaping @Sendable (Attributes) -> String,
             stamp: any KeyPath<Attributes.ContentState, Date> & Sendable
@@ -87,7 +90,7 @@
                     }
                 }
                 var followed: Set<String> = []
-                // The stream may leave out activities that already exist, so list them first.
+                // The stream may leave out activities that already exist, so list these activities first.
                 let there = Activity<Attributes>.activities.map(\.id)
                 for id in there where followed.insert(id).inserted { follow(id, events, &group) }
                 for await activity in Activity<Attributes>.activityUpdates {
@@ -147,8 +150,8 @@
         ) throws -> ActivitySnapshot {
             let decoder = JSONDecoder()
             let attributes = try decoder.decode(Attributes.self, from: wanted.attributes)
-            // The server's content may be for a newer version of the app and fail to decode. The app's own content
-            // never does.
+            // The server's content may be for a newer version of the app and fail to decode. In this case, the app's
+            // own content is used.
             let newest = contentState.flatMap { try? decoder.decode(Attributes.ContentState.self, from: $0) }
             let state = try newest ?? decoder.decode(Attributes.ContentState.self, from: wanted.contentState)
             let content = ActivityContent(

@@ -5,14 +5,15 @@
 
     @available(iOS 16.2, *)
     extension LiveActivities {
-        /// The Live Activities of this app. Create one at launch, and call ``start()``.
+        /// The Live Activities of this app. Create one instance at launch, and call ``start()``.
         ///
         /// - Parameters:
         ///   - server: the server's base URL.
         ///   - key: a key with the scope `device` for this app; it ships in the app.
         ///   - types: the app's types of attributes.
         ///   - bundle: the app's bundle.
-        ///   - environment: the APNs environment; `nil`: it is found, see ``PushEnvironment``.
+        ///   - environment: the APNs environment; `nil`: the environment follows from the app's signature
+        ///     (``PushEnvironment``).
         /// - Throws: `PushEnvironmentError` if the app was signed without push notifications.
         public init(
             server: URL, key: String, types: [ActivityType], bundle: Bundle = .main,
@@ -31,17 +32,17 @@
                 credentials: KeychainCredentials(account: "\(bundleID) \(environment.rawValue)"), time: .system)
         }
 
-        /// Shows an activity. It uses its event's channel if the system and the event have one, and otherwise its own
-        /// push token. Call it while the app is in the foreground.
+        /// Shows an activity. If the system supports channels and the event has one, the activity uses the event's
+        /// channel. Otherwise the activity uses its own push token. Call this while the app is in the foreground.
         ///
         /// - Parameters:
         ///   - attributes: attributes of a type that the app registered.
         ///   - event: the event's key.
-        ///   - state: the content to show if the server has none that is newer.
-        ///   - variant: one of the app's audiences in the event, e.g. a language. `nil`: the one that a push would
-        ///     start for this person: by the variant given to `follow`, otherwise by language, otherwise the one
-        ///     without a variant.
-        /// - Throws: `LiveActivitiesError` if it will never be shown; `EncodingError`.
+        ///   - state: the content to show if the server has no newer content.
+        ///   - variant: the variant of one of the app's audiences in the event, e.g. a language. `nil`: the variant
+        ///     that a push would start for this person: the variant given to `follow`, otherwise the variant of the
+        ///     language, otherwise no variant.
+        /// - Throws: `LiveActivitiesError` if the activity will never be shown; `EncodingError`.
         @discardableResult
         public func show<Attributes: ActivityAttributes>(
             _ attributes: Attributes, event: String, state: Attributes.ContentState, variant: String? = nil,
@@ -52,11 +53,11 @@
             return try await show(wanted)
         }
 
-        /// Shows an activity at a later date. From iOS 26 on, the system does this. On older systems, the activity is
-        /// shown when the app is in the foreground after that date, or when the organiser starts the activities of the
-        /// people who follow.
+        /// Shows an activity at a later date. From iOS 26 on, the system shows it at that date. On older systems, the
+        /// activity is shown when the app is in the foreground after that date, or when the organiser starts the
+        /// activities of the people who follow.
         ///
-        /// - Parameter alert: the alert when it appears.
+        /// - Parameter alert: the alert when the activity appears.
         /// - Throws: the errors of `show`.
         @discardableResult
         public func schedule<Attributes: ActivityAttributes>(
@@ -133,7 +134,8 @@
                     }
                 }
             }
-            // The notification's name is written as text, so that UIKit is not linked and extensions can use this, too.
+            // The notification's name is written as text, so that UIKit is not linked and extensions can use this code,
+            // too.
             let front = NotificationCenter.default.addObserver(
                 forName: Notification.Name("UIApplicationDidBecomeActiveNotification"), object: nil, queue: nil
             ) { _ in events.yield(.cameToFront) }
@@ -162,7 +164,8 @@
             for type in types { await type.end(activity, contentState, atOnce) }
         }
 
-        /// Foundation's token of an observer. It may cross threads, because it is only passed back.
+        /// Foundation's token of an observer. The token may cross threads, because it is only passed back to
+        /// `NotificationCenter`.
         private struct Observer: @unchecked Sendable {
             private let token: any NSObjectProtocol
 

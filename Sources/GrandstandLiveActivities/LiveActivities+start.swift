@@ -3,12 +3,13 @@ internal import GrandstandClient
 
 /// Starting activities, from the app's request to the activity on the screen.
 extension LiveActivities {
-    /// Shows an activity. It uses its event's channel if the system (iOS 18) and the event have one, and otherwise its
-    /// own push token. The request is saved first, so a crash, a kill or a missing network loses no start. There is one
-    /// activity for each event and type, however often this is called. If the caller is cancelled, it gets `waiting` at
-    /// once and the request stays; `withdraw` removes it.
+    /// Shows an activity. If the system (iOS 18) supports channels and the event has one, the activity uses the event's
+    /// channel. Otherwise the activity uses its own push token. The request is saved first, so a crash, a kill or a
+    /// missing network loses no start. There is one activity for each event and type, however often this method is
+    /// called. If the task of the caller is cancelled, the method returns `waiting` at once and the request stays;
+    /// `withdraw` removes the request.
     ///
-    /// - Throws: `LiveActivitiesError` if it will never be shown.
+    /// - Throws: `LiveActivitiesError` if the activity will never be shown.
     public func show(_ wanted: WantedStart) async throws(LiveActivitiesError) -> ShowResult {
         var wanted = wanted
         let isBack = try update { record throws(LiveActivitiesError) in
@@ -21,7 +22,8 @@ extension LiveActivities {
         }
         if isBack { await look() }
         startBackoffs[wanted.name] = nil
-        // An earlier attempt for the same event and type may be in progress. Both result in the same activity.
+        // An earlier attempt for the same event and type may be in progress. The earlier and the new attempt result in
+        // the same activity.
         let attempt = attempt(wanted)
         let (results, result) = AsyncStream.makeStream(of: Result<ShowResult, LiveActivitiesError>.self)
         Task { result.yield(await attempt.value) }
@@ -29,7 +31,8 @@ extension LiveActivities {
         return .waiting
     }
 
-    /// Seconds for which an event may be unknown to the server. After that the request is given up.
+    /// Seconds for which an event may be unknown to the server. After this time, the request to show an activity is
+    /// given up.
     private static let longestUnknown: TimeInterval = 86_400
 
     /// Removes the request to show an activity. An activity that is already on the screen stays.
@@ -46,14 +49,14 @@ extension LiveActivities {
         }
     }
 
-    /// When the next request should be tried; `nil`: there is none.
+    /// When the next request should be tried; `nil`: no request has such a time.
     var nextStart: TimeInterval? {
         guard condition?.liveActivitiesEnabled == true, courier.keyRefusal == nil else { return nil }
         return record.wanted.filter { !isTooEarly($0) }.compactMap { startBackoffs[$0.name]?.notBefore }.min()
     }
 
-    /// Whether the start must wait for its date. Systems before iOS 26 cannot schedule an activity. On them the start
-    /// waits until the app is in the foreground after the date.
+    /// Whether the start must wait for its date. Systems before iOS 26 cannot schedule an activity. On these systems,
+    /// the start waits until the app is in the foreground after the date.
     private func isTooEarly(_ wanted: WantedStart) -> Bool {
         guard let condition, !condition.schedules, let startsAt = wanted.startsAt else { return false }
         return startsAt > time.now()
@@ -72,8 +75,8 @@ extension LiveActivities {
         return attempt
     }
 
-    /// The activity, if it already exists. The app may have been killed after the start and before it was recorded, or
-    /// a push or another launch may have started the activity.
+    /// The activity, if it already exists. The app may have been killed after the activity was started and before it
+    /// was recorded, or a push or another launch may have started the activity.
     private func existing(_ wanted: WantedStart) async -> ActivitySnapshot? {
         let condition = await host.condition()
         self.condition = condition
@@ -93,10 +96,10 @@ extension LiveActivities {
         }
     }
 
-    /// Asks the server for the source of an event's updates.
+    /// Asks the server whether an event's updates arrive on a channel or by token, and for the newest content.
     ///
-    /// - Parameter variant: `nil`: the one that a push would start. Only an event with several variants needs a second
-    ///   request.
+    /// - Parameter variant: `nil`: the variant that a push would start. To find this variant, an event with several
+    ///   variants may need a second request.
     func find(_ eventKey: String, variant: String?) async -> LookupOutcome {
         let found = await server.lookup(eventKey, variant: variant)
         guard variant == nil, case .found(_, _, let first, let variants) = found, !variants.isEmpty else {
@@ -112,17 +115,17 @@ extension LiveActivities {
         switch problem.kind {
         case .channelPending: return postpone(wanted, retryAfter: problem.retryAfter ?? 5)
         case .eventNotFound:
-            // The organiser may declare the event later.
+            // The organiser may declare the event later, so the request stays for a day.
             if let since = wanted.since, time.now().timeIntervalSince(since) > Self.longestUnknown {
                 return give(up: wanted, .noSuchEvent(wanted.eventKey))
             }
             return postpone(wanted, retryAfter: problem.retryAfter ?? 5)
         case .eventEnded: return give(up: wanted, .eventEnded(wanted.eventKey))
-        case _ where problem.isOfKey:
+        case _ where problem.refusesKey:
             // The request stays, because the app's next version may have a valid key.
             _ = postpone(wanted, retryAfter: 3_600)
             return .failure(.keyRefused("\(problem)"))
-        case _ where problem.isPassing: return postpone(wanted, retryAfter: problem.retryAfter)
+        case _ where problem.isTemporary: return postpone(wanted, retryAfter: problem.retryAfter)
         default: return give(up: wanted, .refused("\(problem)"))
         }
     }
@@ -154,7 +157,8 @@ extension LiveActivities {
 
     /// Records an activity that exists, and removes its request, in one write.
     ///
-    /// - Parameter variant: the variant of the audience it was started for; `nil`: it is unknown, or there is none.
+    /// - Parameter variant: the variant of the audience that the activity was started for; `nil`: the variant is
+    ///   unknown, or the audience has none.
     private func note(
         _ snapshot: ActivitySnapshot, of wanted: WantedStart, _ variant: String? = nil
     ) -> Result<ShowResult, LiveActivitiesError> {
@@ -165,8 +169,8 @@ extension LiveActivities {
         return .success(.shown(snapshot.id))
     }
 
-    /// Removes a finished request. If this cannot be written, the request is tried again later, and then the activity
-    /// is found on the device.
+    /// Removes a finished request. If the record is not accessible, the request stays and is tried again later. If the
+    /// activity was already started, the later attempt finds the activity on the device.
     private func end(_ wanted: WantedStart, _ change: (inout DeviceRecord) -> Void = { _ in }) {
         do {
             try update { record in
@@ -195,6 +199,6 @@ extension LiveActivities {
 }
 
 extension WantedStart {
-    /// Identifies the event and the type. Neither contains a space.
+    /// Identifies the event and the type. Neither the key of the event nor the name of the type contains a space.
     fileprivate var name: String { "\(eventKey) \(attributesType)" }
 }

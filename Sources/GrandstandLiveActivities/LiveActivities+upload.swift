@@ -10,8 +10,8 @@ extension LiveActivities {
         wakeUp = nil
     }
 
-    /// Reads the system's state and records it. Then ends the pauses between attempts, except those that the server
-    /// asked for.
+    /// Reads the system's state and records it. Then ends the pauses between attempts, except the pauses that the
+    /// server asked for.
     func look() async {
         await observe()
         lockBackoff.hurry()
@@ -39,7 +39,7 @@ extension LiveActivities {
         var replaced: [String] = []
         keep { record in
             replaced = condition.activities.flatMap { record.cards(replacedBy: $0) }
-            record.say { facts in
+            record.changeFacts { facts in
                 facts.systemVersion = condition.systemVersion
                 facts.appVersion = condition.appVersion
                 facts.locale = condition.locale
@@ -57,7 +57,8 @@ extension LiveActivities {
         await end(replaced)
     }
 
-    /// Ends duplicates, so that people see one activity of an event.
+    /// Ends activities for which a newer activity of the same event exists, so that people see one activity of an
+    /// event.
     private func end(_ cards: [String]) async {
         for card in cards { await host.end(card, contentState: nil, atOnce: true) }
     }
@@ -68,7 +69,7 @@ extension LiveActivities {
         do { try update { change(&$0) } } catch { isUnseen = true }
     }
 
-    /// Records a change on the device.
+    /// Handles a change on the device, and records what must be uploaded.
     func take(_ event: HostEvent) {
         switch event {
         case .cameToFront:
@@ -82,11 +83,11 @@ extension LiveActivities {
             Task { await look() }
             return
         case .startToken(let type, let token):
-            keep { $0.say { $0.startTokens[type] = token } }
+            keep { $0.changeFacts { $0.startTokens[type] = token } }
         case .activity(let snapshot):
             var replaced: [String] = []
             keep { record in
-                // Compare before `snapshot` is recorded.
+                // Find the replaced activities before `snapshot` is recorded.
                 replaced = record.cards(replacedBy: snapshot)
                 record.see(snapshot)
             }
@@ -98,7 +99,7 @@ extension LiveActivities {
         wake()
     }
 
-    /// Does the next thing, or waits until there is one.
+    /// Does the next piece of work, or waits until there is work.
     func step() async {
         isWoken = false
         // A forgotten installation needs no identity until people follow or show something again.
@@ -110,8 +111,8 @@ extension LiveActivities {
         }
         switch courier.next(record, at: time.uptime()) {
         case .send(let request):
-            // Record the request before it is sent. Otherwise it would be unknown after the app is killed.
-            do { try update { courier.depart(request, &$0) } } catch { return pause(for: error) }
+            // Record the request before it is sent. Otherwise the app would not know of the request after a kill.
+            do { try update { courier.willSend(request, &$0) } } catch { return pause(for: error) }
             let outcome = await server.perform(request, as: credential)
             settle(request, outcome, by: credential)
         case .wait(let until):
@@ -122,8 +123,8 @@ extension LiveActivities {
     }
 
     /// Returns the identity of this installation, and creates it the first time. If the record comes from another
-    /// phone, its tokens were dropped; if it was locked, it lacks the latest changes. In both cases the system's state
-    /// is read again and recorded first.
+    /// phone, its tokens were dropped; if the record was locked, it lacks the latest changes. In both cases, the
+    /// system's state is first read again and recorded.
     ///
     /// - Returns: `nil` if the keychain or the record cannot be read now.
     private func identify() async -> InstallationCredential? {
@@ -164,7 +165,7 @@ extension LiveActivities {
                 return courier.settle(request, outcome, &record, at: now, jitter: jitter)
             }
         } catch {
-            // The answer was not recorded, so the request will be repeated. That is safe.
+            // The answer was not recorded, so the request will be repeated. The repetition is safe.
             return pause(for: error)
         }
         self.courier = courier
@@ -176,23 +177,23 @@ extension LiveActivities {
         publish()
     }
 
-    /// Pauses the uploads, because the record cannot be written.
+    /// Pauses the uploads, because the record is not accessible.
     private func pause(for error: LiveActivitiesError) {
         courier.pause("\(error)", at: time.uptime(), jitter: time.chance())
         publish()
     }
 
-    /// Another secret is registered under this ID. Draws a new identity, and uploads everything again.
+    /// Another secret is registered under this ID. Draws a new ID and a new secret, and uploads everything again.
     private func renew(_ refused: InstallationCredential) {
         guard let kept = try? credentials.keep(.draw(), insteadOf: refused) else { return }
         credential = kept
         try? update { $0.rename(to: kept.installation) }
     }
 
-    /// The server has forgotten the installation, so the phone does, too.
+    /// Forgets the installation on the phone, because the server has forgotten it.
     private func vanish() {
-        // Reset the record first. If the credential then stays, for example after a kill, it is harmless, because the
-        // server does not know it.
+        // Reset the record first. If the credential then stays, for example after a kill, the credential is harmless,
+        // because the server does not know it.
         try? update {
             $0 = DeviceRecord()
             $0.isGone = true
@@ -202,7 +203,7 @@ extension LiveActivities {
         courier = Courier()
     }
 
-    /// Sleeps until it is woken, or until this time.
+    /// Sleeps until the loop is woken, or until this time.
     private func rest(until: TimeInterval?) async {
         publish()
         for flush in flushes { flush.finish() }

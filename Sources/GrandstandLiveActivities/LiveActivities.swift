@@ -1,10 +1,11 @@
 internal import Foundation
 package import GrandstandClient
 
-/// Keeps an app's Live Activities and its server in step. The app creates one at launch, and calls `follow` and `show`.
+/// Synchronises an app's Live Activities with its server. The app creates one instance at launch, and calls `follow`
+/// and `show`.
 ///
-/// It watches the device's tokens, permissions and activities, and uploads the changes. Only the newest state is
-/// uploaded. Changes that are not uploaded yet survive a crash, a kill and a lost network. Only ``show(_:)`` and
+/// The instance watches the device's tokens, permissions and activities, and uploads the changes. Only the newest state
+/// is uploaded. Changes that are not uploaded yet survive a crash, a kill and a lost network. Only ``show(_:)`` and
 /// ``flush()`` wait for the network.
 public actor LiveActivities {
     let host: any ActivityHost
@@ -14,7 +15,7 @@ public actor LiveActivities {
     private let store: RecordStore
 
     private(set) var record = DeviceRecord()
-    /// Why the last change could not be written; then only the record in memory is up to date.
+    /// Why the last change could not be written. If this is not `nil`, only the record in memory is up to date.
     private var storageFailure: StorageFailure?
     /// Why the record or the credential cannot be read.
     private(set) var recordLock: String?
@@ -25,7 +26,7 @@ public actor LiveActivities {
     /// The system's state at the last reading.
     var condition: HostCondition?
 
-    /// The attempts in progress, by event and type, so that each runs only once at a time.
+    /// The attempts in progress, by event and type, so that only one attempt for each event and type runs at a time.
     var attempts: [String: Task<Result<ShowResult, LiveActivitiesError>, Never>] = [:]
     /// When to try each start again.
     var startBackoffs: [String: Backoff] = [:]
@@ -42,7 +43,7 @@ public actor LiveActivities {
     private var readersMade = 0
     private var lastStatus = LiveActivitiesStatus()
 
-    /// With another host and server, for tests and for systems without ActivityKit.
+    /// An instance with another host and server, for tests and for systems without ActivityKit.
     package init(
         host: any ActivityHost, server: any DeviceServer, store: RecordStore, credentials: any CredentialStore,
         time: ClientTime
@@ -56,8 +57,8 @@ public actor LiveActivities {
 
     deinit { for task in running { task.cancel() } }
 
-    /// Begins to watch the device and to upload. Call it at each launch, including launches in the background, because
-    /// a push may have started an activity. Later calls do nothing.
+    /// Begins to watch the device and to upload. Call this method at each launch, including launches in the background,
+    /// because a push may have started an activity. Later calls do nothing.
     public func start() {
         guard running.isEmpty else { return }
         let events = host.events()
@@ -82,9 +83,9 @@ public actor LiveActivities {
     /// Follows topics. They are saved at once, and uploaded as soon as possible.
     ///
     /// - Parameter variant: the variant of events that people want to see, e.g. `home`, for everything they follow;
-    ///   `nil`: unchanged. An event without this variant uses the variant of their language, or the one without a
-    ///   variant.
-    /// - Throws: `notATopic`, `notAVariant`, `tooManyTopics`: then no topic was added; `locked`.
+    ///   `nil`: unchanged. For an event without this variant, people see the variant of their language, or the audience
+    ///   without a variant.
+    /// - Throws: `notATopic`, `notAVariant`, `tooManyTopics` or `locked`. After an error, no topic was added.
     public func follow(
         _ topics: some Sequence<String> & Sendable, variant: String? = nil
     ) throws(LiveActivitiesError) {
@@ -96,11 +97,11 @@ public actor LiveActivities {
 
     /// Sets the variant of events that people want to see, for starts by push and for `show` without a variant.
     ///
-    /// - Parameter variant: `nil`: events use the variant of their language, or the one without a variant.
+    /// - Parameter variant: `nil`: people see the variant of their language, or the audience without a variant.
     /// - Throws: `notAVariant`; `locked`.
     public func setVariant(_ variant: String?) throws(LiveActivitiesError) {
         if let variant, !InstallationFacts.isVariant(variant) { throw .notAVariant(variant) }
-        try update { $0.say { $0.variant = variant } }
+        try update { $0.changeFacts { $0.variant = variant } }
         wake()
     }
 
@@ -120,7 +121,7 @@ public actor LiveActivities {
             change(&topics)
             guard topics.count <= InstallationFacts.mostTopics else { throw LiveActivitiesError.tooManyTopics }
             let isBack = !topics.isEmpty && record.comeBack()
-            record.say {
+            record.changeFacts {
                 $0.topics = Array(topics)
                 $0.variant = variant ?? $0.variant
             }
@@ -130,32 +131,35 @@ public actor LiveActivities {
         wake()
     }
 
-    /// Records that a message was shown. The content must contain the message's `aps.timestamp`. The receipt is
-    /// uploaded if the server asks this installation for receipts.
+    /// Records that a message was shown, if the server asks this installation for receipts. The receipt is uploaded
+    /// later. `timestamp` is the message's `aps.timestamp`. ActivityKit does not provide the timestamp, so the content
+    /// must contain it.
     public func shown(eventKey: String, timestamp: Int) {
         take(.shown(eventKey: eventKey, timestamp: timestamp, at: time.now()))
     }
 
-    /// Reads the system's state again, and immediately repeats attempts that wait for a later time. An app on iOS need
-    /// not call it, because this happens when the app comes to the foreground.
+    /// Reads the system's state again, ends the pauses between attempts except the pauses that the server asked for,
+    /// and repairs activities whose channel was replaced. An app on iOS need not call this method, because the same
+    /// happens when the app comes to the foreground.
     public func refresh() async {
         await look()
         await heal()
     }
 
     /// Forgets this installation on the phone and on the server, for example when people sign out. The request is
-    /// repeated until the server answers, also at later launches. Following a topic makes a new installation.
+    /// repeated until the server answers, also at later launches. If people follow a topic or show an activity before
+    /// the answer, the request is cancelled. If they do so after the answer, a new installation is made.
     public func forget() throws(LiveActivitiesError) {
         try update { record throws(LiveActivitiesError) in
             record.wanted = []
-            record.say { $0.topics = [] }
+            record.changeFacts { $0.topics = [] }
             record.isLeaving = true
         }
         wake()
     }
 
     /// Returns when the server has everything, has refused the rest, or cannot be reached now. Returns at once if the
-    /// caller is cancelled. For background tasks.
+    /// caller is cancelled. Call this method in background tasks.
     public func flush() async {
         guard !running.isEmpty else { return }
         let (end, flush) = AsyncStream.makeStream(of: Void.self)
@@ -164,7 +168,7 @@ public actor LiveActivities {
         for await _ in end {}
     }
 
-    /// The present status, and then each change. A slow reader gets only the newest.
+    /// The present status, and then each change. A slow reader gets only the newest status.
     public func statuses() -> AsyncStream<LiveActivitiesStatus> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: LiveActivitiesStatus.self, bufferingPolicy: .bufferingNewest(1))
@@ -214,7 +218,7 @@ public actor LiveActivities {
         for reader in readers.values { reader.yield(status) }
     }
 
-    /// Changes the record, first on disk.
+    /// Changes the record on disk, then in memory. If the file cannot be written, the record changes only in memory.
     ///
     /// - Throws: the errors of `body`; `locked` if the record cannot be read.
     func update<Value>(

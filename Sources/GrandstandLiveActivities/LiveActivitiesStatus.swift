@@ -4,19 +4,19 @@ public import Foundation
 public struct LiveActivitiesStatus: Sendable, Hashable {
     /// The state of the uploads.
     public enum Phase: Sendable, Hashable {
-        /// Not started yet.
+        /// The device's state was not read yet, for example because ``LiveActivities/start()`` was not called.
         case idle
         /// Changes are being uploaded.
         case uploading
         /// The server has everything.
         case upToDate
-        /// The last attempt failed for this reason. It is repeated by itself.
+        /// The last attempt failed for this reason. The library repeats the attempt by itself.
         case waiting(String)
         /// The key in the app is no longer valid. Nothing is sent until the next launch.
         case keyRefused(String)
-        /// The server refuses the app's state for this reason. It is not sent again until it changes.
+        /// The server refuses the app's state for this reason. The state is not sent again until it changes.
         case refused(String)
-        /// The keychain or the record cannot be read yet, as before the first unlock.
+        /// The keychain or the library's data on the device cannot be read yet, as before the first unlock.
         case locked(String)
         /// The installation was forgotten, as the app asked.
         case forgotten
@@ -34,7 +34,8 @@ public struct LiveActivitiesStatus: Sendable, Hashable {
     public var activities: [String: ActivitySnapshot] = [:]
     /// Events whose activity is requested but not shown yet.
     public var waitingFor: [String] = []
-    /// Why the newest state could not be written to disk. It is lost if the app ends now. `nil`: it was written.
+    /// Why the newest state could not be written to disk. The state is lost if the app ends now. `nil`: the state was
+    /// written.
     public var storageFailure: String?
 
     /// The status before anything is known.
@@ -43,10 +44,10 @@ public struct LiveActivitiesStatus: Sendable, Hashable {
 
 /// The result of showing an activity.
 public enum ShowResult: Sendable, Hashable {
-    /// It is on the device, with this ID.
+    /// The activity is on the device, with this ID.
     case shown(String)
-    /// The server cannot be reached, the channel does not exist yet, or the app is not in the foreground. It will be
-    /// shown later by itself.
+    /// The server cannot be reached, the channel does not exist yet, or the app is not in the foreground. The library
+    /// will show the activity later by itself.
     case waiting
 }
 
@@ -82,7 +83,8 @@ public enum LiveActivitiesError: Error, Sendable, Hashable, CustomStringConverti
             "\(text) is not a valid variant: 1 to 32 characters of A-Z a-z 0-9 . _ : - are allowed."
         case .tooManyTopics: "An installation follows \(InstallationFacts.mostTopics) topics at most."
         case .disabled: "Live Activities are switched off for this app in Settings."
-        case .noSuchEvent(let key): "The server has not known an event \(key) of this app for a day."
+        case .noSuchEvent(let key):
+            "The server does not know an event \(key) of this app, a day after it was requested."
         case .eventEnded(let key): "The event \(key) is over."
         case .keyRefused(let detail): "The server refused the app's key: \(detail)"
         case .refused(let detail): "The server refused the request: \(detail)"

@@ -3,7 +3,7 @@ package import Logging
 internal import ServiceLifecycle
 
 /// Removes the remaining rows of deleted apps, in small steps. After each step it pauses for as long as the step took,
-/// so that other work can use the database. If the process dies, another one continues.
+/// so that other work can use the database. If the process dies, another process continues the removal.
 package struct AppRemover: Service {
     private let remove: @Sendable () async throws -> Bool
     private let interval: Duration
@@ -12,7 +12,7 @@ package struct AppRemover: Service {
 
     /// - Parameters:
     ///   - interval: the time between two checks for deleted apps.
-    ///   - remove: makes one step, and returns whether another may be needed.
+    ///   - remove: makes one step, and returns whether another step may be needed.
     package init(
         interval: Duration = .seconds(5), now: @escaping @Sendable () -> Date, logger: Logger,
         remove: @escaping @Sendable () async throws -> Bool

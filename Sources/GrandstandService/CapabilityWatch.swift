@@ -3,8 +3,8 @@ package import FoundationEssentials
 package import Grandstand
 package import Logging
 
-/// Passes every call on to APNs. The first refusal with the reason that the app's Broadcast capability is off raises
-/// the alarm on all replicas; the next success ends it. Calls continue during the alarm.
+/// Passes every call on to APNs. If APNs refuses a call because the app's Broadcast capability is off, the first such
+/// refusal raises the alarm on all replicas. The next success ends the alarm. Calls continue during the alarm.
 package struct CapabilityWatch: APNsGateway {
     private let gateway: any APNsGateway
     private let quirks: any QuirkStore
@@ -50,8 +50,8 @@ package struct CapabilityWatch: APNsGateway {
 
     package func keyFile(of use: KeyUse) async -> KeyFileState { await gateway.keyFile(of: use) }
 
-    /// If `address` contains the alarm, it was read after the alarm was raised. A success with it is therefore newer
-    /// than the refusal, and ends the alarm.
+    /// `address` contains the state of the alarm at the time when `address` was read. If the alarm was already raised
+    /// at that time, a success of the call is newer than the refusal, and ends the alarm.
     private func watching<Value: Sendable>(
         _ call: String, _ address: APNsAddress, _ body: () async -> APNsAnswer<Value>
     ) async -> APNsAnswer<Value> {
@@ -75,7 +75,7 @@ package struct CapabilityWatch: APNsGateway {
                 evidence: evidence)
             try await quirks.remember(quirk, for: app, by: .server)
         } catch {
-            // The next answer is another chance to store this.
+            // The next answer is another chance to store the state.
             logger.failed(
                 "the state of the app's Broadcast capability could not be stored", error, at: .warning,
                 ["app": "\(app.bundleID)"])

@@ -4,7 +4,7 @@ package import Grandstand
 package import Logging
 
 /// Makes one call to Apple about one leased channel, and records the result. The Provisioner, reconciliations and
-/// callers that wait for the answer use it.
+/// callers that wait for the answer use this type.
 package struct ChannelCalls: Sendable {
     private let management: ManagementCalls
     private let channels: any ChannelStore
@@ -16,8 +16,8 @@ package struct ChannelCalls: Sendable {
     private let logger: Logger
     private let witnesses: ListWitness
 
-    /// Seconds to wait after a creation without an answer. If Apple's list does not have the channel after that, we
-    /// trust the list.
+    /// Seconds to wait after a creation without an answer. If Apple's list does not have the channel after this wait,
+    /// we trust the list.
     private static let settlePause: TimeInterval = 2
 
     package init(
@@ -45,14 +45,16 @@ package struct ChannelCalls: Sendable {
         defer { keeper.cancel() }
         if await witnesses.see(task), try await !channels.beginCall(of: task, now: now()) {
             // The lease has ended, and another caller now makes the creation. Apple is not asked here.
-            return (task.channel, .withheld("the server's claim on it ended before APNs was asked"))
+            return (task.channel, .withheld("this server's lease of the channel ended before APNs was asked"))
         }
         var answer = await management.create(task.channel.storagePolicy, at: task.address)
         if case .refused(let refusal) = answer, refusal.meaning == .quota {
             switch try await reclaim(task.address.app, by: actor) {
             case .deleted: answer = await management.create(task.channel.storagePolicy, at: task.address)
             case .kept: break
-            // Apple has channels that are not in this ledger. A reconciliation finds them; it is requested once.
+            // The limit is reached, but this ledger has no channel to delete. So Apple has channels that are not in
+            // this ledger, and a reconciliation finds them. If the channel was refused for this reason before, the
+            // reconciliation was already requested.
             case .none where task.channel.reason == refusal.reason.rawValue: break
             case .none: try await reconciliations.request(task.address.app, now: now())
             }
@@ -62,7 +64,7 @@ package struct ChannelCalls: Sendable {
             case .accepted(let channelID, _): .created(channelID: channelID)
             case .refused(let refusal) where retries:
                 .notCreated(
-                    state: refusal.isPassing ? .creating : .failed, nextAttemptAt: next(task, after: refusal))
+                    state: refusal.isTemporary ? .creating : .failed, nextAttemptAt: next(task, after: refusal))
             // Apple never received the call.
             case .unsent where retries, .withheld where retries:
                 .notCreated(state: .creating, nextAttemptAt: next(task))
@@ -78,7 +80,9 @@ package struct ChannelCalls: Sendable {
     /// C3).
     package func delete(_ task: ChannelTask, by actor: AuditActor) async throws -> (Channel, APNsAnswer<Void>) {
         guard let channelID = task.channel.channelID else {
-            throw Problem(.internalError, "The channel \(task.channel.id) has no ID of Apple's to delete.")
+            throw Problem(
+                .internalError,
+                "The channel \(task.channel.id) cannot be deleted at Apple: it has no channel ID from Apple.")
         }
         let keeper = keep(task)
         defer { keeper.cancel() }
@@ -102,8 +106,9 @@ package struct ChannelCalls: Sendable {
         }
     }
 
-    /// Records the outcome of a call. If the database is away, a call of the server waits for it. A caller who waits
-    /// for the answer gets an error instead, and the server later learns the result from Apple's list.
+    /// Records the outcome of a call. If the database is away and the server itself made the call, this waits for the
+    /// database. An operator who waits for the answer gets an error instead, and the server later learns the result
+    /// from Apple's list.
     private func record(_ outcome: ChannelOutcome, of task: ChannelTask, by actor: AuditActor) async throws -> Channel {
         guard actor == .server else { return try await channels.record(outcome, of: task, by: actor, now: now()) }
         return try await insisting("the result of a channel's call could not be recorded; trying again", logger) {
@@ -112,7 +117,7 @@ package struct ChannelCalls: Sendable {
     }
 
     /// Whether the refusal of a deletion says that there is nothing to delete. A 404 alone may also come from a wrong
-    /// address, so then this reads Apple's list to check that the channel is not in it.
+    /// address. So after a 404, this method reads Apple's list to check that the channel is not in it.
     private func meansGone(_ refusal: APNsRefusal, _ channelID: String, _ address: APNsAddress) async -> Bool {
         if refusal.reason == .channelNotRegistered || refusal.reason == .badChannelId { return true }
         guard refusal.status == 404, refusal.reason == .badPath,
@@ -130,7 +135,7 @@ package struct ChannelCalls: Sendable {
         case none
     }
 
-    /// Deletes a channel that is still kept although no device needs it.
+    /// Deletes a channel that no device needs but that is still kept.
     func reclaim(_ app: AppEnvironment, by actor: AuditActor) async throws -> Reclaim {
         let spare = try await channels.reclaim(
             app, limit: 1, now: now(), leasedUntil: now().addingTimeInterval(lease))
@@ -143,7 +148,7 @@ package struct ChannelCalls: Sendable {
         let (policy, after): (RetryPolicy, Int) =
             switch refusal?.meaning {
             case .configuration where refusal?.reason == .broadcastFeatureNotEnabled: (.capability, attempts)
-            // Only people can end the cause of such a refusal, so the retries are slow.
+            // Only people can remove the cause of such a refusal, so the server retries slowly.
             case .quota: (.places, 1)
             case .configuration, .badRequest, .channelGone: (.channels, max(attempts, 10))
             case .credentials where refusal?.isOfRefusedKey == true: (.channels, 1)
@@ -173,6 +178,6 @@ package struct ChannelCalls: Sendable {
 }
 
 extension APNsRefusal {
-    /// Whether the same request may soon succeed. Then the creation stays pending.
-    fileprivate var isPassing: Bool { meaning == .throttled || meaning == .unavailable }
+    /// Whether the same request may soon succeed. If it may, the creation stays pending.
+    fileprivate var isTemporary: Bool { meaning == .throttled || meaning == .unavailable }
 }

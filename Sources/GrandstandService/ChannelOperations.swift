@@ -22,12 +22,12 @@ package struct ChannelOperations: Sendable {
         self.now = now
     }
 
-    /// How many unused channels one call deletes at most to get a place. Another caller may take a place that was
-    /// freed.
+    /// The maximum number of unused channels that one call deletes to get a place. More than one may be necessary,
+    /// because another caller may take a place that was freed.
     private static let reclaims = 3
 
-    /// Creates a channel at Apple, within the quota. At the limit, an unused channel is deleted first to free its
-    /// place.
+    /// Creates a channel at Apple, within the quota. If the quota is used up, an unused channel is deleted first, so
+    /// that its place becomes free.
     ///
     /// - Throws: `app-not-found`, `quota-exhausted`, `apns-refused`, `apns-unanswered`, `credentials-missing`.
     package func create(_ draft: ChannelDraft, by actor: AuditActor) async throws -> Channel {

@@ -4,8 +4,8 @@ package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// This process's estimate of the database's clock. Leases, alignment and expiry of all replicas use it, so errors of
-/// their own clocks do not matter.
+/// This process's estimate of the database's clock. All replicas use this estimate for leases, for expiry, and for the
+/// alignment of channels with events, so errors of their own clocks do not matter.
 ///
 /// Between two readings the estimate advances with a monotonic clock, even while the database is away.
 package final class DatabaseClock: Service {
@@ -49,12 +49,12 @@ package final class DatabaseClock: Service {
     /// Called after every reading with the seconds by which this machine's wall clock is ahead.
     private let onLead: @Sendable (TimeInterval) -> Void
     private let state = Mutex(State())
-    /// Nanoseconds since 1970 when the monotonic clock was zero. It is an atomic value, because it is read millions of
-    /// times and a lock would be too slow.
+    /// The time of the monotonic clock's zero, in nanoseconds since 1970. The value is atomic, because it is read
+    /// millions of times and a lock would be too slow.
     private let origin: Atomic<Int64>
     private let isUsable = Atomic(true)
 
-    /// Until the first reading it uses this machine's wall clock.
+    /// Until the first reading, the clock shows the time of this machine's wall clock.
     package init(
         wall: @escaping @Sendable () -> Date, look: @escaping Look,
         onLead: @escaping @Sendable (TimeInterval) -> Void = { _ in }, logger: Logger
@@ -73,7 +73,8 @@ package final class DatabaseClock: Service {
         return Date(timeIntervalSince1970: Double(nanoseconds) / 1e9)
     }
 
-    /// Whether work may be claimed. It may not if the wall clock is so wrong that Apple would refuse provider tokens.
+    /// Whether work may be claimed. Work may not be claimed if the wall clock is so wrong that Apple would refuse
+    /// provider tokens.
     package var mayClaim: Bool { isUsable.load(ordering: .relaxed) }
 
     /// Seconds by which the wall clock was ahead at the last reading.
@@ -129,9 +130,7 @@ package final class DatabaseClock: Service {
         case .off: logger.warning("this machine's clock is \(words): set both by NTP")
         case .unusable:
             logger.error(
-                "this machine's clock is \(words): this server sends nothing until it is set; APNs would refuse "
-                    + "its tokens"
-            )
+                "this machine's clock is \(words): until it is set nothing is sent, because APNs would refuse it")
         }
     }
 }

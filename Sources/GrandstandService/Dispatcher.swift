@@ -6,30 +6,31 @@ package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Claims due lanes of one environment, sends the first message of each to APNs, and records the results. It finds work
-/// in the database, so any number of processes can work together. A problem of the other environment's host does not
-/// affect it.
+/// Claims due lanes of one environment, sends the first message of each lane to APNs, and records the results. The
+/// dispatcher finds work in the database, so any number of processes can work together. A problem with the host of the
+/// other environment does not affect this dispatcher.
 ///
-/// The transaction that accepts messages in this process may also claim them for this dispatcher (`Departures`), by the
-/// same rules.
+/// The transaction that accepts messages in this process may also claim them for this dispatcher (`DirectSends`), by
+/// the same rules.
 package final class Dispatcher: Service {
     package struct Settings: Sendable {
-        /// Requests to Apple at a time: about 100 for each connection keep its windows full (docs/internals/http2.md).
+        /// The maximum number of requests to Apple at a time. About 100 requests for each connection keep the windows
+        /// of the connection full (docs/internals/http2.md).
         package var concurrency: Int
-        /// The most lanes in one claim. An urgent message of another app waits for at most one such claim.
+        /// The maximum number of lanes in one claim. An urgent message of another app waits for at most one such claim.
         package var batch = 100
         /// Seconds between two messages of one lane.
         package var laneInterval: TimeInterval
         /// Seconds until another replica takes the lanes of a replica that died. The lease is extended during a
-        /// request, so it may be shorter than a request.
+        /// request, so the lease may be shorter than a request.
         package var lease: TimeInterval
         /// How long a stop waits for requests in flight.
         package var drain: Drain
-        /// The longest sleep. A poll after it finds work whose signal was lost.
+        /// The longest sleep. The poll after this sleep finds work whose signal was lost.
         package var pollInterval: Duration = .seconds(1)
 
-        /// The free places that a claim needs while others are in use. Each claim costs one disk write, however few
-        /// lanes it takes.
+        /// How many places for requests must be free before a claim. Each claim costs one disk write, however few lanes
+        /// the claim takes.
         var leastRoom: Int { max(1, min(batch, concurrency / 4)) }
 
         package init(concurrency: Int, laneInterval: TimeInterval, lease: TimeInterval, drain: Drain) {
@@ -40,7 +41,7 @@ package final class Dispatcher: Service {
         }
     }
 
-    /// The rates of this environment's apps, by API of APNs.
+    /// The send rates of this environment's apps, one value for each API of APNs.
     package struct Rates: Sendable {
         package var broadcasts: SendRates
         package var devices: SendRates
@@ -69,19 +70,19 @@ package final class Dispatcher: Service {
     private let mayClaim: @Sendable () -> Bool
     private let counting: Counting
     private let logger: Logger
-    private let departures: LocalDepartures
+    private let directSends: LocalDirectSends
     private let circuit = Mutex(Circuit())
 
-    /// - Parameter mayClaim: whether this process may claim work now. It is called before every claim.
+    /// - Parameter mayClaim: whether this process may claim work now. The function is called before every claim.
     package init(
-        environment: APNsEnvironment, outbox: any Outbox, departures: LocalDepartures, sends: Sends, rates: Rates,
+        environment: APNsEnvironment, outbox: any Outbox, directSends: LocalDirectSends, sends: Sends, rates: Rates,
         signals: any WakeSignals, settings: Settings, now: @escaping @Sendable () -> Date,
         mayClaim: @escaping @Sendable () -> Bool = { true }, counting: @escaping Counting = { _ in }, logger: Logger
     ) {
         self.counting = counting
         self.environment = environment
         self.outbox = outbox
-        self.departures = departures
+        self.directSends = directSends
         self.sends = sends
         self.rates = rates
         self.signals = signals
@@ -93,8 +94,8 @@ package final class Dispatcher: Service {
         self.logger = logger
     }
 
-    /// Runs until a graceful stop. Then it claims no more, and requests in flight may finish within `drain`. The rest
-    /// is given back, and the attempt does not count.
+    /// Runs until a graceful stop. After the stop begins, the dispatcher claims no more lanes, and requests in flight
+    /// may finish within `drain`. The other messages are given back, and their attempts do not count.
     package func run() async {
         counting(.circuit(environment, isOpen: false))
         let loop = WorkLoop<ClaimedDelivery>(
@@ -106,30 +107,31 @@ package final class Dispatcher: Service {
             .init(
                 mayClaim: mayClaim, claim: { try await self.claim($0, held: $1) }, perform: { await self.send($0) },
                 giveUp: { self.giveUp($0, hasBegun: $1) }, extend: { try await self.extendLeases($0) }))
-        departures.attach(
-            .init(claim: { self.departure($0, from: loop) }, depart: { self.depart($0, from: loop) }), environment)
+        directSends.attach(
+            .init(claim: { self.directClaim($0, from: loop) }, send: { self.send($0, from: loop) }), environment)
         await loop.run(wakenBy: signals.wakes(.lanes(environment)))
-        departures.detach(environment)
+        directSends.detach(environment)
     }
 
-    /// A short rest, so that one claim follows several verdicts that are recorded together.
+    /// The loop rests briefly before a claim. During the rest, several verdicts are recorded together, and one claim
+    /// then fills all their places.
     private static let rest = Duration.milliseconds(2)
 
-    // MARK: Departures
+    // MARK: Direct sends
 
     /// A claim for up to `wanted` lanes that can be sent as soon as the accepting transaction commits.
     ///
     /// A claim for several lanes leaves places for a normal claim, because waiting messages may be urgent or from
     /// another app. A claim for a single lane may use the last place.
-    private func departure(_ wanted: Int, from loop: WorkLoop<ClaimedDelivery>) -> LaneClaim? {
+    private func directClaim(_ wanted: Int, from loop: WorkLoop<ClaimedDelivery>) -> LaneClaim? {
         guard loop.isOpen, mayClaim(), circuit.withLock({ $0.isClosed }) else { return nil }
         let free = settings.concurrency - loop.doing
         let limit = min(wanted, wanted == 1 ? free : free - settings.leastRoom)
         return limit > 0 ? laneClaim(limit, held: loop.lasting) : nil
     }
 
-    /// Sends messages that a committed transaction claimed. During a stop they are given back.
-    private func depart(_ deliveries: [ClaimedDelivery], from loop: WorkLoop<ClaimedDelivery>) {
+    /// Sends messages that a committed transaction claimed. During a stop, the messages are given back.
+    private func send(_ deliveries: [ClaimedDelivery], from loop: WorkLoop<ClaimedDelivery>) {
         spend(deliveries)
         loop.begin(deliveries)
     }
@@ -150,7 +152,7 @@ package final class Dispatcher: Service {
         return claim
     }
 
-    /// The present limits of apps that APNs throttles: an entry for each kind of lane.
+    /// The present limits of apps that APNs throttles. Each such app has one entry for each kind of lane.
     private func limits(at now: Date) -> [LaneLimit] {
         guard rates.broadcasts.isAnyLimited || rates.devices.isAnyLimited else { return [] }
         let channels = rates.broadcasts.limits(of: .channel, at: now)
@@ -245,7 +247,7 @@ package final class Dispatcher: Service {
     }
 
     private func log(_ verdict: Verdict, _ delivery: ClaimedDelivery, _ answer: APNsAnswer<Void>) {
-        // Do not build log lines that no level shows: a goal causes ten thousand of them in a second.
+        // Do not build log lines for a level that is not logged: a goal causes ten thousand such lines in a second.
         if case .accepted = verdict, logger.logLevel > .debug { return }
         var metadata: Logger.Metadata = [
             "app": "\(delivery.address.bundleID)",
@@ -259,7 +261,8 @@ package final class Dispatcher: Service {
         case .retry(let at, let reason), .throttled(let at, let reason):
             metadata["reason"] = "\(reason)"
             metadata["next"] = "\(RFC3339.text(at))"
-            // Throttling and a refused key are logged once, and not for each message.
+            // Throttling and a refused key are logged elsewhere, once. So the messages that they delay are logged only
+            // at the level `debug`.
             var isKnown = answer.isTooManyRequests && rates[delivery.message].isAnyLimited
             if case .refused(let refusal) = answer, refusal.isOfRefusedKey { isKnown = true }
             logger.log(level: isKnown ? .debug : .warning, "\(name) will be sent again", metadata: metadata)

@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Lets one loop sleep until somebody rings or a time has passed. Rings before the sleep count as one and end it at
-/// once.
+/// Lets one loop sleep until somebody rings or a time has passed. Several rings before the sleep count as one ring, and
+/// this ring ends the sleep at once.
 package final class Doorbell: Sendable {
     private enum State {
         case quiet

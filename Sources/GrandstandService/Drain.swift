@@ -4,13 +4,13 @@ internal import Synchronization
 /// The time that a stop of this process leaves for work in progress. Services stop one after the other and share one
 /// `Drain`, so that their waiting times do not add up.
 package final class Drain: Sendable {
-    /// Time after the drain to record results. Results that are not recorded by then are lost.
+    /// The time after the drain for recording results. Results that are not recorded within the margin are lost.
     package static let margin = Duration.seconds(2)
 
     private let duration: Duration
     private let end = Mutex<ContinuousClock.Instant?>(nil)
 
-    /// - Parameter duration: counted from the first `begin`.
+    /// - Parameter duration: the duration of the drain, counted from the first `begin`.
     package init(_ duration: Duration) { self.duration = duration }
 
     /// Begins the stop, unless it has begun.
@@ -41,7 +41,7 @@ package final class Drain: Sendable {
     package var hasBegun: Bool { end.withLock { $0 != nil } }
 
     /// Runs `body` in its own task. After a graceful stop or a cancellation of the caller, `body` may finish within the
-    /// drain. Then it is cancelled.
+    /// drain. If `body` still runs at the end of the drain, it is cancelled.
     ///
     /// - Parameters:
     ///   - onStop: called when a stop begins.

@@ -2,10 +2,10 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Logging
 
-/// Extends a lease until it is cancelled, three times in each lease time. So leases can be short, and the work of a
-/// dead process is taken over within seconds.
+/// Extends a lease three times in each lease time, until the task is cancelled. So leases can be short, and the work of
+/// a dead process is taken over within seconds.
 ///
-/// - Parameter extend: its errors are logged as warnings.
+/// - Parameter extend: extends the lease once. The errors of `extend` are logged as warnings.
 func keepLease(
     of seconds: TimeInterval, _ logger: Logger, _ extend: @escaping @Sendable () async throws -> Void
 ) -> Task<Void, Never> {
@@ -21,8 +21,8 @@ func keepLease(
     }
 }
 
-/// Repeats `body` until the database has accepted it or the task is cancelled. So an answer from an external service is
-/// not lost while the database is away.
+/// Repeats `body` until the database has accepted its result or the task is cancelled. So an answer from an external
+/// service is not lost while the database is away.
 ///
 /// - Throws: errors of `body`. The error of a database that is away is thrown only after cancellation.
 func insisting<Value: Sendable>(

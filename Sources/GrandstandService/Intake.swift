@@ -1,7 +1,8 @@
 package import FoundationEssentials
 package import Grandstand
 
-/// Accepts broadcasts. Each is planned by the pure `DeliveryPlan`, and is committed before the caller gets an answer.
+/// Accepts broadcasts. Each broadcast is planned by the pure `DeliveryPlan`, and is committed before the caller gets an
+/// answer.
 package struct Intake: Sendable {
     private let outbox: any Outbox
     private let plan: DeliveryPlanning
@@ -11,11 +12,11 @@ package struct Intake: Sendable {
 
     /// A call with at least this many items counts as bulk.
     static let bulkSize = 50
-    /// The most bulk calls that are accepted at the same time. A call with 500 items uses a processor and a connection
-    /// for a tenth of a second. With four such calls at a time, nothing was left for a single urgent message. Two at a
-    /// time were not faster than one.
+    /// The maximum number of bulk calls that are accepted at the same time. A call with 500 items uses a processor and
+    /// a connection for a tenth of a second. With four such calls at a time, no processor or connection was left for a
+    /// single urgent message. Two bulk calls at a time were not faster than one.
     static let bulkPermits = 1
-    /// The most smaller calls with several items that are accepted at the same time.
+    /// The maximum number of calls with several items, but fewer than `bulkSize`, that are accepted at the same time.
     static let batchPermits = 2
 
     package init(
@@ -26,9 +27,9 @@ package struct Intake: Sendable {
         self.now = now
     }
 
-    /// Accepts one broadcast. When this returns, the broadcast and its deliveries are committed.
+    /// Accepts one broadcast. When this method returns, the broadcast and its deliveries are committed.
     ///
-    /// - Throws: the `Problem` that refuses it; then nothing was changed.
+    /// - Throws: the `Problem` that refuses the broadcast; after a refusal, nothing was changed.
     package func accept(_ intake: BroadcastIntake) async throws -> Broadcast {
         let results = try await accept([intake])
         guard let result = results.first else {
@@ -39,22 +40,23 @@ package struct Intake: Sendable {
 
     /// The preview of a broadcast; nothing is changed.
     ///
-    /// - Throws: the `Problem` that would refuse it.
+    /// - Throws: the `Problem` that would refuse the broadcast.
     package func rehearse(_ intake: BroadcastIntake) async throws -> BroadcastRehearsal {
         try await outbox.rehearse(intake, now: now(), plan: plan)
     }
 
-    /// Decides what a reported state of an event sends. When this returns, the decision and its message are committed.
+    /// Decides what a reported state of an event sends. When this method returns, the decision and its message are
+    /// committed.
     ///
     /// - Returns: the broadcast for the state; `nil`: nothing is new.
-    /// - Throws: the `Problem` that refuses the state; then nothing was changed.
+    /// - Throws: the `Problem` that refuses the state; after a refusal, nothing was changed.
     package func tell(_ state: StateIntake) async throws -> Broadcast? {
         try await outbox.tell(state, now: now(), plan: plan)
     }
 
     /// The preview of a state; nothing is changed.
     ///
-    /// - Throws: the `Problem` that would refuse it.
+    /// - Throws: the `Problem` that would refuse the state.
     package func rehearse(_ state: StateIntake) async throws -> StateRehearsal {
         try await outbox.rehearse(state, now: now(), plan: plan)
     }
@@ -65,8 +67,9 @@ package struct Intake: Sendable {
         try await outbox.accept(items, now: now(), plan: plan)
     }
 
-    /// The queue in which a call with this many items waits before it takes a database connection. Otherwise waiting
-    /// calls would hold all connections, and urgent messages would wait for them. `nil`: no waiting is needed.
+    /// The semaphore at which a call with this many items waits before it takes a database connection. Without this
+    /// wait, large calls would hold all connections, and urgent messages would wait for a connection. `nil`: the call
+    /// need not wait.
     package func turn(for items: Int) -> Semaphore? {
         if items >= Self.bulkSize { return bulk }
         return items > 1 ? batches : nil

@@ -6,7 +6,8 @@ internal import ServiceLifecycle
 /// Deletes rows that are older than their retention, one rule after the other and in small steps, so that no other
 /// transaction has to wait.
 package struct Janitor: Service {
-    /// Deletes at most `limit` rows of one kind that ended before `before`, the oldest first. Returns how many.
+    /// Deletes at most `limit` rows of one kind that ended before `before`, the oldest first. Returns the number of
+    /// deleted rows.
     package typealias Prune = @Sendable (RetentionRule.Rows, _ before: Date, _ limit: Int) async throws -> Int
 
     private let rules: [RetentionRule]
@@ -20,7 +21,7 @@ package struct Janitor: Service {
     /// - Parameters:
     ///   - pause: the time between two steps of a rule.
     ///   - interval: the time between two rounds.
-    ///   - retry: seconds before the next round after one in which a rule failed.
+    ///   - retry: seconds before the next round if a rule failed in the last round.
     package init(
         rules: [RetentionRule], prune: @escaping Prune, pause: Duration = .milliseconds(100),
         interval: Duration = .seconds(600), retry: TimeInterval = 5, now: @escaping @Sendable () -> Date,

@@ -3,14 +3,14 @@ package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Collects in memory when each key was last used, and writes all of them every few seconds in one statement.
+/// Collects in memory when each key was last used. Every few seconds, it writes all these times in one statement.
 package final class KeyUses: Service {
     private let record: @Sendable ([UUID: Date]) async throws -> Void
     private let interval: Duration
     private let logger: Logger
     private let uses = Mutex<[UUID: Date]>([:])
 
-    /// - Parameter record: writes when keys were last used.
+    /// - Parameter record: writes the times at which keys were last used.
     package init(
         interval: Duration = .seconds(5), logger: Logger,
         record: @escaping @Sendable ([UUID: Date]) async throws -> Void
@@ -20,10 +20,10 @@ package final class KeyUses: Service {
         self.logger = logger
     }
 
-    /// Notes that a key is in use. It is cheap enough to be called for every request.
+    /// Notes that a key is in use. The method is cheap enough to be called for every request.
     package func used(_ key: UUID, at now: Date) { uses.withLock { $0[key] = now } }
 
-    /// Writes regularly until it is stopped, and then once more.
+    /// Writes regularly until the service is stopped, and once more after the stop.
     package func run() async {
         let loop = WorkLoop<Never>(
             .init(pollInterval: interval, retry: interval), failure: "the last uses of keys could not be written",
@@ -33,11 +33,11 @@ package final class KeyUses: Service {
             return .idle()
         }
         await loop.run()
-        // A separate task, because this one may be cancelled.
+        // The last write runs in a separate task, because the present task may be cancelled.
         await Task { try? await write() }.value
     }
 
-    /// Writes the uses since the last write. If it fails, they are written next time.
+    /// Writes the uses since the last write. If the write fails, the next write includes these uses.
     func write() async throws {
         let batch = uses.withLock { uses in
             let batch = uses

@@ -4,8 +4,9 @@ internal import Grandstand
 internal import Logging
 internal import Synchronization
 
-/// Reads Apple's list before a creation, unless it was read recently. If the creation then gets no answer, only a
-/// channel that was not in the list can be the new one. One list serves all creations of an app for half a minute.
+/// Reads Apple's list before a creation, unless the list was read recently. If the creation gets no answer, only a
+/// channel that was not in the list before can be the new channel. One list serves all creations of an app for half a
+/// minute.
 struct ListWitness: Sendable {
     private let management: ManagementCalls
     private let reconciliations: any ReconciliationStore
@@ -13,8 +14,8 @@ struct ListWitness: Sendable {
     private let logger: Logger
     private let memory = Memory()
 
-    /// Seconds for which a list is used for more creations. After `CreationMatch.witnessAge` it would prove nothing, so
-    /// this is only half of that.
+    /// Seconds for which a list is used for more creations. When a list is older than `CreationMatch.witnessAge`, it
+    /// proves nothing, so this limit is half of that age.
     private static let freshness: TimeInterval = CreationMatch.witnessAge / 2
 
     /// Seconds to wait after a failed reading of the list.
@@ -31,10 +32,11 @@ struct ListWitness: Sendable {
     }
 
     /// Makes sure that there is a recent list for the creation. If the list cannot be read, the creation is made
-    /// anyway. An event without a channel is worse than a channel that people must check.
+    /// anyway, because an event without a channel is worse than a channel that people must check.
     ///
-    /// - Returns: whether the list is newer than the one that the task contains. Then the creation begins later than
-    ///   the lease says, and its new start must be recorded.
+    /// - Returns: whether the list may be newer than the list that the task contains. In this case, the call to Apple
+    ///   begins later than the time that was recorded with the lease, so the new start of the call must be recorded
+    ///   (`ChannelStore.beginCall`).
     func see(_ task: ChannelTask) async -> Bool {
         let app = task.address.app
         let latest = [task.listAskedAt, memory.askedAt(app)].compactMap { $0 }.max()
@@ -56,8 +58,7 @@ struct ListWitness: Sendable {
             memory.note(list: askedAt, address.app)
         } catch {
             logger.warning(
-                "APNs' list could not be stored; if APNs does not answer the request for a channel now, check "
-                    + "the unmanaged channels",
+                "APNs' list could not be stored; if the next creation gets no answer, check the unmanaged channels",
                 metadata: ["app": "\(address.bundleID)", "error": "\(error)"])
         }
     }

@@ -4,9 +4,9 @@ package import Grandstand
 package import Logging
 internal import Synchronization
 
-/// Makes management calls with the spelling of the bundle ID that Apple accepts: as registered, or in lower case if an
-/// ID with capitals is refused with `TopicMismatch` (docs/internals/apns.md section 7). After a mismatch the call is
-/// repeated with the other spelling, and the accepted one is stored.
+/// Makes management calls with the spelling of the bundle ID that Apple accepts. This is the registered spelling, or
+/// lower case if an ID with capitals is refused with `TopicMismatch` (docs/internals/apns.md section 7). After a
+/// mismatch the call is repeated with the other spelling, and the accepted spelling is stored.
 package struct ManagementCalls: Sendable {
     private let gateway: any APNsGateway
     private let quirks: any QuirkStore
@@ -53,7 +53,8 @@ package struct ManagementCalls: Sendable {
         guard first.isTopicMismatch else { return first }
         let other = address.spelled(address.managementPath == .registered ? .lowercased : .registered)
         let second = await call(other)
-        // Both spellings were refused, so there is another cause. A mismatch never changes anything at Apple.
+        // Apple refused both spellings, so the refusal has another cause, and the first answer is returned. A mismatch
+        // never changes anything at Apple.
         if second.isTopicMismatch { return first }
         if second.topicWasAccepted { await remember(other) }
         return second
@@ -70,19 +71,21 @@ package struct ManagementCalls: Sendable {
         do {
             try await quirks.remember(quirk, for: app, by: .server)
         } catch {
-            // The next mismatch tries to store it again.
+            // The next mismatch is another chance to store the spelling.
             logger.failed(
                 "the spelling that APNs accepts could not be stored", error, at: .warning, ["app": "\(app.bundleID)"])
         }
     }
 
-    /// Spellings that this process found, for calls whose address was read before the spelling was stored.
+    /// The accepted spellings that this process found. They are for calls whose address was read before the spelling
+    /// was stored.
     private final class Corrections: Sendable {
         private let paths = Mutex<[AppEnvironment: APNsAddress.ManagementPath]>([:])
 
         func note(_ address: APNsAddress) { paths.withLock { $0[address.app] = address.managementPath } }
 
-        /// If the address already has the found spelling, the ledger is up to date and the entry is removed.
+        /// Returns the address with the spelling that this process found. If the address already has this spelling, the
+        /// ledger is up to date and the entry is removed.
         func corrected(_ address: APNsAddress) -> APNsAddress {
             paths.withLock { paths in
                 guard let path = paths[address.app] else { return address }

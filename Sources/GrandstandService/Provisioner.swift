@@ -3,8 +3,8 @@ package import Grandstand
 package import Logging
 internal import ServiceLifecycle
 
-/// Creates the channels that events need, and deletes those that no event needs. Each round computes its work from the
-/// database, so the reason for the round does not matter.
+/// Creates the channels that events need, and deletes the channels that no event needs. Each round computes its work
+/// from the database, so the reason for the round does not matter.
 package struct Provisioner: Service {
     private let channels: any ChannelStore
     private let calls: ChannelCalls
@@ -19,16 +19,18 @@ package struct Provisioner: Service {
         package var tenure: ChannelTenure
         /// Seconds after which another replica may take over a channel whose replica died.
         package var lease: TimeInterval
-        /// The most calls to Apple at a time.
+        /// The maximum number of calls to Apple at a time.
         package var concurrency = 32
-        /// The shortest time between two alignments of channels with events, and the pause after an alignment as a
-        /// multiple of its duration. With 10,000 events an alignment takes 150 ms. Without pauses, alignments used a
-        /// whole core, which the calls that declared these events needed.
+        /// `alignInterval` is the shortest time between two alignments of channels with events. `alignPauses` is the
+        /// pause after an alignment, as a multiple of the alignment's duration. With 10,000 events an alignment takes
+        /// 150 ms. Without pauses, alignments used a whole processor core, and the calls that declared the events
+        /// needed this core.
         package var alignInterval: Duration = .milliseconds(50)
         package var alignPauses = 4
-        /// The shortest time between two claims, so that calls that end together cause only one.
+        /// The shortest time between two claims. Because of it, several calls that end at about the same time cause
+        /// only one claim.
         package var claimInterval: Duration = .milliseconds(5)
-        /// The longest sleep. A poll after it finds work whose signal was lost.
+        /// The longest sleep. The poll after this sleep finds work whose signal was lost.
         package var pollInterval: Duration = .seconds(5)
 
         package init(tenure: ChannelTenure, lease: TimeInterval) {
@@ -51,8 +53,8 @@ package struct Provisioner: Service {
         self.logger = logger
     }
 
-    /// Runs two loops. One aligns the channels with the events. The other makes due calls to Apple, at most
-    /// `concurrency` at a time. Slow calls to Apple never block the first loop.
+    /// Runs two loops. The first loop aligns the channels with the events. The second loop makes due calls to Apple, at
+    /// most `concurrency` at a time. Slow calls to Apple never block the first loop.
     package func run() async {
         let calling = WorkLoop(
             .init(places: settings.concurrency, rest: settings.claimInterval, pollInterval: settings.pollInterval),
@@ -66,7 +68,8 @@ package struct Provisioner: Service {
             // If alignment failed, calls from earlier alignments are still due.
             defer { calling.ring() }
             _ = try await channels.align(now: now(), tenure: settings.tenure)
-            // Work that is due now belongs to the other loop, which rings when it is done.
+            // The loop `calling` makes the calls that are due now. Each recorded result signals `.channels`, which
+            // wakes the loop `aligning`.
             let next = try await channels.nextDue(now: now())
             return .idle(until: next.flatMap { $0 > now() ? $0 : nil })
         }
@@ -89,8 +92,8 @@ package struct Provisioner: Service {
                 _ = try await calls.delete(task, by: .server)
             }
         } catch {
-            // This is repaired later. A deletion is repeated in another round after the lease has ended. A creation is
-            // found in Apple's list.
+            // The missing record is repaired later. A deletion is repeated in another round after the lease has ended.
+            // A creation is found in Apple's list.
             logger.failed(
                 "a channel's outcome was not recorded", error, ["channel": "\(task.channel.id.uuidString.lowercased())"]
             )

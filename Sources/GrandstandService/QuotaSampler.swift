@@ -4,13 +4,13 @@ package import GrandstandStore
 package import Logging
 internal import ServiceLifecycle
 
-/// Samples all quotas every five minutes of the database's clock. One replica does it for all. If no replica runs, the
-/// samples are missing and are not made up later.
+/// Samples all quotas every five minutes of the database's clock. One replica takes each sample for all replicas. If no
+/// replica runs, the samples are missing and are not added later.
 package struct QuotaSampler: Service {
     package struct Settings: Sendable {
         /// How long events hold their channels, for the quota's forecast.
         package var tenure: ChannelTenure
-        /// Seconds after which a sample is too late for its time.
+        /// The longest delay in seconds with which a due sample may still be taken.
         package var patience: TimeInterval = 60
 
         package init(tenure: ChannelTenure) { self.tenure = tenure }
@@ -45,7 +45,7 @@ package struct QuotaSampler: Service {
 
     /// Takes the sample that is due, if no replica has taken it.
     ///
-    /// - Returns: when the next is due.
+    /// - Returns: when the next sample is due.
     @discardableResult
     func sample() async throws -> Date {
         let now = now()

@@ -4,8 +4,8 @@ package import GrandstandStore
 package import Logging
 internal import ServiceLifecycle
 
-/// Checks whether an app's quota reached another level, for webhooks that subscribe to this. Without such webhooks it
-/// only checks whether there are any.
+/// Checks whether an app's quota reached another level, for webhooks that subscribe to quota levels. If there are no
+/// such webhooks, it only checks whether there are any.
 package struct QuotaWatch: Service {
     private let channels: any ChannelStore
     private let levels: PostgresQuotaLevels
@@ -17,7 +17,7 @@ package struct QuotaWatch: Service {
     package struct Settings: Sendable {
         /// How long events hold their channels, for the quota's forecast.
         package var tenure: ChannelTenure
-        /// The shortest time between two checks. Each counts all channels.
+        /// The shortest time between two checks. Each check counts all channels.
         package var pause: Duration = .seconds(1)
         /// The longest sleep.
         package var pollInterval: Duration = .seconds(30)

@@ -4,8 +4,9 @@ package import Grandstand
 package import Logging
 internal import ServiceLifecycle
 
-/// Reconciles every app and environment regularly, and after each unanswered creation. It makes only changes that are
-/// certain. It never deletes or adopts a channel that was created elsewhere; only people can request that.
+/// Reconciles every app and environment regularly, and after each unanswered creation. The reconciler makes only
+/// changes that are certain. It never deletes or adopts a channel that was created elsewhere; only people can request
+/// such a deletion or adoption.
 package struct Reconciler: Service {
     package struct Settings: Sendable {
         /// Seconds between two runs for one app and environment; 0: only necessary runs.
@@ -15,8 +16,8 @@ package struct Reconciler: Service {
         /// The longest sleep.
         package var pollInterval: Duration = .seconds(5)
         /// The time between two checks for due runs. A check takes milliseconds among 10,000 channels, and each new
-        /// channel asks for one. Without this limit, the checks took as much of PostgreSQL as declaring the 10,000
-        /// events.
+        /// channel asks for a check. Without this limit, the checks took as much of PostgreSQL's time as declaring the
+        /// 10,000 events.
         package var lookInterval: Duration = .milliseconds(250)
 
         package init(interval: TimeInterval, grace: TimeInterval, deleteBudget: Int) {
@@ -34,8 +35,8 @@ package struct Reconciler: Service {
     private let mayClaim: @Sendable () -> Bool
     private let logger: Logger
 
-    /// The number of runs in progress at the same time. There are several, so that an app with slow calls does not
-    /// delay others.
+    /// The number of runs in progress at the same time. Several runs are allowed, so that an app with slow calls does
+    /// not delay others.
     private static let concurrency = 4
 
     package init(
@@ -93,7 +94,7 @@ extension APNsAnswer {
         if case .refused(let refusal) = self { refusal.isOfRefusedKey } else { false }
     }
 
-    /// Why there was no success; `nil`: it was a success.
+    /// Why the call had no success; `nil`: the call succeeded.
     var failure: String? {
         switch self {
         case .accepted: nil

@@ -13,10 +13,10 @@ package struct Reconciliation: Sendable {
     private let counting: Counting
     private let logger: Logger
 
-    /// The most channels that one run reads singly. The next run reads the rest.
+    /// The maximum number of channels that one run reads singly. The next run reads the other channels.
     private static let reads = 500
     private static let concurrency = 16
-    /// If a run left a creation unexplained, it is repeated after this many seconds.
+    /// If a run did not find out the outcome of a creation, the run is repeated after this many seconds.
     private static let secondLook: TimeInterval = 3
 
     /// - Parameter lease: seconds after which another replica may take over a run whose replica died.
@@ -70,7 +70,7 @@ package struct Reconciliation: Sendable {
         let answer = await management.list(at: run.address)
         guard case .accepted(let listing, _) = answer else { throw Unreadable(address: run.address, answer: answer) }
         var run = run
-        // The list was accepted, which has ended this alarm.
+        // APNs accepted the request for the list, so the alarm `capabilityOff` has ended.
         run.address.isCapabilityOff = false
         let snapshot = try await store.observe(listing, listedAt: listedAt, seenAt: now(), run)
         let plan = ReconciliationPlan(listing, snapshot)
@@ -85,8 +85,8 @@ package struct Reconciliation: Sendable {
             apple: listing.channelIDs.count, ledger: plan.expected.count, matched: plan.matched,
             missing: plan.vanished, unmanaged: plan.unmanaged, actions: done, alarm: alarm,
             notes: notes(listing, plan, options, alarm, done.map(\.action)))
-        // Only an unanswered creation makes a run due. If this run does not explain that creation, the next run must
-        // wait. Otherwise it would begin immediately.
+        // A creation without an answer makes a run due. If this run did not find out the outcome of that creation, the
+        // next run is delayed. Without the delay, one run would follow another immediately, again and again.
         let again = plan.leavesUnanswered(done.filter(\.done).map(\.action))
         try await store.finish(
             run, report, again: again ? now().addingTimeInterval(Self.secondLook) : nil, now: now())
@@ -123,7 +123,7 @@ package struct Reconciliation: Sendable {
         }
     }
 
-    /// Performs the actions, or says why not.
+    /// Performs the actions. If an action is not performed, says why.
     private func act(
         _ actions: [ReconciliationAction], alarm: ReconciliationReport.Alarm?, _ run: ReconciliationRun,
         _ options: ReconciliationOptions, by actor: AuditActor
@@ -152,7 +152,8 @@ package struct Reconciliation: Sendable {
         }
     }
 
-    /// - Returns: why the channel is not deleted yet; the server keeps trying then. `nil`: it is deleted.
+    /// - Returns: why the channel is not deleted yet; in this case the server keeps trying. `nil`: the channel is
+    ///   deleted.
     private func delete(_ task: ChannelTask, by actor: AuditActor) async -> String? {
         do {
             let (channel, _) = try await channelCalls.delete(task, by: actor)
@@ -177,7 +178,8 @@ package struct Reconciliation: Sendable {
                     + "so that live events get new channels.")
         case .listIncomplete:
             notes.append(
-                "APNs has channels that its list lacks, so a channel's absence from the list was not taken as proof.")
+                "APNs has channels that are missing from its list, so a channel's absence from the list was not "
+                    + "taken as proof.")
         case .ambiguousCreation:
             notes.append(
                 "APNs did not answer a request to create a channel. Channels in its list may be the result, or "

@@ -21,7 +21,7 @@ package struct ReconciliationOperations: Sendable {
     /// Reconciles one app and environment now.
     ///
     /// - Throws: `app-not-found`, `reconciliation-running`; `apns-refused`, `apns-unanswered` or `credentials-missing`
-    ///   if Apple's list could not be read. Then nothing was changed.
+    ///   if Apple's list could not be read; in this case, nothing was changed.
     package func reconcile(
         _ app: AppEnvironment, _ options: ReconciliationOptions, by actor: AuditActor
     ) async throws -> ReconciliationReport {

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Limits how many tasks work at the same time. The others wait in the order in which they asked.
+/// Limits how many tasks work at the same time. The other tasks wait in the order in which they asked.
 package final class Semaphore: Sendable {
     private struct State {
         var free: Int
@@ -11,8 +11,8 @@ package final class Semaphore: Sendable {
 
     package init(permits: Int) { state = Mutex(State(free: permits)) }
 
-    /// Runs `body` with a permit. A task that is cancelled while it waits still gets its turn; `body` can check for
-    /// cancellation.
+    /// Runs `body` with a permit. A task that is cancelled while it waits for a permit still gets the permit; `body`
+    /// can check for cancellation.
     package func withPermit<Value: Sendable>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
     ) async rethrows -> Value {

@@ -6,14 +6,14 @@ package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// The send rates that this process learned for the apps of one environment and one API of APNs. For apps that were
-/// never throttled, an answer costs only one dictionary access.
+/// The send rates that this process learned for the apps of one environment and one API of APNs. For an app that was
+/// never throttled, recording an answer of APNs costs only one dictionary access.
 package final class SendRates: Sendable {
     private struct App {
         var learned: AppSendRate
-        /// The number of replicas with a limit, including this one.
+        /// The number of replicas that know a limit of this app, including this one.
         var replicas = 1
-        /// Seconds within which each waiting lane would get its turn.
+        /// Seconds that the app's rate needs to send one message of each waiting lane.
         var patience = SendRates.firstPatience
     }
 
@@ -47,7 +47,7 @@ package final class SendRates: Sendable {
     /// Whether APNs throttles at least one app.
     var isAnyLimited: Bool { anyLimited.load(ordering: .relaxed) }
 
-    /// What apps with a limit may send now. Apps without a limit are left out.
+    /// How many messages each app with a limit may send now. Apps without a limit are left out.
     func limits(of kind: Lane.Kind, at now: Date) -> [LaneLimit] {
         guard isAnyLimited else { return [] }
         return state.withLock { state in
@@ -61,7 +61,7 @@ package final class SendRates: Sendable {
         }
     }
 
-    /// When the first app that may send nothing now may send again; `nil`: there is no such app.
+    /// The time at which the first of the apps that may send nothing now may send again; `nil`: there is no such app.
     func nextToken(at now: Date) -> Date? {
         guard isAnyLimited else { return nil }
         return state.withLock { state in
@@ -73,7 +73,7 @@ package final class SendRates: Sendable {
         }
     }
 
-    /// The most pushes of an app to claim at once: what it may send in about a second.
+    /// The maximum number of pushes of an app to claim at once: the number that the app may send in about a second.
     func sizes(at now: Date) -> [BundleID: Int] {
         guard isAnyLimited else { return [:] }
         return state.withLock { state in
@@ -90,7 +90,7 @@ package final class SendRates: Sendable {
         state.withLock { $0.apps[bundleID]?.learned.rate.spend(requests, at: now) }
     }
 
-    /// Takes the app's next token, if there is one.
+    /// If APNs throttles the app, and the app's rate allows a request now, counts one request.
     ///
     /// - Returns: when to ask again; `nil`: the request may be sent.
     func turn(of bundleID: BundleID, at now: Date) -> Date? {
@@ -107,7 +107,8 @@ package final class SendRates: Sendable {
 
     /// Records an answer.
     ///
-    /// - Parameter lane: the lane of the request, or any fixed number for its token.
+    /// - Parameter lane: the lane of the request. For a push without a lane: any number that stays the same for its
+    ///   device token.
     /// - Returns: when the lane may send next, if APNs throttles only this lane.
     func record(
         _ answer: APNsAnswer<Void>, of bundleID: BundleID, lane: Int, sentAt: Date, at now: Date
@@ -148,8 +149,9 @@ package final class SendRates: Sendable {
         }
     }
 
-    /// Applies the rates that other replicas learned. All replicas share the app's lanes equally, so their rates add up
-    /// to the app's limit. When a replica joins, the others reduce their rates. When one leaves, they take its share.
+    /// Applies the rates that other replicas learned. All replicas share the app's lanes equally, so the rates of the
+    /// replicas add up to the app's limit. When a replica joins, the other replicas reduce their rates. When a replica
+    /// leaves, the other replicas take its share.
     func hear(_ others: [LearnedRate], at now: Date) {
         let byApp = Dictionary(grouping: others.filter { $0.api == api }, by: \.bundleID)
         for bundleID in Set(byApp.keys).union(state.withLock { $0.limited }) {
@@ -163,7 +165,8 @@ package final class SendRates: Sendable {
                         Double(app.replicas) / Double(others.count + 1),
                         throttledAt: others.map(\.throttledAt).max() ?? .distantPast)
                 }
-                // All replicas forget an old limit at about the same time, so it must not begin again here.
+                // All replicas forget an old limit at about the same time. So an old limit of another replica must not
+                // begin again here.
                 guard now.timeIntervalSince(throttledAt) < SendRate.memory else { return }
                 app.learned.join(
                     rate: others.reduce(0) { $0 + $1.perSecond } / Double(others.count + 1), since: since,
@@ -172,7 +175,7 @@ package final class SendRates: Sendable {
         }
     }
 
-    /// Applies the number of waiting lanes.
+    /// Updates each app's `patience` from the number of its waiting lanes.
     func hear(_ throttles: [Throttle]) {
         state.withLock { state in
             for throttle in throttles where throttle.app.environment == environment && throttle.api == api {
@@ -210,7 +213,7 @@ package final class SendRates: Sendable {
     }
 }
 
-/// Exchanges the learned rates with the other replicas, about once a second while there are any.
+/// Exchanges the learned rates with the other replicas, about once a second while an app is limited.
 package struct RateExchange: Service {
     private let replica = UUID()
     private let rates: [SendRates]
@@ -237,7 +240,7 @@ package struct RateExchange: Service {
             return .idle(until: isAnyLimited ? now().addingTimeInterval(1) : nil)
         }
         await loop.run()
-        // A separate task, because this one may be cancelled.
+        // The process leaves the exchange in a separate task, because the present task may be cancelled.
         await Task { await leave() }.value
     }
 
@@ -255,7 +258,7 @@ package struct RateExchange: Service {
         for rates in rates { rates.hear(throttles) }
     }
 
-    /// Tells the other replicas that this one sends nothing more.
+    /// Tells the other replicas that this replica sends nothing more.
     package func leave() async {
         for environment in Set(rates.map(\.environment)) where rates.contains(where: \.isAnyLimited) {
             _ = try? await store.exchange([], of: replica, in: environment)

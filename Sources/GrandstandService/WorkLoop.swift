@@ -4,18 +4,19 @@ internal import GrandstandStore
 internal import Logging
 internal import Synchronization
 
-/// The outcome of one round of a `WorkLoop`: the work it claimed, and when the next round is wanted.
+/// The outcome of one round of a `WorkLoop`: the work that the round claimed, and when the next round is wanted.
 struct Round<Work: Sendable>: Sendable {
     let work: [Work]
     let next: NextRound
 
     /// Nothing was claimed.
     ///
-    /// - Parameter due: when to run the next round if nobody rings before; `nil`: no due time is known.
+    /// - Parameter due: when to run the next round if the loop's doorbell is not rung before; `nil`: no due time is
+    ///   known.
     static func idle(until due: Date? = nil) -> Round { Round(work: [], next: due.map { .at($0) } ?? .whenRung) }
 
-    /// Work that begins now. Another round follows at once, because more may be due. If `work` is empty, the next round
-    /// is at `due`.
+    /// The claimed work begins now. Another round follows at once, because more work may be due. If `work` is empty,
+    /// the next round is at `due`.
     static func claimed(_ work: [Work], due: () async throws -> Date?) async rethrows -> Round {
         work.isEmpty ? .idle(until: try await due()) : Round(work: work, next: .now)
     }
@@ -25,11 +26,11 @@ struct Round<Work: Sendable>: Sendable {
 enum NextRound: Sendable, Equatable {
     case now
     case at(Date)
-    /// When somebody rings, or after the longest sleep.
+    /// The next round runs when somebody rings, or after the longest sleep.
     case whenRung
 
     /// The pause before the next claim of work that is due but could not be claimed, because another replica has locked
-    /// its row.
+    /// the row of this work.
     static let shortest = Duration.milliseconds(5)
 
     /// How long to sleep if nobody rings.
@@ -42,40 +43,43 @@ enum NextRound: Sendable, Equatable {
     }
 }
 
-/// Another transaction has locked the rows of a settlement. The settlement is tried again a little later.
+/// Another transaction has locked the rows that recording a result must change. The loop tries to record the result
+/// again a little later.
 struct LockedByAnother: Error {}
 
-/// The loop for all leased work: claims as much as there are free places, does each piece, records the result, and
-/// sleeps until the doorbell rings or the next piece is due. At a stop, work in progress may finish.
+/// The loop for all leased work. It claims as many pieces of work as there are free places, does the work, and records
+/// the results. It sleeps until the doorbell rings or the next piece of work is due. At a stop, work in progress may
+/// finish.
 ///
-/// A round computes its work from the database, so the reason for waking does not matter. No place waits for the
-/// settlement of other work.
+/// A round computes its work from the database, so the reason for waking does not matter. A place is free as soon as
+/// its work is done, even before the result is recorded.
 final class WorkLoop<Work: Sendable>: Sendable {
-    /// Records the result of a piece of work. It is repeated while the database is away or another transaction has
-    /// locked its rows.
+    /// Records the result of a piece of work. The recording is repeated while the database is away or another
+    /// transaction has locked the rows of the work.
     typealias Settling = @Sendable () async throws -> Void
 
     struct Settings: Sendable {
-        /// The most pieces of work in progress.
+        /// The maximum number of pieces of work in progress.
         var places = 1
-        /// The free places that a claim needs. Each claim costs one disk write, however few pieces it takes.
+        /// The number of free places that a claim needs. Each claim costs one disk write, however few pieces of work
+        /// the claim takes.
         var leastRoom = 1
-        /// The shortest time between a round that left the loop idle and the next. Rings in this time cause only one
-        /// round.
+        /// The shortest time between a round that left the loop idle and the next round. All rings in this time
+        /// together cause only one round.
         var rest: Duration = .zero
-        /// The rest as a multiple of the last round's time, up to `longestRest`. It bounds the share of the database's
-        /// time that costly rounds take, however often somebody rings. The upper limit is for a round that took minutes
-        /// because the database hung.
+        /// The pause after a round that left the loop idle, as a multiple of the round's duration. The pause is at most
+        /// `longestRest`. However often somebody rings, the pause bounds the share of the database's time that costly
+        /// rounds take. The upper limit is for a round that took minutes because the database hung.
         var restPerRound = 0
         var longestRest = Duration.seconds(2)
-        /// The longest sleep. A poll after it finds work whose signal was lost.
+        /// The longest sleep. The poll after this sleep finds work whose signal was lost.
         var pollInterval: Duration
         /// The pause after a round that failed.
         var retry: Duration = .seconds(1)
-        /// The duration of the leases in seconds. `extend` renews them three times in this time. `nil`: the work has no
-        /// leases, or renews them itself.
+        /// The duration of the leases in seconds. `extend` renews the leases three times in this time. `nil`: the work
+        /// has no leases, or renews its leases itself.
         var lease: TimeInterval?
-        /// How long a stop waits for the round and the work in progress before it cancels them.
+        /// How long a stop waits for the running round and the work in progress before the stop cancels them.
         var drain = Drain(.zero)
 
         /// The rest after a round that left the loop idle.
@@ -84,36 +88,38 @@ final class WorkLoop<Work: Sendable>: Sendable {
 
     /// The functions of a loop.
     struct Steps: Sendable {
-        /// Whether this process may claim work now. It is called before every round.
+        /// Whether this process may claim work now. The function is called before every round.
         var mayClaim: @Sendable () -> Bool = { true }
-        /// Performs one round, with at most `free` pieces of work. It is never called while fewer than `leastRoom`
-        /// places are free.
+        /// Performs one round, with at most `free` pieces of work. The function is never called while fewer than
+        /// `leastRoom` places are free.
         ///
-        /// - Parameter lasting: the loop's `lasting`.
+        /// - Parameter lasting: the pieces of work that already existed at the last renewal of leases and are not
+        ///   recorded yet.
         var claim: @Sendable (_ free: Int, _ lasting: [Work]) async throws -> Round<Work>
-        /// Performs a piece of work in a separate task, which is cancelled when a stop no longer waits.
+        /// Performs a piece of work in a separate task. If a stop no longer waits for the work, this task is cancelled.
         ///
-        /// - Returns: the function that records the result. When it is called, the place is already free, but the lease
-        ///   is still held. `nil`: there is nothing to record.
+        /// - Returns: the function that records the result. When this function is called, the place is already free,
+        ///   but the lease is still held. `nil`: there is nothing to record.
         var perform: @Sendable (Work) async -> Settling? = { _ in nil }
-        /// Records work that a stop no longer waits for, and work that did not begin because of a stop. A later result
-        /// is dropped. `nil`: a stop waits until the cancelled work ends.
+        /// Returns the function that records given-up work: work that a stop no longer waits for, and work that did not
+        /// begin because of a stop. A later result of this work is dropped. `giveUp` is `nil`: a stop waits until the
+        /// cancelled work ends.
         var giveUp: (@Sendable (Work, _ hasBegun: Bool) -> Settling)?
-        /// Renews leases of work that has lasted for a while.
+        /// Renews the leases of work that already existed at the last renewal.
         var extend: (@Sendable ([Work]) async throws -> Void)?
     }
 
     private struct Piece {
         let work: Work
-        /// `nil`: the work is done or given up, but not recorded yet.
+        /// The task that does the work; `nil`: the work is done or given up, but not recorded yet.
         var doing: Task<Settling?, Never>?
     }
 
     private enum Phase {
-        /// Not running yet, or stopping: nothing new begins.
+        /// The loop does not run yet, or it stops. No new work begins.
         case closed
         case open
-        /// The stop no longer waits for work.
+        /// The stop no longer waits for work to end.
         case cut
     }
 
@@ -122,7 +128,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
         var pieces: [Int: Piece] = [:]
         var begun = 0
         var doing = 0
-        /// The pieces that already existed at the last renewal of leases.
+        /// The numbers of the pieces of work that already existed at the last renewal of leases.
         var old: Set<Int> = []
 
         var lasting: [Work] { old.compactMap { pieces[$0]?.work } }
@@ -139,8 +145,8 @@ final class WorkLoop<Work: Sendable>: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - failure: the log message when rounds fail; another follows after `retry`.
-    ///   - doorbell: a ring requests a round.
+    ///   - failure: the log message when rounds fail; another round follows after `retry`.
+    ///   - doorbell: a ring of the doorbell requests a round.
     init(
         _ settings: Settings, failure: String, logger: Logger, now: @escaping @Sendable () -> Date,
         doorbell: Doorbell = Doorbell(), _ steps: Steps
@@ -154,24 +160,24 @@ final class WorkLoop<Work: Sendable>: Sendable {
         settling = OutageLog("results of finished work could not be recorded", logger)
     }
 
-    /// Requests a round. If one is running, another follows.
+    /// Requests a round. If a round is running, another round follows.
     func ring() { doorbell.ring() }
 
     /// Whether the loop runs and no stop has begun.
     var isOpen: Bool { state.withLock { $0.phase == .open } }
 
-    /// The number of pieces in progress.
+    /// The number of pieces of work in progress.
     var doing: Int { state.withLock(\.doing) }
 
-    /// The pieces that already existed at the last renewal of leases and are not recorded yet.
+    /// The pieces of work that already existed at the last renewal of leases and are not recorded yet.
     var lasting: [Work] { state.withLock(\.lasting) }
 
     // MARK: Rounds
 
-    /// Runs until a graceful stop or a cancellation, which have the same effect: no more rounds, and work in progress
-    /// may end within `drain`.
+    /// Runs until a graceful stop or a cancellation. Both have the same effect: no more rounds run, and work in
+    /// progress may end within `drain`.
     ///
-    /// - Parameter wakes: each element of these streams rings.
+    /// - Parameter wakes: each element of these streams rings the doorbell.
     func run(wakenBy wakes: AsyncStream<Void>...) async {
         state.withLock { $0.phase = .open }
         await withDiscardingTaskGroup { group in
@@ -179,8 +185,8 @@ final class WorkLoop<Work: Sendable>: Sendable {
             group.addTask { await self.renewLeases() }
             _ = await settings.drain.run(onStop: close, onEnd: cut) {
                 await self.rounds()
-                // A separate task, which is not cancelled with the rounds, because unrecorded results wait for the
-                // database.
+                // This wait runs in a separate task, which is not cancelled with the rounds, because unrecorded results
+                // wait for the database.
                 await Task { await self.waitUntilSettled() }.value
             }
             group.cancelAll()
@@ -201,7 +207,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
     /// - Returns: how long to sleep if nobody rings.
     private func round() async -> Duration {
         let free = settings.places - doing
-        // If there is no room, the end of a piece of work rings.
+        // If too few places are free, the end of a piece of work rings the doorbell.
         guard free >= settings.leastRoom, steps.mayClaim() else { return settings.pollInterval }
         do {
             let round = try await steps.claim(free, lasting)
@@ -216,14 +222,15 @@ final class WorkLoop<Work: Sendable>: Sendable {
 
     // MARK: Pieces of work
 
-    /// Begins work that was claimed elsewhere. During a stop it is given up.
+    /// Begins work that was claimed elsewhere. During a stop, the work is given up.
     func begin(_ works: [Work]) {
         for work in works { start(work, if: [.open]) }
     }
 
-    /// - Parameter phases: the phases in which the work begins. In others it is given up, if the loop has `giveUp`.
+    /// - Parameter phases: the phases in which the work begins. In other phases the work is given up, if the loop has
+    ///   `giveUp`.
     private func start(_ work: Work, if phases: Set<Phase>) {
-        // Detached, because the caller may be in a transaction.
+        // The tasks are detached, because the caller may be in a transaction, which they must not join.
         state.withLock { state in
             state.begun += 1
             if !phases.contains(state.phase), let giveUp = steps.giveUp {
@@ -263,7 +270,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
         if isLast { ended.ring() }
     }
 
-    /// Repeats `body` until the database accepts it, or a stop no longer waits.
+    /// Repeats `body` until the database accepts the result, or a stop no longer waits.
     private func settle(_ body: Settling) async {
         var pause = Self.firstPause
         repeat {
@@ -286,8 +293,8 @@ final class WorkLoop<Work: Sendable>: Sendable {
     private static var firstPause: Duration { .milliseconds(50) }
     private static var longestPause: Duration { .seconds(1) }
     private static var pauseForLock: Duration { .milliseconds(20) }
-    /// How long the loop tries to record results after the drain. After that the work stays leased, and is repeated
-    /// when its lease ends.
+    /// How long the loop tries to record results after the drain. After this time, the work stays leased, and is
+    /// repeated when its lease ends.
     private static var lastTries: Duration { .seconds(1) }
 
     private func renewLeases() async {

@@ -2,11 +2,12 @@ internal import APNsWire
 internal import Grandstand
 internal import Postgres
 
-/// The columns `bundle_id` and `environment`, by which tables name an app in an environment.
+/// The columns `bundle_id` and `environment`, with which tables identify an app in an environment.
 enum AppColumns {
     /// Whether a row is of this app.
     ///
-    /// - Parameter row: the row's name in the statement; `nil`: no other row of the statement has such columns.
+    /// - Parameter row: the row's name in the statement; `nil`: no other row of the statement has columns with these
+    ///   names.
     static func isOf(_ app: AppEnvironment, row: PostgresQuery? = nil) -> PostgresQuery {
         let prefix: PostgresQuery = if let row { "\(row)." } else { "" }
         return """

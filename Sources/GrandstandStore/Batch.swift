@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// Groups items that arrive while other items are in progress, and processes them together afterwards.
 ///
-/// A single call does not wait. Under load one transaction carries many items, so its fixed cost is paid once. For a
-/// small transaction this is most of the cost. A transaction that takes long, because of a lock or the disk, does not
-/// hold up the others: the next one begins beside it, if a place is free.
+/// A single call does not wait. Under load, one transaction carries many items, so the fixed cost of a transaction is
+/// paid once. For a small transaction, the fixed cost is most of the cost. A transaction that takes long, because of a
+/// lock or the disk, does not hold up the others: the next transaction begins beside it, if a place is free.
 final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     private struct Waiting {
         let item: Item
@@ -17,7 +17,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     private struct State {
         var running = 0
         var waiting: [Waiting] = []
-        /// When the last work began.
+        /// When work last began.
         var lastBegin = ContinuousClock.now
         /// Whether a task watches the callers that wait.
         var isWatched = false
@@ -25,49 +25,50 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
 
     private let state = Mutex(State())
     private let places: Int
-    private let patience: Duration
+    private let extraPlaceDelay: Duration
     private let limit: Int
     private let capacity: Int
     private let restPerWork: Int
     private let owner: (@Sendable (Item) -> BundleID)?
     private let work: @Sendable ([Item]) async throws -> [Output]
-    private let isEveryones: @Sendable (any Error) -> Bool
+    private let failsWholeBatch: @Sendable (any Error) -> Bool
 
     /// - Parameters:
     ///   - places: how many batches may be under way at a time.
-    ///   - patience: how long the last batch must be under way before another begins beside it.
-    ///   - limit: the most items of one batch.
-    ///   - capacity: the most items that may wait; further ones are refused.
-    ///   - restPerWork: after a batch its place rests this many times as long as the batch took, at most a second, so
+    ///   - extraPlaceDelay: how long the last batch must be under way before another batch begins beside it.
+    ///   - limit: the maximum number of items in one batch.
+    ///   - capacity: the maximum number of items that may wait; further items are refused.
+    ///   - restPerWork: after a batch, its place rests this many times as long as the batch took, at most a second, so
     ///     that expensive work takes a bounded share of the database.
-    ///   - owner: the app of an item, if apps take turns: an item does not wait behind ten thousand items of another
-    ///     app.
-    ///   - isEveryones: whether an error is the answer to every item of a batch. After any other error the items are
-    ///     done again one by one, so that one item does not fail the others.
-    ///   - work: must have done nothing when it throws; otherwise it returns an output for each item, in order.
+    ///   - owner: the app of an item. With `owner`, apps take turns: an item does not wait behind ten thousand items of
+    ///     another app.
+    ///   - failsWholeBatch: whether an error is the answer to every item of a batch. After any other error, the items
+    ///     are processed again one by one, so that one item does not make the others fail.
+    ///   - work: when `work` throws, it must have changed nothing; otherwise it returns an output for each item, in
+    ///     order.
     init(
-        places: Int = 1, patience: Duration = .zero, limit: Int, capacity: Int = .max, restPerWork: Int = 0,
+        places: Int = 1, extraPlaceDelay: Duration = .zero, limit: Int, capacity: Int = .max, restPerWork: Int = 0,
         owner: (@Sendable (Item) -> BundleID)? = nil,
-        isEveryones: @escaping @Sendable (any Error) -> Bool = { ($0 as? Problem)?.kind == .storeUnavailable },
+        failsWholeBatch: @escaping @Sendable (any Error) -> Bool = { ($0 as? Problem)?.kind == .storeUnavailable },
         work: @escaping @Sendable ([Item]) async throws -> [Output]
     ) {
         self.places = places
-        self.patience = patience
+        self.extraPlaceDelay = extraPlaceDelay
         self.limit = limit
         self.capacity = capacity
         self.restPerWork = restPerWork
         self.owner = owner
-        self.isEveryones = isEveryones
+        self.failsWholeBatch = failsWholeBatch
         self.work = work
     }
 
     /// The number of items that wait for a place.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Processes the item, alone or with others, never before an earlier item that still waits. Cancelling the task
-    /// does not remove the item from a batch.
+    /// Processes the item, alone or with others. Items keep their order; with `owner`, the items of one app keep their
+    /// order. Cancelling the task does not remove the item from a batch.
     ///
-    /// - Throws: what the work throws; `store-unavailable` when too many wait.
+    /// - Throws: the errors of the work; `store-unavailable` when too many items wait.
     func run(_ item: Item) async throws -> Output {
         guard enter(overtaking: false) else { return try await shared(item) }
         let began = ContinuousClock.now
@@ -81,13 +82,15 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// Takes a place, if one is free.
+    /// Takes a place, if a place is free.
     ///
-    /// - Parameter overtaking: take it even if others wait; for the task that gives the place to them.
+    /// - Parameter overtaking: whether to take a place even if items wait. A caller that will give the place to the
+    ///   waiting items (`startNext`) may overtake; a new item may not.
     private func enter(overtaking: Bool = true) -> Bool {
         state.withLock { state in
             guard overtaking || state.waiting.isEmpty else { return false }
-            guard state.running == 0 || state.running < places && state.lastBegin.duration(to: .now) >= patience else {
+            guard state.running == 0 || state.running < places && state.lastBegin.duration(to: .now) >= extraPlaceDelay
+            else {
                 return false
             }
             state.running += 1
@@ -102,7 +105,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
     }
 
     private func shared(_ item: Item) async throws -> Output {
-        try await PostgresPatience.counting { try await withCheckedThrowingContinuation { wait(item, $0) } }
+        try await PostgresTimeLimit.counting { try await withCheckedThrowingContinuation { wait(item, $0) } }
     }
 
     private func wait(_ item: Item, _ continuation: CheckedContinuation<Output, any Error>) {
@@ -114,45 +117,47 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
             return state.isWatched
         }
         guard let isWatched else { return continuation.resume(throwing: Self.full) }
-        // A place may have become free between the two locks.
-        if enter() { goOn() }
+        // A place may have become free between the search in `run`, which found none, and the moment when the item
+        // began to wait.
+        if enter() { startNext() }
         if !isWatched {
-            Task.detached { [patience = PostgresPatience.current] in
-                await PostgresPatience.$current.withValue(patience) { await self.watch() }
+            Task.detached { [timeLimit = PostgresTimeLimit.current] in
+                await PostgresTimeLimit.$current.withValue(timeLimit) { await self.watch() }
             }
         }
     }
 
-    /// Starts another batch for callers that wait behind a long transaction, even if no other call comes.
+    /// Starts another batch for callers that wait behind a long transaction. The batch starts even if no other call
+    /// comes.
     private func watch() async {
         while true {
-            try? await Task.sleep(for: patience)
+            try? await Task.sleep(for: extraPlaceDelay)
             let isDone = state.withLock { state in
                 state.isWatched = !state.waiting.isEmpty
                 return !state.isWatched
             }
             if isDone { return }
-            if enter() { goOn() }
+            if enter() { startNext() }
         }
     }
 
     /// Ends a batch.
     ///
-    /// - Parameter began: when the batch began; `nil`: the batch failed. Then its place does not rest, because the
-    ///   callers have already waited long for a database that does not answer.
+    /// - Parameter began: when the batch began; `nil`: the batch failed. The place of a failed batch does not rest,
+    ///   because the callers have already waited long for a database that does not answer.
     private func leave(_ began: ContinuousClock.Instant?) {
         let rest = began.map { min(Self.longestRest, $0.duration(to: .now) * restPerWork) } ?? .zero
-        guard rest > .zero else { return goOn() }
-        Task.detached { [patience = PostgresPatience.current] in
+        guard rest > .zero else { return startNext() }
+        Task.detached { [timeLimit = PostgresTimeLimit.current] in
             try? await Task.sleep(for: rest)
-            PostgresPatience.$current.withValue(patience) { self.goOn() }
+            PostgresTimeLimit.$current.withValue(timeLimit) { self.startNext() }
         }
     }
 
     private static var longestRest: Duration { .seconds(1) }
 
-    /// Gives the place to calls that wait; if none waits, the place is free.
-    private func goOn() {
+    /// Gives the place to calls that wait. If no call waits, the place becomes free.
+    private func startNext() {
         let next = state.withLock { state in
             if let owner, state.waiting.count > limit {
                 var seen: [BundleID: Int] = [:]
@@ -169,11 +174,12 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
             return next
         }
         guard !next.isEmpty else { return }
-        // A new task: it must not belong to the task that gives up the place, or join that task's transaction.
-        Task.detached { [patience = PostgresPatience.current] in
-            // The time limit counts from the call that has waited longest, so that it is answered in time.
-            let patience = patience?.renewed(waited: next[0].since.duration(to: .now))
-            await PostgresPatience.$current.withValue(patience) { await self.runAll(next) }
+        // The batch runs in a new task: it must not belong to the task that gives up the place, or join that task's
+        // transaction.
+        Task.detached { [timeLimit = PostgresTimeLimit.current] in
+            // The time limit counts from the call that has waited longest, so that this call is answered in time.
+            let timeLimit = timeLimit?.renewed(waited: next[0].since.duration(to: .now))
+            await PostgresTimeLimit.$current.withValue(timeLimit) { await self.runAll(next) }
         }
     }
 
@@ -184,7 +190,7 @@ final class Batch<Item: Sendable, Output: Sendable>: Sendable {
             let outputs = try await work(next.map(\.item))
             guard outputs.count == next.count else { throw NothingAnswered() }
             for (one, output) in zip(next, outputs) { one.continuation.resume(returning: output) }
-        } catch  where next.count == 1 || isEveryones(error) {
+        } catch  where next.count == 1 || failsWholeBatch(error) {
             began = nil
             for one in next { one.continuation.resume(throwing: error) }
         } catch {

@@ -1,13 +1,14 @@
 internal import Postgres
 
-/// The columns of a table that values of one Swift type fill, each listed once for reading, inserting and changing
-/// rows. A test compares each list with its table (`ColumnTests`).
+/// The columns of a table that are filled from values of one Swift type, each listed once for reading, inserting and
+/// changing rows. A test compares each list with its table (`ColumnTests`).
 struct Columns<Row>: Sendable {
     struct Column: Sendable {
         let name: String
-        /// The SQL expression for the column's value. It uses the parameter, which is a column of `r`.
+        /// The SQL expression for the column's value. It reads the bound value from the row `r`, in which it has the
+        /// column's name.
         fileprivate let sql: String
-        /// It is written with every row, because the row's present value is not known.
+        /// Whether the column is written with every row, because the row's present value is not known.
         fileprivate let isAlways: Bool
         fileprivate let values: @Sendable ([Row]) -> PostgresBinding
         fileprivate let isEmpty: @Sendable ([Row]) -> Bool
@@ -70,7 +71,7 @@ struct Columns<Row>: Sendable {
                 .joined(separator: ", "))
     }
 
-    /// The statement that inserts rows, in order. A column that none of them fills is left out.
+    /// The statement that inserts rows, in order. A column that is null in all of the rows is left out.
     ///
     /// - Parameter returned: the columns that the statement returns of inserted rows; `nil`: it returns no rows.
     func insert(_ rows: [Row], returning returned: String? = nil) -> PostgresQuery {

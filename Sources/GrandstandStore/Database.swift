@@ -5,14 +5,15 @@ internal import Synchronization
 /// The pool as the stores use it. A database that cannot be reached becomes the problem `store-unavailable`.
 package struct Database: Sendable, PostgresQuerying {
     let pool: PostgresPool
-    /// Identifies the database. All pools of one database have the same value, so that work on any of them joins the
-    /// same transaction.
+    /// Identifies the database. All pools of one database have the same value. So if a task has joined a transaction
+    /// (`joining`), its work through any of these pools joins that transaction.
     private let identity: ObjectIdentifier
 
     /// Counts deliveries that got their final state, after the commit.
     private let counting: Counting
 
-    /// Whether its work may take long. A request then gives up only when the database answers nobody.
+    /// Whether the work of this object may take long. A request then gives up after 30 s at the earliest
+    /// (`PostgresTimeLimit.long`), unless the database answers no caller at all.
     private var isLong = false
 
     /// The same database for work that may take long.
@@ -47,10 +48,10 @@ package struct Database: Sendable, PostgresQuerying {
         try await translating { try await pool.withConnection { try await $0.pipeline(queries) } }
     }
 
-    /// Runs `body` in a transaction that commits when it returns and rolls back when it throws.
+    /// Runs `body` in a transaction. The transaction commits when `body` returns and rolls back when `body` throws.
     ///
-    /// Within `joining` it is a savepoint of the joined transaction: it can be rolled back alone, and it commits with
-    /// the rest.
+    /// Within `joining`, the transaction is a savepoint of the joined transaction: it can be rolled back alone, and it
+    /// commits with the rest.
     func transaction<Value: Sendable>(
         _ body: @Sendable (PostgresConnection) async throws -> Value
     ) async throws -> Value {
@@ -70,8 +71,8 @@ package struct Database: Sendable, PostgresQuerying {
         }
     }
 
-    /// The same for a transaction whose last statements are known when `body` returns: they and COMMIT are one round
-    /// trip.
+    /// Runs `body` in a transaction whose last statements are known when `body` returns. These statements and COMMIT
+    /// are one round trip.
     ///
     /// - Parameters:
     ///   - closing: makes the last statements from what `body` returned.
@@ -104,7 +105,7 @@ package struct Database: Sendable, PostgresQuerying {
     /// The deliveries that got their final state in this task's transaction, or in its part of a joined transaction.
     @TaskLocal static var ends: Ends?
 
-    /// Runs a transaction, or a part of one, and counts the deliveries it settled once that is committed.
+    /// Runs a transaction, or a part of one. After the commit, counts the deliveries that got their final state in it.
     private func counted<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
         let ends = Ends()
         let value = try await Self.$ends.withValue(ends) { try await body() }
@@ -135,7 +136,7 @@ package struct Database: Sendable, PostgresQuerying {
 
     @TaskLocal private static var current: Joined?
 
-    /// The connection whose transaction everything of this task joins.
+    /// The connection whose transaction this task's work with the database joins; `nil`: there is none.
     private var joined: PostgresConnection? {
         Self.current.flatMap { $0.database == identity ? $0.connection : nil }
     }
@@ -143,14 +144,15 @@ package struct Database: Sendable, PostgresQuerying {
     /// Whether this task is part of a transaction of its caller.
     var isJoined: Bool { joined != nil }
 
-    /// Runs `action` when this task's work is committed: at once, or after the transaction that was joined.
+    /// Runs `action` when this task's work is committed: at once, or after the commit of the transaction that the task
+    /// joined.
     func afterCommit(_ action: @escaping @Sendable () -> Void) {
         guard let current = Self.current, current.database == identity else { return action() }
         current.commit.add(action)
     }
 
-    /// Runs `body` so that everything it does with this database joins the transaction of `connection`. It must not
-    /// start tasks that outlive it.
+    /// Runs `body` so that everything it does with this database joins the transaction of `connection`. `body` must
+    /// wait for all tasks that it starts.
     func joining<Value: Sendable>(
         _ connection: PostgresConnection, _ commit: Commit, _ body: @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -160,8 +162,8 @@ package struct Database: Sendable, PostgresQuerying {
 
     private func translating<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
-            guard isLong, let patience = PostgresPatience.current else { return try await body() }
-            return try await PostgresPatience.$current.withValue(patience.long) { try await body() }
+            guard isLong, let timeLimit = PostgresTimeLimit.current else { return try await body() }
+            return try await PostgresTimeLimit.$current.withValue(timeLimit.long) { try await body() }
         } catch let error as PostgresError where error.meansContention {
             throw Problem.contention
         } catch let error as PostgresError {
@@ -175,11 +177,11 @@ extension PostgresConfiguration {
     /// The session settings of the stores. JIT is off, because compiling a statement takes up to a second and no
     /// statement here runs that long: the first `align` over 10,000 channels took 0.76 s with `jit`, 0.01 s without.
     ///
-    /// Sequential scans are off. Every statement has an index for what it asks, but statistics made before a season was
+    /// Sequential scans are off. Every statement can use an index. But statistics from before the first events were
     /// declared say that the table is empty. With sequential scans, declaring 10,000 events in a new database took up
     /// to 2.9 ms more for each channel.
     ///
-    /// Servers that take no writes are refused: a standby, or a primary that was set aside.
+    /// Servers that take no writes are refused: a standby, or a primary that was replaced.
     ///
     /// - Parameter changes: is told when these sessions change the answers of lookups; `nil`: nobody is told.
     package static func stores(
@@ -187,13 +189,13 @@ extension PostgresConfiguration {
     ) -> PostgresConfiguration {
         var configuration = PostgresConfiguration(connectionString: connectionString)
         configuration.maximumConnections = connections
-        // Enough for one host that vanished (`connectTimeout`) and the next one, and less than clients wait for an
-        // answer.
+        // This time is long enough to try one host that does not answer (`connectTimeout`) and then the next host, but
+        // it is shorter than clients wait for an answer.
         configuration.reachTimeout = .seconds(4)
         configuration.mustWrite = true
         configuration.sessionSettings = [
             "jit": "off", "enable_seqscan": "off",
-            // A process that hangs in a transaction loses its locks after this.
+            // A process that hangs in a transaction loses its locks after this time.
             "idle_in_transaction_session_timeout": "30s",
         ]
         if let changes {
@@ -207,8 +209,9 @@ extension PostgresConfiguration {
     /// indexes are right whatever the statistics say. Minutes before kick-off the statistics may still say that the
     /// table is empty: with a plan for an empty table, settling 100 messages took over 30 s.
     ///
-    /// The outbox has its own connections, so that many lookups do not delay a broadcast. Calls that bring work do not
-    /// delay claims and the recording of outcomes either.
+    /// The outbox has its own connections, so that many lookups do not delay a broadcast. The dispatcher has other
+    /// connections than the calls that accept broadcasts, so that many calls do not delay claims and the recording of
+    /// outcomes.
     package static func outbox(
         connectionString: String, connections: Int = 6, changes: LocalChanges? = nil
     ) -> PostgresConfiguration {
@@ -223,11 +226,11 @@ extension PostgresConfiguration {
 }
 
 extension Problem {
-    /// The transaction was rolled back because others had locked what it needed. The problem has no text of the
-    /// database, which may contain data of rows.
+    /// The transaction was rolled back because other transactions had locked rows that it needed. This problem does not
+    /// show the database's own message, because that message may contain data of rows.
     static let contention = Problem(
         .storeUnavailable,
-        "Others changed the same data at the same time. Nothing was changed, unless a later GET shows it. Try again.",
+        "Others changed the same data at the same time, so this request failed. A GET shows whether a part of it was done. Try again.",
         retryAfter: 1)
 }
 
@@ -242,8 +245,8 @@ extension Problem {
         guard error.meansUnavailable else { return nil }
         return Problem(
             .storeUnavailable,
-            "No connection to the database became free in time: all of this process are in use; nothing was changed. Try "
-                + "again; where this stays so, raise GRANDSTAND_DATABASE_CONNECTIONS or start another process.",
+            "All database connections of this process were in use, and none became free in time; nothing was changed. "
+                + "Try again. If this happens often, raise GRANDSTAND_DATABASE_CONNECTIONS or start another process.",
             retryAfter: 1)
     }
 }

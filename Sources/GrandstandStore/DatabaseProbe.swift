@@ -1,21 +1,21 @@
 package import Grandstand
 package import Postgres
 
-/// Tests what requests need of the database: a commit that reaches the disk and the synchronous standbys, and some room
-/// in its files. It writes no row.
+/// Tests what requests need of the database: a commit that reaches the disk and the synchronous standbys, and some free
+/// disk space. It writes no row.
 ///
 /// It has its own connections. So a process whose other connections are all in use does not report the database as
-/// away.
+/// unavailable.
 package struct DatabaseProbe: Sendable {
     private let pool: PostgresPool
     private let onlyReads: Bool
 
-    /// The database is too slow if an answer takes longer.
+    /// If an answer takes longer than this, the database counts as too slow.
     private static let patience = Duration.seconds(1)
 
     /// - Parameters:
-    ///   - pool: with the settings of `configuration`.
-    ///   - onlyReads: whether a server that takes no writes is enough.
+    ///   - pool: a pool whose sessions have the settings of `configuration`.
+    ///   - onlyReads: whether a server that accepts no writes is enough.
     package init(_ pool: PostgresPool, onlyReads: Bool = false) {
         self.pool = pool
         self.onlyReads = onlyReads
@@ -32,9 +32,9 @@ package struct DatabaseProbe: Sendable {
     /// - Returns: `nil` if the database does its work.
     package func finding() async -> DatabaseFinding? {
         do {
-            // It has its own time limit, not the caller's. A statement that is cancelled at the limit tells what it
-            // waited for.
-            return try await PostgresPatience.$current.withValue(nil) {
+            // The probe has its own time limit, not the caller's. If a statement is cancelled at this limit, the error
+            // says what the statement waited for.
+            return try await PostgresTimeLimit.$current.withValue(nil) {
                 try await pool.withConnection(within: Self.patience) { try await look($0) }
             }
         } catch let error as PostgresError {
@@ -61,14 +61,16 @@ package struct DatabaseProbe: Sendable {
         return try rows[1][0].decode(Bool.self, "is_read_only") ? DatabaseFinding(.readOnly) : nil
     }
 
-    /// Sorts more than `work_mem`, so that the server writes a temporary file of some 100 kB. This fails on a full
-    /// disk. A commit alone does not, because the next segments of the write-ahead log exist already.
+    /// This query sorts more than `work_mem`, so that the server writes a temporary file of some 100 kB. Such a write
+    /// fails on a full disk. A commit alone does not fail, because the next segments of the write-ahead log exist
+    /// already.
     private static let room: PostgresQuery = """
         select count(*) from (
             select repeat('x', 8000) || n as filler from generate_series(1, 16) as n order by 1 desc offset 0) as sorted
         """
 
-    /// A commit with a record in the write-ahead log and no row: nothing has to be cleaned up, and no lock is waited for.
+    /// A commit with a record in the write-ahead log and no row: nothing has to be cleaned up, and no lock is waited
+    /// for.
     private static let commit: PostgresQuery = """
         select pg_logical_emit_message(true, 'grandstand', '') is null,
             current_setting('transaction_read_only')::bool as is_read_only

@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 
 extension UUID {
-    /// A random UUID (RFC 9562, version 4). On Linux `UUID()` opens the system's generator as a file each time: two for
-    /// each message were an eighth of the work to accept and send it.
+    /// A random UUID (RFC 9562, version 4). On Linux, `UUID()` opens the file of the system's random generator each
+    /// time. With two UUIDs for each message, this was an eighth of the work to accept and send a message.
     static func drawn() -> UUID {
         var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
         withUnsafeMutableBytes(of: &bytes) { bytes in

@@ -31,8 +31,8 @@ package final class OutageLog: Sendable {
                 outage?.failures += 1
                 return false
             }
-            // The watch of the database logs its troubles once for all work. Only a slow statement is logged here,
-            // because it concerns this work.
+            // `DatabaseWatch` logs the database's troubles once for all work. Of these troubles, only a slow statement
+            // is logged here, because a slow statement concerns this work only.
             let trouble = (error as? Problem)?.trouble
             let isTold = trouble == nil || trouble == .slow
             outage = Outage(isTold: isTold)

@@ -2,8 +2,8 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// Where a page ended: a number or a time in microseconds, and a key for items that share it. Callers do not interpret
-/// it.
+/// Where a page ended: a number or a time in microseconds, and a key that tells apart items with the same number or
+/// time. Callers do not interpret a cursor.
 struct PageCursor {
     let number: Int
     let key: String
@@ -49,7 +49,7 @@ struct TimePage {
         }
     }
 
-    /// The condition on the page's rows.
+    /// The condition that a row comes after the cursor.
     var condition: PostgresQuery {
         let beyond: PostgresQuery = isNewestFirst ? "<" : ">"
         return "(\(last?.id)::uuid is null or (\(columns.time), \(columns.id)) \(beyond) (\(last?.date), \(last?.id)))"

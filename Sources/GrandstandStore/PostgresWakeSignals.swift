@@ -3,7 +3,7 @@ internal import Logging
 package import Postgres
 internal import Synchronization
 
-/// Hands NOTIFY on to the loops: one LISTEN connection for all of them.
+/// Passes notifications (NOTIFY) on to the loops, with one LISTEN connection for all loops.
 package final class PostgresWakeSignals: WakeSignals {
     private let pool: PostgresPool
     private let subscribers = Mutex<[WakeTopic: [AsyncStream<Void>.Continuation]]>([:])
@@ -16,7 +16,8 @@ package final class PostgresWakeSignals: WakeSignals {
         return stream
     }
 
-    /// Listens until cancelled. After every reconnect all topics are woken: what was notified meanwhile is lost.
+    /// Listens until cancelled. After every reconnect all topics are woken, because notifications from the time without
+    /// a connection are lost.
     package func run() async {
         for await element in pool.notifications(on: WakeTopic.allCases.map(\.rawValue)) {
             switch element {

@@ -2,13 +2,15 @@ internal import Grandstand
 internal import Postgres
 
 /// Shares the answers to expensive questions among the callers that ask them. The work for a question runs once at a
-/// time. Callers that ask meanwhile share the next answer, or the one that is being made if it was begun less than
-/// `age` ago. After an answer, the work pauses for as long as it took, a second at most. So the cost is bounded,
-/// however many callers ask.
+/// time. Callers that ask while the work runs share the next answer. If the running work began less than `age` ago,
+/// they share its answer instead. After an answer, the work pauses for as long as it took, but for a second at most.
+/// The pause does not end before `age` has passed since the work began. So the cost is bounded, however many callers
+/// ask.
 ///
-/// A caller waits no longer than its `PostgresPatience`, but the work continues. From then on the answer is late: all
-/// callers that ask before it is ready share it, and it is kept for as long as it took. So if a count takes longer than
-/// a call may wait, callers that ask again get it.
+/// A caller waits no longer than its `PostgresTimeLimit`, but the work continues. Once a caller has stopped waiting,
+/// the answer is late: all callers that ask before the late answer is ready share it. A late answer is kept for as long
+/// as the work took, but at most for `age` if `age` is not zero. So if a count takes longer than a call may wait,
+/// callers that ask again get the late answer.
 package actor SharedFlight<Question: Hashable & Sendable, Answer: Sendable> {
     package typealias Work = @Sendable () async throws -> Answer
 
@@ -23,15 +25,17 @@ package actor SharedFlight<Question: Hashable & Sendable, Answer: Sendable> {
     }
 
     private struct Round {
-        /// Callers of the answer that is being made, and of the next, by number.
+        /// Callers that wait for the answer that is being made, by number. `next` has the callers that wait for the
+        /// answer after it.
         var current: [Int: Caller] = [:]
         var next: [Int: Caller] = [:]
-        /// The work of the last caller.
+        /// The work that the last caller gave.
         var work: Work
         var isLate = false
-        /// When the answer that is being made was begun.
+        /// When the work for the present answer began.
         var began = ContinuousClock.now
-        /// An answer that needs no new work: a late one that is there, or one that is young enough.
+        /// An answer that needs no new work: a late answer that is ready, or an answer whose work took less than `age`.
+        /// It is kept until the pause ends.
         var kept: Answer?
     }
 
@@ -42,7 +46,7 @@ package actor SharedFlight<Question: Hashable & Sendable, Answer: Sendable> {
     private static var longestRest: Duration { .seconds(1) }
 
     /// - Parameters:
-    ///   - age: an answer may have been begun up to this long before its question.
+    ///   - age: a caller may get an answer whose work began up to this long before the caller asked.
     ///   - rest: waits for the given time.
     package init(
         age: Duration = .zero,
@@ -52,21 +56,22 @@ package actor SharedFlight<Question: Hashable & Sendable, Answer: Sendable> {
         self.rest = rest
     }
 
-    /// The number of callers that wait for the next answer, which is begun when the present one is ready.
+    /// The number of callers that wait for the next answer. The work for the next answer begins when the present answer
+    /// is ready.
     func waitingCount(_ question: Question) -> Int { rounds[question]?.next.count ?? 0 }
 
     /// The number of callers that wait for the answer that is being made.
     func sharingCount(_ question: Question) -> Int { rounds[question]?.current.count ?? 0 }
 
-    /// Whether a late answer is there.
+    /// Whether an answer is kept that callers get without new work.
     func keeps(_ question: Question) -> Bool { rounds[question]?.kept != nil }
 
-    /// - Parameter work: answers the question, in its own task. It is not part of its caller's transaction, and
-    ///   continues when its caller is cancelled or stops waiting.
+    /// - Parameter work: answers the question, in its own task. The work is not part of its caller's transaction, and
+    ///   continues when the caller is cancelled or stops waiting.
     /// - Throws: what `work` throws; `store-unavailable` if the answer takes longer than the caller may wait.
     package func answer(_ question: Question, _ work: @escaping Work) async throws -> Answer {
         if let kept = rounds[question]?.kept { return kept }
-        return try await PostgresPatience.counting {
+        return try await PostgresTimeLimit.counting {
             try await withCheckedThrowingContinuation { join(question, work, $0) }
         }
     }
@@ -75,10 +80,10 @@ package actor SharedFlight<Question: Hashable & Sendable, Answer: Sendable> {
         _ question: Question, _ work: @escaping Work, _ continuation: CheckedContinuation<Answer, any Error>
     ) {
         number += 1
-        let patience = PostgresPatience.current
-        let timer = patience.map { [number] patience in
+        let timeLimit = PostgresTimeLimit.current
+        let timer = timeLimit.map { [number] timeLimit in
             Task {
-                try await Task.sleep(for: patience.rest)
+                try await Task.sleep(for: timeLimit.rest)
                 giveUp(number, question)
             }
         }
@@ -94,7 +99,7 @@ package actor SharedFlight<Question: Hashable & Sendable, Answer: Sendable> {
         rounds[question] = round
         guard isNew else { return }
         Task.detached {
-            await PostgresPatience.$current.withValue(patience?.long) { await self.serve(question) }
+            await PostgresTimeLimit.$current.withValue(timeLimit?.long) { await self.serve(question) }
         }
     }
 
@@ -119,7 +124,7 @@ package actor SharedFlight<Question: Hashable & Sendable, Answer: Sendable> {
             let began = ContinuousClock.now
             let result: Result<Answer, any Error>
             do {
-                result = .success(try await PostgresPatience.renewing { try await work() })
+                result = .success(try await PostgresTimeLimit.renewing { try await work() })
             } catch {
                 result = .failure(error)
             }
@@ -128,11 +133,12 @@ package actor SharedFlight<Question: Hashable & Sendable, Answer: Sendable> {
             for caller in callers.values { caller.resume(with: result) }
             let isLate = rounds[question]?.isLate ?? false
             rounds[question]?.isLate = false
-            // There is no rest after a failure: callers have waited long enough for a database that is away.
+            // After a failure there is no pause, because callers have already waited long enough for a database that
+            // cannot be reached.
             guard case .success(let answer) = result else { continue }
             let took = began.duration(to: .now)
             if isLate || took < age { rounds[question]?.kept = answer }
-            // A late answer is kept for as long as it took, but at most for `age` if that is not zero.
+            // A late answer is kept for as long as its work took, but at most for `age` if `age` is not zero.
             let late = age > .zero ? min(age, took) : took
             await rest(isLate ? late : max(age - took, min(took, Self.longestRest)))
             rounds[question]?.kept = nil
@@ -140,8 +146,8 @@ package actor SharedFlight<Question: Hashable & Sendable, Answer: Sendable> {
         rounds[question] = nil
     }
 
-    /// - Returns: the work, if callers wait for the next answer or a caller gave up waiting for the present one; `nil`:
-    ///   neither.
+    /// - Returns: the work, if callers wait for the next answer or a caller stopped waiting for the present answer;
+    ///   otherwise `nil`.
     private func begin(_ question: Question) -> Work? {
         guard var round = rounds[question], !round.next.isEmpty || round.isLate else { return nil }
         round.current.merge(round.next) { $1 }

@@ -4,20 +4,20 @@ package import Logging
 /// The database with a pool for each kind of work, so that one kind does not wait for another.
 package struct Databases: Sendable {
     package var main: Database
-    /// For single broadcasts.
+    /// The pool for single broadcasts.
     package var outbox: Database
-    /// For calls with many broadcasts, and stored answers of idempotent requests.
+    /// The pool for calls with many broadcasts, and for stored answers of idempotent requests.
     package var bulk: Database
-    /// For claims and settlements of broadcasts.
+    /// The pool for claims and settlements of broadcasts.
     package var dispatch: Database
-    /// For claims and settlements of starts.
+    /// The pool for claims and settlements of starts.
     package var starts: Database
-    /// For counts that may take long.
+    /// The pool for counts that may take long.
     package var reports: Database
-    /// For registrations of installations.
+    /// The pool for registrations of installations.
     package var devices: Database
 
-    /// All kinds of work on one pool.
+    /// Uses one pool for all kinds of work.
     package init(_ database: Database) {
         main = database
         outbox = database
@@ -29,7 +29,7 @@ package struct Databases: Sendable {
     }
 }
 
-/// The stores that requests use. Tests replace single ones.
+/// The stores that requests use. A test may replace a single store.
 package struct Stores: Sendable {
     package var apps: any AppStore
     package var contentTypes: PostgresContentStore
@@ -46,10 +46,10 @@ package struct Stores: Sendable {
     package var quotaHistory: PostgresQuotaHistory
 
     /// - Parameters:
-    ///   - departures: connects the acceptance of broadcasts with the dispatchers of this process.
+    ///   - directSends: connects the acceptance of broadcasts with the dispatchers of this process.
     ///   - newInstallations: how many new installations an app accepts in an hour; `nil`: any number.
     package init(
-        _ databases: Databases, departures: (any Departures)? = nil, newInstallations: Int? = nil, logger: Logger
+        _ databases: Databases, directSends: (any DirectSends)? = nil, newInstallations: Int? = nil, logger: Logger
     ) {
         let longWork = databases.main.forLongWork
         apps = PostgresAppStore(longWork)
@@ -58,7 +58,7 @@ package struct Stores: Sendable {
         events = PostgresEventStore(databases.main)
         starts = PostgresStartStore(databases.bulk, dispatch: databases.starts, reports: databases.reports)
         outbox = PostgresOutbox(
-            databases.outbox, bulk: databases.bulk, dispatch: databases.dispatch, departures: departures,
+            databases.outbox, bulk: databases.bulk, dispatch: databases.dispatch, directSends: directSends,
             outages: OutageLog(
                 "the server's tasks could not be told of new work; they find it at their next look", logger))
         quirks = PostgresQuirkStore(databases.main)

@@ -1,9 +1,9 @@
 internal import Postgres
 
-// How words of the domain are read off columns. A word the code does not know is a decoding error, never a default.
+// Reads enum values (words) from columns. A word that the code does not know is a decoding error, never a default.
 
 extension PostgresRow {
-    /// Reads a column of an enum type as the Swift enum of the same words.
+    /// Reads a column of an enum type as the Swift enum with the same raw values.
     func word<Word: RawRepresentable<String>>(_ column: String, as type: Word.Type = Word.self) throws -> Word {
         let text: String = try decode(column)
         guard let word = Word(rawValue: text) else { throw UnknownWord(column: column, text: text) }

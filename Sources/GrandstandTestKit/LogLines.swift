@@ -1,7 +1,7 @@
 package import Logging
 internal import Synchronization
 
-/// What was logged at info and above.
+/// Collects the log messages of level info and above.
 package final class LogLines: Sendable {
     private let lines = Mutex<[String]>([])
 

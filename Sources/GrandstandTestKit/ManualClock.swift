@@ -10,7 +10,7 @@ package final class ManualClock: Sendable {
 
     package var now: Date { date.withLock { $0 } }
 
-    /// Moves on by `seconds` and returns the new time.
+    /// Moves the clock on by `seconds` and returns the new time.
     @discardableResult
     package func advance(by seconds: Double) -> Date {
         date.withLock { date in

@@ -3,7 +3,7 @@ internal import Foundation
 internal import GrandstandStore
 internal import Postgres
 
-/// Faults and replicas of a cluster, for tests and match days.
+/// Faults and replicas of a cluster, for tests and for the simulation in `Tests/MatchDay`.
 extension PostgresCluster {
     /// Starts the cluster and migrates it to this build's schema.
     ///
@@ -14,13 +14,13 @@ extension PostgresCluster {
         return url
     }
 
-    /// Fills the empty folder with a copy of a running cluster. `start` then starts a standby, which streams from the
-    /// primary and serves reads. `promote` makes it a primary.
+    /// Fills the empty folder with a copy of a running cluster. After that, `start` starts a standby, which streams
+    /// from the primary and serves reads. `promote` makes this standby a primary.
     ///
-    /// The primary itself runs `pg_basebackup`, because it knows where its programs are, and the copy then belongs to
-    /// its account.
+    /// The primary itself runs `pg_basebackup`, because the primary knows where its programs are, and because the copy
+    /// then belongs to the primary's account.
     ///
-    /// - Parameter primary: the primary's connection string, as its `start` gave it.
+    /// - Parameter primary: the primary's connection string, as its `start` returned it.
     package func follow(_ primary: String) async throws {
         let files = FileManager.default
         try files.createDirectory(
@@ -50,7 +50,7 @@ extension PostgresCluster {
         }
     }
 
-    /// Makes the standby a primary. When this returns, it accepts writes.
+    /// Makes the standby a primary. When this function returns, the new primary accepts writes.
     package func promote() async throws {
         try await Self.withPool(try await start()) { pool in
             guard try await pool.query("select pg_promote() as done")[0].decode(Bool.self, "done") else {
@@ -59,10 +59,11 @@ extension PostgresCluster {
         }
     }
 
-    /// Kills every process of the server at once, as when the machine dies. Nothing more is written. `start` recovers.
+    /// Kills every process of the server at once, as when the machine dies. The processes write nothing more. The next
+    /// `start` recovers the data.
     package func kill() async {
         signal(SIGKILL)
-        // Release what is left, so that the cluster can be started again.
+        // Release the remaining resources, so that the cluster can be started again.
         await stop()
     }
 
@@ -71,11 +72,13 @@ extension PostgresCluster {
     /// - Parameter isFrozen: `false` lets the processes continue.
     package func freeze(_ isFrozen: Bool) throws { signal(isFrozen ? SIGSTOP : SIGCONT) }
 
-    /// Signals the server first, so that it starts no more children, and then its children.
+    /// Signals the server and its children. The server is signalled first, or suspended first if it is to be killed, so
+    /// that it starts no more children.
     private func signal(_ number: Int32) {
         let file = try? String(contentsOfFile: directory + "/postgres/postmaster.pid", encoding: .utf8)
         guard let server = file?.split(separator: "\n").first.flatMap({ pid_t($0) }), server > 0 else { return }
-        // Read the children's numbers first, because a dead server has no children.
+        // A dead server has no children to find. So before a kill, all processes are suspended, then the children's
+        // process IDs are read, and the server is killed last.
         if number == SIGKILL { signal(SIGSTOP) }
         if number != SIGKILL { _ = Foundation.kill(server, number) }
         let children = try? String(contentsOfFile: "/proc/\(server)/task/\(server)/children", encoding: .utf8)
@@ -84,7 +87,7 @@ extension PostgresCluster {
         }
     }
 
-    /// Runs `body` with a pool on a database, and closes it.
+    /// Runs `body` with a pool on a database, and closes the pool.
     static func withPool(
         _ url: String, _ body: (PostgresPool) async throws -> Void
     ) async throws {

@@ -9,7 +9,7 @@ package struct PostgresPair: Sendable {
     package let primaryURL: String
     package let standbyURL: String
 
-    /// Both hosts, the primary first.
+    /// A connection string with both hosts, the primary first.
     package var url: String {
         let host = /host='([^']+)'/
         let other = standbyURL.firstMatch(of: host)?.output.1 ?? ""
@@ -37,7 +37,7 @@ package struct PostgresPair: Sendable {
 
     /// Runs `body` with a pair in this folder, and stops the pair afterwards.
     ///
-    /// - Parameter isMigrated: whether it has this build's schema; otherwise it is empty.
+    /// - Parameter isMigrated: whether the database has this build's schema; otherwise the database is empty.
     package static func with<Value: Sendable>(
         in folder: String, durable: Bool = false, isMigrated: Bool = true, logger: Logger,
         isolation: isolated (any Actor)? = #isolation, _ body: (PostgresPair) async throws -> Value
@@ -65,8 +65,8 @@ package struct PostgresPair: Sendable {
         await primary.stop()
     }
 
-    /// From now on a commit waits for the standby. This is set only in the primary's configuration, so that a promoted
-    /// standby waits for no other.
+    /// From now on, a commit waits for the standby. This is set only in the primary's configuration, so that a promoted
+    /// standby waits for no other server.
     private func synchronise() async throws {
         try await PostgresCluster.withPool(primaryURL) { pool in
             try await pool.withConnection {

@@ -8,11 +8,11 @@ package enum Program {
         package var text: String
     }
 
-    /// Runs the program to its end. No thread of Swift's pool waits for it, because the pool has only as many threads
-    /// as processors.
+    /// Runs the program to its end. No thread of Swift's pool waits for the program, because the pool has only as many
+    /// threads as processors.
     ///
-    /// - Parameter environment: `nil`: the environment of this process.
-    /// - Throws: if it cannot be started.
+    /// - Parameter environment: the variables of the program; `nil`: the environment of this process.
+    /// - Throws: if the program cannot be started.
     package static func run(
         _ executable: URL, _ arguments: [String], environment: [String: String]? = nil
     ) async throws -> Output {
@@ -23,8 +23,8 @@ package enum Program {
         }
     }
 
-    /// Runs the program to its end and blocks the calling thread. Only for conditions of tests, which cannot be
-    /// asynchronous.
+    /// Runs the program to its end and blocks the calling thread. Use this only for conditions of tests, because such
+    /// conditions cannot be asynchronous.
     package static func wait(
         for executable: URL, _ arguments: [String], environment: [String: String]? = nil
     ) throws -> Output {

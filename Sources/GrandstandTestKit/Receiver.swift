@@ -9,7 +9,7 @@ package final class Receiver: Sendable {
     package struct Request: Sendable {
         package var method: String
         package var target: String
-        /// By name in lower case.
+        /// The header fields, by name in lower case.
         package var headers: [String: String]
         package var body: [UInt8]
 
@@ -22,7 +22,8 @@ package final class Receiver: Sendable {
         case answer(Int, headers: [String: String] = [:], length: Int = 0)
         /// Status 200 with a file.
         ///
-        /// - Parameter claimed: the announced length. If the file is shorter, the connection is closed after it.
+        /// - Parameter claimed: the length that the answer announces. If the file is shorter, the connection is closed
+        ///   after the file.
         case file([UInt8], claimed: Int? = nil)
         /// No answer, ever.
         case silence
@@ -82,7 +83,7 @@ package final class Receiver: Sendable {
         return receiver
     }
 
-    /// Runs `body` with a receiver, and stops it afterwards.
+    /// Runs `body` with a receiver, and stops the receiver afterwards.
     package static func with<Value>(
         _ identity: Identity? = nil,
         react: @escaping @Sendable (Int, Request) -> Reaction = { _, _ in .answer(204) },

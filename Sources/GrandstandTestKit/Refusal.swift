@@ -13,10 +13,10 @@ package struct Refusal: Sendable, CustomStringConvertible {
     private let hint: String
 
     /// - Parameters:
-    /// - bytes: used instead of `body`, for a body that is not text.
+    ///   - bytes: used instead of `body`, for a body that is not text.
     ///   - slug: the last part of the problem's `type`.
-    /// - pointers: the fields that the answer must name, and maybe others.
-    /// - hint: a text that the answer must contain.
+    ///   - pointers: the fields that the answer must name; it may name others, too.
+    ///   - hint: a text that the answer must contain.
     package init(
         _ description: String, _ method: String, _ path: String, _ body: String? = nil, bytes: [UInt8]? = nil,
         headers: [String: String] = [:], status: Int = 422, slug: String = "invalid-request", pointers: [String] = [],

@@ -7,7 +7,7 @@ internal import Synchronization
 package final class RequestProxy: Sendable {
     package struct Response: Sendable {
         package var status: Int
-        /// By name. `content-length` is added.
+        /// The header fields, by name. `content-length` is added.
         package var headers: [String: String]
         package var body: [UInt8]
 
@@ -27,7 +27,7 @@ package final class RequestProxy: Sendable {
 
     package var url: String { "http://127.0.0.1:\(channel.localAddress?.port ?? 0)" }
 
-    /// Runs `body` with a proxy, and stops it afterwards.
+    /// Runs `body` with a proxy, and stops the proxy afterwards.
     package static func with<Value>(
         carry: @escaping Carry, isolation: isolated (any Actor)? = #isolation,
         _ body: (RequestProxy) async throws -> Value

@@ -31,7 +31,7 @@ package struct Season: Sendable {
     package init(league: String = "bl1", clubs: Int = 20, firstDay: Int = Season.august) {
         fixtures = []
         let names = (0..<clubs).map { "\(Self.towns[$0 % Self.towns.count]) \(league) \($0 + 1)" }
-        // The circle method: one club stays in its place, the others rotate.
+        // This is the circle method: one club stays in its place, and the other clubs rotate.
         var circle = Array(1..<clubs)
         for round in 0..<(2 * (clubs - 1)) {
             let order = [0] + circle
@@ -116,7 +116,7 @@ extension Season {
     }
 
     /// The season as CSV with the columns `id`, `date`, `time`, `zone`, `Team 1`, `Team 2`, `state`.
-    package func csv(separator: String = ",", lineEnd: String = "\n", hasMark: Bool = false) -> [UInt8] {
+    package func csv(separator: String = ",", lineEnd: String = "\n", hasByteOrderMark: Bool = false) -> [UInt8] {
         func quoted(_ text: String) -> String {
             text.contains(separator) || text.contains("\"")
                 ? "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
@@ -131,7 +131,7 @@ extension Season {
             ]
             lines.append(fields.map(quoted).joined(separator: separator))
         }
-        return (hasMark ? [0xEF, 0xBB, 0xBF] : []) + Array((lines.joined(separator: lineEnd) + lineEnd).utf8)
+        return (hasByteOrderMark ? [0xEF, 0xBB, 0xBF] : []) + Array((lines.joined(separator: lineEnd) + lineEnd).utf8)
     }
 
     private static func definition(_ name: String, standard: String, summer: String, hour: String) -> [String] {

@@ -3,13 +3,14 @@ internal import Foundation
 internal import Logging
 internal import Synchronization
 
-/// A temporary PostgreSQL cluster of this process, in memory if there is enough, otherwise in the temporary folder.
+/// A temporary PostgreSQL cluster of this process. It is in memory if there is enough memory, otherwise in the
+/// temporary folder.
 ///
-/// Tests create and drop hundreds of databases with 300 files each. On ext4, that takes 300 s of processor time in the
-/// kernel instead of 100 to 120, and 5 minutes instead of 3.
+/// Tests create and drop hundreds of databases with 300 files each. On ext4, this takes 300 s of processor time in the
+/// kernel, in memory 100 to 120 s. The whole run takes 5 minutes on ext4 and 3 in memory.
 ///
-/// The server ends with the process. The folder is removed at a normal exit. If a process was killed, the next one
-/// removes its folder.
+/// The server ends with the process. The folder is removed at a normal exit. If a process was killed, the next process
+/// removes the folder of the killed one.
 enum ThrowAwayCluster {
     private static let prefix = "grandstand-tests-"
 
@@ -43,7 +44,7 @@ enum ThrowAwayCluster {
         return URL(fileURLWithPath: NSTemporaryDirectory()).resolvingSymlinksInPath()
     }
 
-    /// Waits only for a limited time, so that the exit does not hang.
+    /// Stops the cluster. Waits for this only for a limited time, so that the exit does not hang.
     private static func stop() {
         guard let running = running.withLock({ $0.take() }) else { return }
         let stopped = DispatchSemaphore(value: 0)

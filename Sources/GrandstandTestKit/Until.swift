@@ -7,11 +7,12 @@ package struct NeverHappened: Error, CustomStringConvertible {
     package var description: String { "it never happened: \(what)" }
 }
 
-/// Calls the probe until it returns a value. Only for conditions without a signal, such as the state of another
-/// process.
+/// Calls the probe until it returns a value. Use this only for conditions without a signal, such as the state of
+/// another process.
 ///
-/// There is a pause between two calls, because a probe takes processor time from the process it waits for. `limit` is
-/// generous, so that a busy machine does not fail the test. Speed is measured by benchmarks, not here.
+/// There is a pause between two calls, because the probe takes processor time from the process that it observes.
+/// `limit` is generous, so that a busy machine does not fail the test. Speed is measured by benchmarks, not by this
+/// function.
 ///
 /// - Throws: `NeverHappened` after `limit`, and the errors of the probe.
 package func until<Value>(

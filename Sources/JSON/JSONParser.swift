@@ -1,5 +1,5 @@
-/// Parses a JSON text into a tree. Each value has its source range. In addition to the syntax it checks that names are
-/// unique within an object, and limits nesting and the number of values.
+/// Parses a JSON text into a tree. Each value has its source range. The parser checks the syntax, and also that names
+/// are unique within an object. It limits nesting and the number of values.
 ///
 /// Foundation's decoders do not give the bytes of values, so `1.50e3`, `12345678901234567890`, `\u26bd` and the order
 /// of keys would be lost.

@@ -3,7 +3,8 @@
 ///
 /// Call `start` at the beginning of a value; it returns the kind. `null`, `true` and `false` are then complete. Read a
 /// string with `string`, a number with `number`, an array or object with `enter` and `advance`; `skip` skips any value.
-/// After `enter`, `name` and `advance`, the next value or name begins.
+/// After `enter` or `advance`, call `name` in an object, and `start` in an array. After `name`, call `start` for the
+/// member's value.
 package struct JSONScanner: Sendable {
     /// The kind of a value, which its first byte tells.
     package enum Start: Sendable, Equatable {
@@ -65,7 +66,7 @@ package struct JSONScanner: Sendable {
 
     /// Enters the array or object that begins here.
     ///
-    /// - Returns: whether it has elements or members. If not, it is complete.
+    /// - Returns: whether it has elements or members. If not, the array or object is complete.
     package mutating func enter(_ container: Container) throws(JSONFault) -> Bool {
         guard depth < maximumDepth else { throw fault("The text is nested deeper than \(maximumDepth) levels") }
         index += 1

@@ -11,7 +11,7 @@ package struct JSONWriter: Sendable {
 
     package init() {}
 
-    /// Writes `{`, the members `body` writes, and `}`.
+    /// Writes `{`, the members that `body` writes, and `}`.
     package mutating func object(_ body: (inout JSONWriter) -> Void) {
         separate()
         nest(UInt8(ascii: "{"), UInt8(ascii: "}"), body)

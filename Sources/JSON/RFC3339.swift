@@ -10,7 +10,8 @@ package enum RFC3339 {
     private static let withoutFraction = Date.ISO8601FormatStyle()
 
     /// The time with milliseconds. `Date.ISO8601FormatStyle` cuts off smaller units, and a `Date` is a binary fraction:
-    /// .520 s may be .51999995. So half a microsecond is added, which does not change values with microseconds.
+    /// .520 s may be .51999995. So half a microsecond is added. This does not change the milliseconds of a date with
+    /// whole microseconds.
     ///
     /// For the years 1970 to 9999 the text is written here without the style. The style uses a calendar, and would take
     /// nearly half of the time for the response body of a lookup.

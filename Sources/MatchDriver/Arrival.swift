@@ -19,7 +19,7 @@ package enum Mark {
     }
 }
 
-/// A message with a mark that the simulator accepted.
+/// A marked message that the simulator accepted.
 package struct Arrival: Sendable {
     package let at: Date
     package let channelID: String
@@ -48,12 +48,12 @@ extension Simulator {
 
 /// Checks the order of messages on their channels.
 package struct ArrivalOrder: Sendable {
-    /// Texts about messages whose timestamp or number is not higher than that of the message before on the same
-    /// channel.
+    /// Texts about messages whose timestamp or number is not higher than the timestamp or number of the previous
+    /// message on the same channel.
     package private(set) var backwards: [String] = []
     /// The number of messages that were repeated unchanged, because their answer was lost.
     package private(set) var repeats = 0
-    /// The longest time without a message, in seconds.
+    /// The longest time between two successive messages, all channels taken together, in seconds.
     package private(set) var gap: TimeInterval = 0
 
     /// - Parameter numbersRise: `false` if the end of an activity may be taken back: then an earlier state, with a

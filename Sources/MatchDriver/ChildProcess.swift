@@ -8,7 +8,7 @@ package final class ChildProcess: Sendable {
     private let process = Process()
     private let lifeline = Pipe()
     private let said: Said
-    /// Ends when the server listens or the child has ended.
+    /// This stream ends when the server listens or the child has ended.
     private let listening: AsyncStream<Void>
     private let drained: Task<Void, Never>
 
@@ -22,9 +22,10 @@ package final class ChildProcess: Sendable {
         let state = Mutex(State())
     }
 
-    /// A line on standard input (`TERM`) makes the shell send SIGTERM to the child. The end of the input makes it kill
-    /// the child and end. The shell closes its own standard error, so that the output pipe ends with the child. It does
-    /// not use `wait`, because Foundation starts it with the signals blocked that would report the child's end.
+    /// A line on standard input (`TERM`) makes the shell send SIGTERM to the child. The end of the input makes the
+    /// shell kill the child and end. The shell closes its own standard error, so that the output pipe ends with the
+    /// child. The shell does not use `wait`, because Foundation starts the shell with blocked signals, and the signals
+    /// that report the child's end are among them.
     private static let script = #"""
         trap '' HUP INT TERM
         "$@" &
@@ -42,7 +43,8 @@ package final class ChildProcess: Sendable {
     ///
     /// - Parameters:
     ///   - log: a file to which the output is appended.
-    ///   - keepsLog: whether all output is kept. Otherwise it is kept only until the line with the address.
+    ///   - keepsLog: whether the property `log` gets all output. Otherwise it gets the output up to the line that has
+    ///     the server's address.
     package init(
         _ command: [String], _ environment: [String: String], log: String? = nil, keepsLog: Bool = false
     ) throws {
@@ -66,7 +68,7 @@ package final class ChildProcess: Sendable {
         process.standardInput = lifeline
         process.standardOutput = output
         process.standardError = output
-        // Read to the end, so that the child never waits for a reader.
+        // The output is read to the end, so that the child never waits for a reader.
         output.fileHandleForReading.readabilityHandler = { handle in
             let data = handle.availableData
             try? file?.write(contentsOf: data)
@@ -101,7 +103,7 @@ package final class ChildProcess: Sendable {
 
     /// The address of the server.
     package var url: String { said.state.withLock { $0.url } }
-    /// The output so far, if it was started with `keepsLog`.
+    /// The program's output so far, if the program was started with `keepsLog`.
     package var log: String { said.state.withLock { $0.text } }
 
     /// Ends the program with SIGKILL, like a power cut, and returns when it has ended. A second call is harmless.
@@ -110,7 +112,7 @@ package final class ChildProcess: Sendable {
         await end()
     }
 
-    /// Ends it with SIGTERM. Returns when it has ended and all its output was read.
+    /// Ends the program with SIGTERM. Returns when the program has ended and all its output was read.
     package func terminate() async {
         try? lifeline.fileHandleForWriting.write(contentsOf: Data("TERM\n".utf8))
         await end()

@@ -2,10 +2,10 @@ internal import APNsSimulator
 package import Foundation
 package import GrandstandClient
 
-/// An organiser's backend. It calls whichever server answers, and repeats each call until a server decides it, which
-/// means that it accepts or finally refuses the call.
+/// An organiser's backend. It calls whichever server answers, and repeats each call until a server decides it: the
+/// server accepts or finally refuses the call.
 ///
-/// A repetition is the same call: a POST has the same `Idempotency-Key`, so it has no second effect.
+/// A repetition is the same call: a POST has the same `Idempotency-Key`, so the repetition has no second effect.
 package struct Organiser: Sendable {
     /// The result of a call.
     package struct Decision<Value: Sendable>: Sendable {
@@ -71,9 +71,9 @@ package struct Organiser: Sendable {
         }
     }
 
-    /// Like `decide`, for a call that must succeed.
+    /// Repeats a call until a server decides it. The call must succeed.
     ///
-    /// - Throws: also the server's refusal.
+    /// - Throws: the errors of `decide`, and the server's refusal.
     @discardableResult
     package func send<Value>(_ call: GrandstandClient.Call<Value>) async throws -> Value {
         try await decide(call).result.get().value
@@ -156,7 +156,7 @@ package struct Organiser: Sendable {
 /// A match from its organiser's view: its declaration and its messages.
 package struct MatchScript: Sendable {
     package struct Message: Sendable {
-        /// Counted from 1.
+        /// The number of the message in its match, counted from 1.
         package var number: Int
         /// Seconds after the match's beginning. A message is never sent before the previous one is decided.
         package var after: TimeInterval
@@ -192,7 +192,7 @@ package struct PlayFailure: Error, CustomStringConvertible {
 }
 
 extension GrandstandClient {
-    /// A client of a server on this machine that makes each request once.
+    /// A client of a server on this machine. The client makes each request only once.
     package static func once(_ server: URL, key: String?, timeout: TimeInterval = 15) -> GrandstandClient {
         GrandstandClient(server: server, key: key, retry: .never, timeout: timeout)
     }

@@ -3,10 +3,10 @@ package import APNsWire
 internal import Foundation
 package import GrandstandClient
 
-/// A phone of the simulator with one app, which registers itself with the server.
+/// A simulated phone with one app. The phone registers itself with the server.
 package struct Phone: Sendable {
     package let id: String
-    /// Its push-to-start token.
+    /// The phone's push-to-start token.
     package let token: String
     package let locale: String
     private let systemVersion: String
@@ -27,7 +27,7 @@ package struct Phone: Sendable {
         identity = .init(new: .init(bundleID, .init(rawValue: environment.rawValue)))
     }
 
-    /// Registers it as a follower of topics, as its app would.
+    /// Registers the phone as a follower of topics, as its app would.
     package func follow(_ topics: [String], attributesType: String, _ app: GrandstandClient) async throws {
         try await app.send(
             .putInstallation(
@@ -37,7 +37,7 @@ package struct Phone: Sendable {
                     startTokens: [.init(attributesType: attributesType, token: token)], topics: topics)))
     }
 
-    /// Reports an activity on its lock screen, as its app would.
+    /// Reports an activity on the phone's lock screen, as its app would.
     package func report(
         _ card: ShownActivity, of event: String, updateToken: String? = nil, _ app: GrandstandClient
     ) async throws {

@@ -7,18 +7,18 @@ package struct PostgresConfiguration: Sendable {
     /// seconds, at least 2 (libpq). It is short, because a host that disappeared does not answer, and libpq tries the
     /// next host only when this time is over.
     package var connectTimeout: Duration = .seconds(3)
-    /// The time for a query without its own deadline, in a task without `PostgresPatience`.
+    /// The time for a query without its own deadline, in a task without `PostgresTimeLimit`.
     package var queryTimeout: Duration = .seconds(30)
     /// How long a caller waits for a connection, including new attempts.
     package var acquireTimeout: Duration = .seconds(10)
-    /// The part of `acquireTimeout` during which the database may accept no connections. A caller may wait long if all
-    /// connections are in use, but not if the database is away. An attempt that takes longer continues for later
-    /// callers.
+    /// How long a caller waits while the database accepts no connections, at most `acquireTimeout`. A caller may wait
+    /// long if all connections are in use, but not if the database is away. If an attempt to connect takes longer, it
+    /// continues for later callers.
     package var reachTimeout: Duration = .seconds(3_600)
     /// Use only servers that accept writes, so no standby and no replaced primary. Of several hosts, the one that
     /// accepts writes is found (`target_session_attrs=read-write`, unless the connection string says otherwise).
     package var mustWrite = false
-    /// For processes that only read. Of several hosts a standby is preferred to the primary
+    /// Set this for processes that only read. Of several hosts, a standby is preferred to the primary
     /// (`target_session_attrs=prefer-standby`, unless the connection string says otherwise). Nothing can be written.
     package var onlyReads = false
     /// Knows whether the database answers. The pools of one database share it.
@@ -34,7 +34,8 @@ package struct PostgresConfiguration: Sendable {
     package var notices: PostgresNotices?
     /// Called with the time that each caller waited for its connection; `nil`: not reported.
     package var onWait: (@Sendable (Duration) -> Void)?
-    /// Called with each error of the server and of each attempt to connect. It must not block. `nil`: not reported.
+    /// Called with each error of the server and of each attempt to connect. The function must not block. `nil`: not
+    /// reported.
     package var onFailure: (@Sendable (PostgresError) -> Void)?
     /// The most prepared statements of a connection.
     package var statementCacheSize = 256

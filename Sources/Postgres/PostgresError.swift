@@ -9,7 +9,7 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
         case connectionFailed
         /// The connection broke during a query, which may have been executed.
         case connectionLost
-        /// The query's deadline passed, and it was cancelled.
+        /// The query's deadline passed, and the query was cancelled.
         case timedOut
         /// The task was cancelled, and the query with it.
         case cancelled

@@ -8,7 +8,7 @@ package struct MetricDescription: Sendable, Hashable {
 
     package let name: String
     package let kind: Kind
-    /// In the order of the documentation.
+    /// The names of the labels, in the order of the documentation.
     package let labels: [String]
     /// One sentence, for people.
     package let help: String

@@ -13,8 +13,8 @@ internal import Synchronization
 
 /// One POST and its answer.
 ///
-/// Unchecked, because its creator owns it until it is given to `Transfers`, and from then on only the transfers' thread
-/// uses it. Only `cancel` may be called from any thread.
+/// The compiler cannot check that this class is `Sendable`. Its creator owns the transfer until the transfer is given
+/// to `Transfers`. From then on, only the thread of `Transfers` uses it. Only `cancel` may be called from any thread.
 final class Transfer: @unchecked Sendable {
     var waiter: CheckedContinuation<WebhookAnswer, Never>?
 
@@ -37,7 +37,7 @@ final class Transfer: @unchecked Sendable {
     private var received = 0
     /// Whether a socket was refused, because its address must not be called.
     private var wasRefused = false
-    /// Whether a socket was opened, because its address may be called.
+    /// Whether at least one address may be called. A socket is opened for such an address, except in a trial.
     private var wasAllowed = false
 
     /// The most bytes of an answer that are read, header and body each, before the connection is closed.
@@ -109,13 +109,14 @@ final class Transfer: @unchecked Sendable {
         return codes.allSatisfy { $0 == CURLE_OK } ? handle : nil
     }
 
-    /// The result of the transfer. Once the header is complete, its status counts, even if the body fails.
+    /// The result of the transfer. Once the header is complete, the status in the header counts, even if the body
+    /// fails.
     func answer(_ result: CURLcode) -> WebhookAnswer {
         if let status = head.status {
             return .answered(status: status, retryAfter: head.retryAfter(now()))
         }
-        // If at least one of the host's addresses was allowed, the connection to it failed. So the post was not
-        // refused.
+        // The post was refused only if no address of the host was allowed. Otherwise a connection to an allowed address
+        // failed.
         if wasRefused, !wasAllowed { return .refused(NetworkGuard.advice(url.host)) }
         return .unanswered(reason(result))
     }

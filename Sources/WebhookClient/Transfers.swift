@@ -11,7 +11,8 @@ final class Transfers: Sendable {
         var isRunning = false
     }
 
-    /// libcurl's handle of all transfers. Only `run` uses it. Other threads use it only to wake `run`.
+    /// libcurl's handle of all transfers. Only `run` works with it. Other threads only call `curl_multi_wakeup` with
+    /// it, to wake `run`.
     private nonisolated(unsafe) let multi: UnsafeMutableRawPointer
     private let queue = DispatchQueue(label: "grandstand.webhooks")
     private let state = Mutex(State())
@@ -81,7 +82,7 @@ final class Transfers: Sendable {
         }
     }
 
-    /// The transfers added since the last call. `nil`: there are none and none is active, so `run` must end.
+    /// The transfers added since the last call. `nil`: none was added and no transfer is active, so `run` must end.
     private func next(while isIdle: Bool) -> [Transfer]? {
         state.withLock { state in
             if isIdle, state.arriving.isEmpty {

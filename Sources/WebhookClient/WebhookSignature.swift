@@ -2,10 +2,10 @@ internal import Crypto
 internal import FoundationEssentials
 internal import Grandstand
 
-/// The three headers of Standard Webhooks. With them a receiver checks that a message comes from this server, is
-/// unchanged and is recent.
+/// The three headers of Standard Webhooks. With these headers, a receiver checks that a message comes from this server,
+/// is unchanged and is recent.
 enum WebhookSignature {
-    /// - Parameter secrets: each signs the message. While a secret is being replaced there are two.
+    /// - Parameter secrets: each signs the message. While a secret is being replaced, there are two secrets.
     static func headers(
         id: String, at date: Date, body: [UInt8], secrets: [WebhookSecret]
     ) -> [(name: String, value: String)] {

@@ -6,7 +6,7 @@ internal import Grandstand
 internal import MetricsTestKit
 internal import Testing
 
-/// Pushes to single devices as APNs receives them, and its answers.
+/// Pushes to single devices as APNs receives them, and APNs' answers.
 @Suite(.timeLimit(.minutes(1)))
 struct DevicePushTests {
     private static func push(
@@ -23,21 +23,23 @@ struct DevicePushTests {
     }
 
     @Test func `priority 1 is only for channels, so a push to a token is sent with 5`() async throws {
-        try await Door.with { door in
-            try door.simulator.setQuirk("unknown-device", to: "accepted")
-            _ = try await door.client.push(Self.push(to: Self.nobody, priority: .lowest), to: Door.address).value()
-            #expect(try #require(door.simulator.journal().first).request[header: "apns-priority"] == "5")
+        try await ClientAndSimulator.with { pair in
+            try pair.simulator.setQuirk("unknown-device", to: "accepted")
+            _ = try await pair.client.push(
+                Self.push(to: Self.nobody, priority: .lowest), to: ClientAndSimulator.address
+            ).value()
+            #expect(try #require(pair.simulator.journal().first).request[header: "apns-priority"] == "5")
         }
     }
 
     private static let nobody = DeviceToken(bytes: Array(1...80)) ?? { preconditionFailure("a token") }()
 
     @Test func `a push has its headers and its body unchanged`() async throws {
-        try await Door.with { door in
-            try door.simulator.setQuirk("unknown-device", to: "accepted")
+        try await ClientAndSimulator.with { pair in
+            try pair.simulator.setQuirk("unknown-device", to: "accepted")
             let push = Self.push(to: Self.nobody)
-            _ = try await door.client.push(push, to: Door.address).value()
-            let request = try #require(door.simulator.journal().first).request
+            _ = try await pair.client.push(push, to: ClientAndSimulator.address).value()
+            let request = try #require(pair.simulator.journal().first).request
             #expect(request.method == "POST")
             #expect(request.path == "/3/device/" + Self.nobody.hex)
             #expect(request[header: "apns-topic"] == "com.example.Stadium.push-type.liveactivity")
@@ -50,8 +52,8 @@ struct DevicePushTests {
     }
 
     @Test func `an unknown token is refused with APNs' reason`() async throws {
-        try await Door.with { door in
-            let refusal = await door.client.push(Self.push(to: Self.nobody), to: Door.address).refusal
+        try await ClientAndSimulator.with { pair in
+            let refusal = await pair.client.push(Self.push(to: Self.nobody), to: ClientAndSimulator.address).refusal
             #expect(refusal?.reason == .badDeviceToken)
             #expect(refusal?.since == nil)
         }
@@ -59,18 +61,18 @@ struct DevicePushTests {
 
     @Test func `answers about tokens are counted by app, and other answers are not`() async throws {
         let metrics = TestMetrics()
-        try await Door.with(settings: { $0.metrics = metrics }) { door in
-            _ = await door.client.push(Self.push(to: Self.nobody), to: Door.address)
-            try door.simulator.setQuirk("unknown-device", to: "accepted")
-            for _ in 0..<2 { _ = await door.client.push(Self.push(to: Self.nobody), to: Door.address) }
-            door.simulator.answerNext(with: .refusal(.tooManyRequests))
-            _ = await door.client.push(Self.push(to: Self.nobody), to: Door.address)
+        try await ClientAndSimulator.with(settings: { $0.metrics = metrics }) { pair in
+            _ = await pair.client.push(Self.push(to: Self.nobody), to: ClientAndSimulator.address)
+            try pair.simulator.setQuirk("unknown-device", to: "accepted")
+            for _ in 0..<2 { _ = await pair.client.push(Self.push(to: Self.nobody), to: ClientAndSimulator.address) }
+            pair.simulator.answerNext(with: .refusal(.tooManyRequests))
+            _ = await pair.client.push(Self.push(to: Self.nobody), to: ClientAndSimulator.address)
             func count(_ result: String) throws -> Int64 {
                 try metrics.expectCounter(
                     "grandstand_token_answers_total",
                     [
-                        ("bundle_id", Door.address.bundleID.rawValue),
-                        ("environment", Door.address.environment.rawValue), ("result", result),
+                        ("bundle_id", ClientAndSimulator.address.bundleID.rawValue),
+                        ("environment", ClientAndSimulator.address.environment.rawValue), ("result", result),
                     ]
                 ).totalValue
             }
@@ -82,10 +84,10 @@ struct DevicePushTests {
 
     @Test func `pushes have their own connections`() async throws {
         let metrics = TestMetrics()
-        try await Door.with(settings: { $0.metrics = metrics }) { door in
-            _ = try await door.makeChannel()
-            _ = await door.client.push(Self.push(to: Self.nobody), to: Door.address)
-            door.client.recordGauges()
+        try await ClientAndSimulator.with(settings: { $0.metrics = metrics }) { pair in
+            _ = try await pair.makeChannel()
+            _ = await pair.client.push(Self.push(to: Self.nobody), to: ClientAndSimulator.address)
+            pair.client.recordGauges()
             for traffic in ["channels", "devices"] {
                 let labels = [
                     ("host", "127.0.0.1"), ("team", "SIMULATOR1"), ("key", "SIMULATOR1"), ("traffic", traffic),

@@ -5,34 +5,39 @@ internal import Foundation
 internal import Grandstand
 internal import Testing
 
-/// The five APNs calls (send a broadcast; create, read, list and delete channels) as APNs receives them, and its
+/// The five APNs calls (send a broadcast; create, read, list and delete channels) as APNs receives them, and APNs'
 /// answers as the service receives them.
 @Suite(.timeLimit(.minutes(1)))
 struct GatewayTests {
     @Test(arguments: StoragePolicy.allCases)
     func `a channel is created, read, listed and deleted`(_ policy: StoragePolicy) async throws {
-        try await Door.with { door in
+        try await ClientAndSimulator.with { pair in
             let requestID = UUID()
-            let created = await door.client.createChannel(policy, at: Door.address, requestID: requestID)
+            let created = await pair.client.createChannel(policy, at: ClientAndSimulator.address, requestID: requestID)
             let channelID = try created.value()
             #expect(created.receipt?.requestID == requestID.uuidString.lowercased())
-            #expect(try await door.client.readChannel(channelID, at: Door.address).value() == policy)
-            #expect(try await door.client.listChannels(at: Door.address).value().channelIDs == [channelID])
-            var production = Door.address
+            #expect(try await pair.client.readChannel(channelID, at: ClientAndSimulator.address).value() == policy)
+            #expect(
+                try await pair.client.listChannels(at: ClientAndSimulator.address).value().channelIDs == [channelID])
+            var production = ClientAndSimulator.address
             production.environment = .production
-            #expect(try await door.client.listChannels(at: production).value().channelIDs == [])
+            #expect(try await pair.client.listChannels(at: production).value().channelIDs == [])
 
             let deletionID = UUID()
-            let deleted = await door.client.deleteChannel(channelID, at: Door.address, requestID: deletionID)
+            let deleted = await pair.client.deleteChannel(
+                channelID, at: ClientAndSimulator.address, requestID: deletionID)
             #expect(deleted.receipt?.requestID == deletionID.uuidString.lowercased())
-            #expect(try await door.client.listChannels(at: Door.address).value().channelIDs == [])
-            #expect(await door.client.readChannel(channelID, at: Door.address).refusal?.reason == .channelNotRegistered)
+            #expect(try await pair.client.listChannels(at: ClientAndSimulator.address).value().channelIDs == [])
+            #expect(
+                await pair.client.readChannel(channelID, at: ClientAndSimulator.address).refusal?.reason
+                    == .channelNotRegistered)
             // Observed live: a channel that is already deleted gets 404 BadPath.
-            let again = await door.client.deleteChannel(channelID, at: Door.address, requestID: UUID()).refusal
+            let again = await pair.client.deleteChannel(channelID, at: ClientAndSimulator.address, requestID: UUID())
+                .refusal
             #expect(again?.status == 404)
             #expect(again?.reason == .badPath)
 
-            let requests = door.simulator.journal().map(\.request)
+            let requests = pair.simulator.journal().map(\.request)
             #expect(
                 Set(requests.map(\.path)) == [
                     "/1/apps/com.example.Stadium/channels", "/1/apps/com.example.Stadium/all-channels",
@@ -54,16 +59,16 @@ struct GatewayTests {
     }
 
     @Test func `a broadcast has its headers and its body unchanged`() async throws {
-        try await Door.with { door in
-            let channelID = try await door.makeChannel(.mostRecentMessageStored)
+        try await ClientAndSimulator.with { pair in
+            let channelID = try await pair.makeChannel(.mostRecentMessageStored)
             let expiration = Int(Date().timeIntervalSince1970) + 60
-            let message = Door.message(to: channelID, expiration: expiration)
-            let answer = await door.client.send(message, to: Door.address)
+            let message = ClientAndSimulator.message(to: channelID, expiration: expiration)
+            let answer = await pair.client.send(message, to: ClientAndSimulator.address)
             #expect(answer.receipt?.requestID == message.requestID.uuidString.lowercased())
             #expect(answer.receipt?.uniqueID?.isEmpty == false)
 
             let sent = try #require(
-                try await door.simulator.requests(1) { $0.request.path.hasPrefix("/4/") }.first?.request)
+                try await pair.simulator.requests(1) { $0.request.path.hasPrefix("/4/") }.first?.request)
             #expect(sent.method == "POST")
             #expect(sent.path == "/4/broadcasts/apps/com.example.Stadium")
             #expect(sent.body == message.body)
@@ -76,27 +81,29 @@ struct GatewayTests {
     }
 
     @Test func `management paths are lowercased if the app's address requires it, send paths never are`() async throws {
-        try await Door.with(options: { $0.capitals = .refused }) { door in
-            let refusal = await door.client.createChannel(.noMessageStored, at: Door.address, requestID: UUID()).refusal
+        try await ClientAndSimulator.with(options: { $0.capitals = .refused }) { pair in
+            let refusal = await pair.client.createChannel(
+                .noMessageStored, at: ClientAndSimulator.address, requestID: UUID()
+            ).refusal
             #expect(refusal?.status == 403)
             #expect(refusal?.reason == .topicMismatch)
-            var address = Door.address
+            var address = ClientAndSimulator.address
             address.managementPath = .lowercased
-            let channelID = try await door.client.createChannel(.noMessageStored, at: address, requestID: UUID())
+            let channelID = try await pair.client.createChannel(.noMessageStored, at: address, requestID: UUID())
                 .value()
-            #expect(try await door.client.listChannels(at: address).value().channelIDs == [channelID])
-            _ = try await door.client.send(Door.message(to: channelID), to: address).value()
-            #expect(door.simulator.journal().last?.request.path == "/4/broadcasts/apps/com.example.Stadium")
+            #expect(try await pair.client.listChannels(at: address).value().channelIDs == [channelID])
+            _ = try await pair.client.send(ClientAndSimulator.message(to: channelID), to: address).value()
+            #expect(pair.simulator.journal().last?.request.path == "/4/broadcasts/apps/com.example.Stadium")
         }
     }
 
     @Test func `a refusal has its status, reason, request ID and Retry-After`() async throws {
-        try await Door.with { door in
+        try await ClientAndSimulator.with { pair in
             var answer = SimulatorAnswer.refusal(.tooManyRequests)
             answer.headers.append(.init("retry-after", "7"))
-            door.simulator.answerNext(with: answer)
-            let message = Door.message(to: "dGVzdA==")
-            let refusal = try #require(await door.client.send(message, to: Door.address).refusal)
+            pair.simulator.answerNext(with: answer)
+            let message = ClientAndSimulator.message(to: "dGVzdA==")
+            let refusal = try #require(await pair.client.send(message, to: ClientAndSimulator.address).refusal)
             #expect(refusal.status == 429)
             #expect(refusal.reason == .tooManyRequests)
             #expect(refusal.retryAfter == 7)
@@ -119,18 +126,22 @@ struct GatewayTests {
     )
         async throws
     {
-        try await Door.with { door in
-            door.simulator.answerNext(with: SimulatorAnswer(status: status, body: Array(body.utf8)))
-            let refusal = await door.client.send(Door.message(to: "dGVzdA=="), to: Door.address).refusal
+        try await ClientAndSimulator.with { pair in
+            pair.simulator.answerNext(with: SimulatorAnswer(status: status, body: Array(body.utf8)))
+            let refusal = await pair.client.send(
+                ClientAndSimulator.message(to: "dGVzdA=="), to: ClientAndSimulator.address
+            ).refusal
             #expect(refusal?.status == status)
             #expect(refusal?.reason.rawValue == reason)
         }
     }
 
     @Test func `a creation whose response has no channel ID counts as unanswered`() async throws {
-        try await Door.with { door in
-            door.simulator.answerNext(with: SimulatorAnswer(status: 201))
-            #expect(await door.client.createChannel(.noMessageStored, at: Door.address, requestID: UUID()).isUnanswered)
+        try await ClientAndSimulator.with { pair in
+            pair.simulator.answerNext(with: SimulatorAnswer(status: 201))
+            #expect(
+                await pair.client.createChannel(.noMessageStored, at: ClientAndSimulator.address, requestID: UUID())
+                    .isUnanswered)
         }
     }
 
@@ -141,18 +152,18 @@ struct GatewayTests {
     func `a channel list that cannot be read completely counts as unanswered, not as a shorter list`(_ body: String)
         async throws
     {
-        try await Door.with { door in
-            door.simulator.answerNext(with: SimulatorAnswer(status: 200, body: Array(body.utf8)))
-            let answer = await door.client.listChannels(at: Door.address)
+        try await ClientAndSimulator.with { pair in
+            pair.simulator.answerNext(with: SimulatorAnswer(status: 200, body: Array(body.utf8)))
+            let answer = await pair.client.listChannels(at: ClientAndSimulator.address)
             #expect(answer.isUnanswered, "\(answer)")
         }
     }
 
     @Test(arguments: ["", "{}", #"{"message-storage-policy":7}"#, #"{"message-storage-policy":"1"}"#])
     func `reading a channel counts as unanswered if its storage policy is unknown`(_ body: String) async throws {
-        try await Door.with { door in
-            door.simulator.answerNext(with: SimulatorAnswer(status: 200, body: Array(body.utf8)))
-            #expect(await door.client.readChannel("dGVzdA==", at: Door.address).isUnanswered)
+        try await ClientAndSimulator.with { pair in
+            pair.simulator.answerNext(with: SimulatorAnswer(status: 200, body: Array(body.utf8)))
+            #expect(await pair.client.readChannel("dGVzdA==", at: ClientAndSimulator.address).isUnanswered)
         }
     }
 }

@@ -10,7 +10,7 @@ struct ProxySettingsTests {
         let proxy = try #require(settings.proxy(for: "api.push.apple.com"))
         #expect(proxy.host == "proxy.example.com")
         #expect(proxy.port == 3_128)
-        // user:p@ss
+        // The Base64 of `user:p@ss`.
         #expect(proxy.authorization == "Basic dXNlcjpwQHNz")
         #expect(!"\(proxy) \(String(reflecting: proxy))".contains("dXNl"))
     }

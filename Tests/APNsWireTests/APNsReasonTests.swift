@@ -14,7 +14,7 @@ struct APNsReasonTests {
         #expect(read == reason)
         #expect(read.hashValue == reason.hashValue)
         #expect(read.rawValue == reason.rawValue)
-        // People see the spelling that APNs sent.
+        // `text`, which people see, keeps the spelling that APNs sent.
         #expect(read.text == text)
         #expect("\(read)" == text)
     }

@@ -67,7 +67,7 @@ struct CalendarPlanTests {
         #expect(field.new.map { String(decoding: $0, as: UTF8.self) } == #""2026-08-21T19:45:00.000Z""#)
     }
 
-    @Test func `a change to the same value is no change, and if both changed a member the calendar's value is used`()
+    @Test func `if a calendar and a person change the same member, the calendar's value is used`()
         throws
     {
         var (world, season) = try CalendarWorld.synced()
@@ -106,7 +106,8 @@ struct CalendarPlanTests {
         var (world, season) = try CalendarWorld.synced()
         world.now = Date(timeIntervalSince1970: Double(season.fixtures[0].kickOff + 200_000))
         for place in 0..<2 { world.set(.ended, try world.event(season.fixtures[place]).key) }
-        // This match was played. Its last change is not long after its planned end, so it did not expire.
+        // This match was played: its last change is not long after `endsAt`. The last change of an event that expired
+        // is long after `endsAt`.
         let played = try world.event(season.fixtures[2]).key
         world.set(.ended, played)
         world.events[played]?.updatedAt = CalendarWorld.summer

@@ -4,7 +4,7 @@ internal import Grandstand
 internal import GrandstandTestKit
 internal import Testing
 
-/// Entries that the file no longer has, or cancels.
+/// Entries that the file no longer has, and entries that the file cancels.
 struct CalendarShrinkTests {
     @Test func `if more than a third of the fixtures vanish, their events are cancelled only on request`() throws {
         var (world, season) = try CalendarWorld.synced()
@@ -17,7 +17,7 @@ struct CalendarShrinkTests {
         #expect(plan.shrinkage == .init(vanished: 127, future: 380))
         #expect(plan.problems.first?.detail.contains("--accept-removals") == true)
         #expect(plan.problems.first?.line == nil)
-        // The same file is still too small. With the complete file everything is as before.
+        // The same file is still too small. With the complete file, everything is as before.
         #expect(try world.plan(season.ics()).shrinkage != nil)
         #expect(try world.plan(whole.ics()).numbers == [0, 0, 0, 380, 0])
         #expect(try world.sync(season.ics(), acceptsRemovals: true).numbers == [0, 0, 127, 253, 0])
@@ -63,7 +63,7 @@ struct CalendarShrinkTests {
         #expect(plan.cancel.allSatisfy { $0.reason == .cancelled })
         #expect(plan.problems.first?.detail.contains("has begun") == true)
         #expect(try world.sync(season.ics()).numbers == [0, 0, 0, 379, 1])
-        // An event that was reopened by hand stays open, also a moment later.
+        // An event that was reopened by hand a moment after its cancellation stays open.
         world.now += 1
         try world.reopen(season.fixtures[2])
         #expect(try world.sync(season.ics()).numbers == [0, 0, 0, 379, 1])
@@ -128,7 +128,7 @@ struct CalendarShrinkTests {
         #expect(
             plan.problems.first?.detail.contains("127 of 380 events to come are missing or cancelled in the calendar")
                 == true)
-        // In the next sync of the same file the cancellations stay held back, and no note changes.
+        // In the next sync of the same file, the cancellations stay held back, and no note changes.
         let again = try world.sync(form.file(season))
         #expect(again.numbers == [0, 0, 0, 253, 1] && again.notes.isEmpty)
         #expect(try world.plan(form.file(whole)).numbers == [0, 0, 0, 380, 0])

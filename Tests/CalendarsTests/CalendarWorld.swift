@@ -6,7 +6,8 @@ internal import GrandstandTestKit
 internal import JSON
 internal import Testing
 
-/// A season with its events in memory. A plan is made from a file and applied.
+/// A season and its events, in memory. `plan` makes a plan of changes from a calendar file, and `sync` also applies the
+/// plan.
 struct CalendarWorld {
     /// A time before the seasons of the tests.
     static let summer = Date(timeIntervalSince1970: 1_784_000_000)
@@ -19,7 +20,7 @@ struct CalendarWorld {
     static let audience =
         #"{"bundleId": "com.example.Stadium", "environment": "production", "storagePolicy": "noMessageStored"}"#
 
-    /// A league's plan for `Season.ics`, with these additional members.
+    /// A declaration for the calendar `Season.ics` of a league, with these additional members.
     static func ics(_ more: String = "") -> String {
         #"""
         {"season": "bl1", "format": "ics", "timeZone": "Europe/Vienna", "eventKey": "bl1:{uid}", "kind": "match",
@@ -27,7 +28,7 @@ struct CalendarWorld {
         """#
     }
 
-    /// The same plan for `Season.csv`.
+    /// A declaration for the calendar `Season.csv` of the same season, with the same event keys and topics as `ics`.
     static let csv = #"""
         {"season": "bl1", "format": "csv", "eventKey": "bl1:{uid}", "kind": "match", "defaultDuration": 6300,
          "topics": ["league:bl1", "team:{home}", "team:{away}"], "audiences": [\#(audience)],
@@ -48,7 +49,6 @@ struct CalendarWorld {
     /// The season's event of a fixture.
     func event(_ fixture: Season.Fixture) throws -> SeasonEvent { try #require(situation.known[fixture.uid]) }
 
-    /// The plan for a file.
     func plan(_ file: [UInt8], acceptsRemovals: Bool = false) throws -> CalendarPlan {
         let request = try CalendarPlan.Request(file, declaration, acceptsRemovals: acceptsRemovals)
         return CalendarPlan(request, situation, documents: .api)

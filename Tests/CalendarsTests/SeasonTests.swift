@@ -22,7 +22,8 @@ struct SeasonTests {
         for separator in [",", ";", "\t"] {
             Self.check(try CalendarReading.season.read(season.csv(separator: separator)), season)
         }
-        Self.check(try CalendarReading.season.read(season.csv(separator: ";", lineEnd: "\r\n", hasMark: true)), season)
+        let file = season.csv(separator: ";", lineEnd: "\r\n", hasByteOrderMark: true)
+        Self.check(try CalendarReading.season.read(file), season)
     }
 
     @Test func `the fixtures of ten leagues are read from both formats`() throws {

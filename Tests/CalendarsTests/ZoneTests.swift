@@ -40,7 +40,7 @@ struct ZoneTests {
         #expect(file?.faults.first?.line ?? 229 == 229)
     }
 
-    /// Each entry has another unknown time zone.
+    /// Each entry has a different unknown time zone.
     @Test func `5,000 unknown names of time zones are faults of their lines`() throws {
         var lines = ["BEGIN:VCALENDAR"]
         for number in 1...5_000 {

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// openapi.yaml.
+/// The content of openapi.yaml.
 package struct OpenAPIDocument: Sendable {
     package let document: YAML
     package let schemas: [(name: String, value: YAML)]

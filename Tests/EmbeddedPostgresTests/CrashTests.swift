@@ -9,7 +9,7 @@ internal import Testing
     internal import Glibc
 #endif
 
-/// Clusters whose process ends unexpectedly. The process is a real one.
+/// The process that started a cluster, or the cluster's server, ends unexpectedly. The tests use real processes.
 @Suite(.timeLimit(.minutes(1)))
 struct CrashTests {
     @Test func `after a kill the next start takes the cluster over`() async throws {
@@ -29,7 +29,7 @@ struct CrashTests {
         #expect(try workshop.log(of: "postgres.log").contains("was shut down at"))
     }
 
-    @Test func `the server ends when its process ends without stopping it`() async throws {
+    @Test func `the server ends when the process that started it exits without stopping it`() async throws {
         let workshop = try Workshop(name: "exit-\(getpid())")
         await #expect(processExitsWith: .success) {
             let directory = Workshop.folder(named: "exit-\(getppid())") + "/data"
@@ -55,7 +55,7 @@ struct CrashTests {
         }
     }
 
-    @Test func `a server without a master is stopped and replaced`() async throws {
+    @Test func `a server whose starting process is gone is stopped and replaced`() async throws {
         let workshop = try Workshop()
         try await workshop.withCluster { _, connection in
             _ = try await Workshop.ask(connection, "create table kept as select 42 as answer")
@@ -88,7 +88,7 @@ struct CrashTests {
         let workshop = try Workshop()
         try await workshop.withCluster { _, _ in }
         let file = "\(workshop.directory)/postgres/postmaster.pid"
-        // The number of this test's own process, which is alive and not PostgreSQL.
+        // The process ID of this test. The process is alive, and is not PostgreSQL.
         try "\(getpid())\n\(workshop.directory)/postgres\n1700000000\n5432\n/tmp\n\n  12345 0\nready\n"
             .write(toFile: file, atomically: false, encoding: .utf8)
         try await workshop.withCluster { _, connection in

@@ -22,8 +22,8 @@ final class Workshop: Sendable {
             atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     }
 
-    /// The folder with this name. A test and a process that it starts can use the same name: it contains the process ID
-    /// of the test, which is the parent of the other process.
+    /// The path of the folder with this name. If a test starts another process, the name contains the process ID of the
+    /// test. The other process can find the folder, because the test is its parent.
     static func folder(named name: String) -> String {
         let place = URL(fileURLWithPath: NSTemporaryDirectory()).resolvingSymlinksInPath()
         return place.appendingPathComponent("grandstand-test-\(name)").path
@@ -62,8 +62,9 @@ final class Workshop: Sendable {
         let programs = ["postgres": "echo 'postgres (PostgreSQL) \(version).1'", "initdb": initdb]
         try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: false)
         for (name, script) in programs {
-            // Another process writes the file, because a program cannot be run while any process has it open for
-            // writing. A child process that is just starting may have inherited the open file.
+            // A program cannot be run while any process has its file open for writing. If the test process opened the
+            // file, a child process that is just starting could inherit the open file. So a separate process writes the
+            // file.
             let write = ["/bin/sh", "-c", #"cat >"$1" && chmod 755 "$1""#, "sh", "\(bin)/\(name)"]
             let run = try await CapturedRun.of(write, environment: [:], input: "#!/bin/sh\n\(script)\n")
             guard run.ending.isSuccess else { throw ProgramFailure(output: run.output) }
@@ -75,7 +76,8 @@ final class Workshop: Sendable {
         try String(contentsOfFile: "\(directory)/\(name)", encoding: .utf8)
     }
 
-    /// Starts a server on the data without a cluster object, as if left by a crash. Returns the path of its log.
+    /// Starts a server on the data without a cluster object, like a server that is left after a crash. Returns the path
+    /// of the server's log.
     func startDetachedServer() async throws -> String {
         let layout = ClusterLayout(directory: directory, userID: geteuid())
         let installation = try await InstallationSearch.standard().installation(for: nil, data: layout.data)

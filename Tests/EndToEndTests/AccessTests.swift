@@ -31,8 +31,9 @@ struct AccessTests {
             for path in paths {
                 #expect(try await own("GET", path).status == 200, "\(path)")
                 let answer = try await other("GET", path)
-                // 403 for an app in the path, because the caller named it itself. 404 for everything else, which does
-                // not tell whether it exists.
+                // The answer is 403 if the path names an app: the caller named the app itself, so 403 tells the caller
+                // nothing new. For every other resource the answer is 404, which does not tell whether the resource
+                // exists.
                 let isOfApp = path.contains("com.example.Stadium")
                 #expect(answer.status == (isOfApp ? 403 : 404), "\(path)")
                 #expect((answer.slug == "forbidden") == isOfApp)

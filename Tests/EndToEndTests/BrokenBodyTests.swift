@@ -48,7 +48,7 @@ struct BrokenBodyTests {
             #expect(try await api("GET", "/metrics").text.contains(#"status="500""#) == false)
             await process.terminate()
             #expect(!process.log.contains("a request failed"))
-            // On a busy machine the log may say that the database answered late. That is not an error here.
+            // On a busy machine, the log may say that the database answered late. That is not an error here.
             let errors = process.log.split(separator: "\n").filter {
                 $0.contains(#""level":"error""#) && !$0.contains(#""trouble":"unreachable""#)
             }
@@ -61,12 +61,12 @@ struct BrokenBodyTests {
             try await Stage.serve(environment, simulator: simulator) { stage in
                 let peer = try Peer(stage.url)
                 peer.send(try Self.head(stage, "Content-Length: 1000") + "{")
-                // The answer to a second connection comes after the server has seen the first.
+                // The server has accepted the first connection before it answers this call on a second one.
                 _ = try await stage.api("GET", "/healthz")
                 let began = ContinuousClock.now
                 stage.running.cancel()
                 try await stage.running.value
-                // It takes a second; the rest is a margin for a busy machine.
+                // The stop takes a second; the rest is a margin for a busy machine.
                 #expect(began.duration(to: .now) < .seconds(30))
                 _ = await peer.untilClosed()
             }
@@ -75,7 +75,8 @@ struct BrokenBodyTests {
 
     @Test func `a request for whose body there is no room gets 503 and Retry-After`() async throws {
         try await Stage.with { stage in
-            // The bodies are declared, but not sent: the server reserves their memory before it reads them.
+            // Each request declares a body of 4 MB and sends one byte of it: the server reserves the memory for a body
+            // before it reads the body.
             let peers = try (0..<20).map { _ in try Peer(stage.url) }
             let head = try Self.head(stage, "Content-Length: 4000000", path: "/v1/broadcasts", method: "POST")
             for peer in peers { peer.send(head + "[") }

@@ -35,7 +35,7 @@ struct BulkTurnTests {
                     try await withThrowingTaskGroup(of: Int.self) { group in
                         for n in 0..<12 {
                             let headers = n.isMultiple(of: 3) ? [:] : ["Idempotency-Key": "bulk-\(n)"]
-                            // One that waited for half a minute is told to ask again.
+                            // A call that has waited for half a minute gets 503, so it is repeated.
                             group.addTask {
                                 try await until("it is answered with anything but 503", within: .seconds(120)) {
                                     let answer = try await stage.api("POST", "/v1/broadcasts", body, headers: headers)
@@ -51,7 +51,8 @@ struct BulkTurnTests {
                         "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
                     ).isEmpty ? nil : true
                 }
-                // If a waiting call held a connection, these forty calls would notice it.
+                // If the waiting calls held connections, too few connections would be left, and these forty calls would
+                // be delayed or refused.
                 for n in 0..<40 {
                     let headers = n.isMultiple(of: 2) ? [:] : ["Idempotency-Key": "goal-\(n)"]
                     let goal = try await stage.api(
@@ -59,8 +60,8 @@ struct BulkTurnTests {
                         headers: headers)
                     #expect(goal.status == 202, "\(goal.text)")
                 }
-                // Two connections remain: that of the call whose turn it is, and that of the transaction it waits for.
-                // Those of single broadcasts become free by themselves.
+                // Two connections remain in use: the connection of the call whose turn it is, and the connection of the
+                // transaction that this call waits for. The connections of single broadcasts become free by themselves.
                 _ = try await until("nobody else keeps a connection") {
                     try await pool.query(
                         """

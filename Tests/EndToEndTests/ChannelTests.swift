@@ -3,7 +3,8 @@ internal import APNsWire
 internal import Foundation
 internal import Testing
 
-/// Channels by hand, the quota, and the quirk about capitals.
+/// Channels that callers create and delete themselves, the quota, and the quirk that Apple refuses capitals in
+/// management paths.
 @Suite(.timeLimit(.minutes(5)))
 struct ChannelTests {
     private static let path = "/v1/apps/\(Stage.bundleID)/development/channels"
@@ -33,7 +34,7 @@ struct ChannelTests {
             #expect(list["items"]?.items.compactMap { $0["id"]?.string } == [id])
             #expect(list.names == ["items", "nextCursor"])
             #expect(try await stage.api("GET", Self.path + "?storagePolicy=noMessageStored").json["items"]?.items == [])
-            // The other environment has none of it.
+            // The other environment does not have this channel.
             let other = Self.path.replacing("development", with: "production")
             #expect(try await stage.api("GET", other).json["items"]?.items == [])
             #expect(try await stage.api("GET", "\(other)/\(id)").slug == "channel-not-found")

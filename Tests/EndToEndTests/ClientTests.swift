@@ -5,7 +5,7 @@ internal import GrandstandClient
 internal import GrandstandTestKit
 internal import Testing
 
-/// The client's calls on the real server, the simulator in Apple's place.
+/// The client's calls to the real server, with the simulator in Apple's place.
 @Suite(.timeLimit(.minutes(5)))
 struct ClientTests {
     private static let app = GrandstandClient.AppEnvironment(Stage.bundleID, .development)

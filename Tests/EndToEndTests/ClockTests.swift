@@ -6,7 +6,7 @@ internal import Postgres
 internal import Synchronization
 internal import Testing
 
-/// Replicas whose machines' clocks are wrong: what they agree on goes by the database's clock.
+/// Replicas whose machines' clocks are wrong. Leases and stored times follow the database's clock.
 @Suite(.timeLimit(.minutes(5)))
 struct ClockTests {
     /// A wall clock that a test sets.
@@ -45,7 +45,7 @@ struct ClockTests {
             let hold = behind.simulator.hold { $0[header: "apns-channel-id"] == channel }
             let held = try await behind.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#)
             _ = try await behind.simulator.requests(1) { $0.request.isBroadcast }
-            // Every message that is settled makes a dispatcher look for all that is due.
+            // Every settled message makes a dispatcher look for everything that is due.
             for n in 1...10 {
                 let id = try await ahead.broadcast(#"{"event": "update", "contentState": {"n": \#(n)}}"#, to: "final")
                 _ = try await ahead.settled(id)

@@ -21,7 +21,7 @@ struct CommandScriptTests {
             try await stage.putEvent("cup")
             try await stage.activeChannels(of: "cup")
             let app = [Stage.bundleID, "development"]
-            // A lookup finds an active channel only a moment later.
+            // Lookups find a channel a moment after the channel became active.
             for key in ["derby", "cup"] {
                 try await until("\(key) is looked up") {
                     try await stage.api("GET", "/v1/lookup/\(app[0])/\(app[1])/\(key)").status == 200
@@ -29,7 +29,7 @@ struct CommandScriptTests {
             }
             let found = try await grandstand(stage, "lookup", app[0], app[1], "derby", "cup")
             #expect(found.exitCode == 0, "\(found.text)")
-            // While the server could not yet read the latest changes, it answers `store-unavailable` instead of
+            // Until the server has read the latest changes, it answers `store-unavailable` instead of
             // `event-not-found`.
             let partly = try await until("what is missing is known") {
                 let run = try await grandstand(stage, "lookup", app[0], app[1], "derby", "nope")
@@ -111,7 +111,9 @@ struct CommandScriptTests {
         }
     }
 
-    @Test func `a key created before the server's first start comes with advice about other databases`() async throws {
+    @Test func `the first key in a new data directory is printed with advice for servers with another database`()
+        async throws
+    {
         let folder = try TemporaryFolder()
         for isFirst in [true, false] {
             let made = try await Program.run(

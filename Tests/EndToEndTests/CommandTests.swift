@@ -90,7 +90,7 @@ struct CommandTests {
                 ])
             #expect(audiences.map { $0["priority"]?.int } == [nil, 5, nil])
             #expect(audiences.map { $0["variant"]?.string } == [nil, nil, "de"])
-            // Only the whole list of the remaining audiences, as `--fields`, removes one.
+            // An audience is removed only if `--fields` gives the whole list of the remaining audiences.
             let rest =
                 #"{"audiences": [{"bundleId": "\#(Stage.bundleID)", "environment": "development", "#
                 + #""storagePolicy": "noMessageStored"}]}"#

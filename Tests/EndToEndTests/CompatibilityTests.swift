@@ -5,7 +5,7 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-/// A release beside the one after it: the database gets migrations that this build does not know.
+/// This release runs beside the next release: the database gets migrations that this build does not know.
 @Suite(.timeLimit(.minutes(3)))
 struct CompatibilityTests {
     @Test func `a server keeps running on a newer compatible database, and starts on it`()
@@ -15,7 +15,8 @@ struct CompatibilityTests {
             try await Stage.serve(environment, simulator: simulator) { stage in
                 try await stage.putLiveEvent()
                 try await Self.change(environment, Self.future)
-                // A process of the next release migrates at its start, and so does a restarted one of this release.
+                // A process of the next release migrates the database at its start. If a process of this release is
+                // restarted, it runs the migrations, too: it finds the newer migration and applies nothing.
                 let session = try await DatabaseSession.connect(
                     try Configuration(environment: environment).database, logger: Stage.logger)
                 #expect(try await session.migrate() == [])
@@ -55,7 +56,7 @@ struct CompatibilityTests {
             let error = await #expect(throws: StartError.self) {
                 try await Server.build(try Configuration(environment: environment), logger: Stage.logger)
             }
-            #expect(error?.description.contains("is for builds that know migration 100000") == true)
+            #expect(error?.description.contains("Only builds that know migration 100000") == true)
             #expect(error?.description.contains("run a newer one") == true)
         }
     }

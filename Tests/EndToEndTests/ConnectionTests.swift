@@ -5,7 +5,7 @@ internal import GrandstandTestKit
 internal import MatchDriver
 internal import Testing
 
-/// Clients that are too slow, a header that is too long, and the port of the operations.
+/// Clients that are too slow, a header that is too long, and the operations port.
 @Suite(.timeLimit(.minutes(5)))
 struct ConnectionTests {
     @Test(arguments: [

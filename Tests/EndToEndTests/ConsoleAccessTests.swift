@@ -22,7 +22,8 @@ struct ConsoleAccessTests {
             #expect(limited.status == 429)
             #expect(limited.header("retry-after") != nil)
             #expect(limited.body.contains("Try again in"))
-            // A person with a key is let in, from the form that the server showed.
+            // A valid key signs in although wrong keys are limited now. `Origin` is what a browser sends with the
+            // server's own form.
             let own = Browser(url: stage.url, headers: ["Origin: \(stage.url)"])
             let page = try await own.signedIn(with: stage.api.secret).get("/console")
             #expect(page.status == 200)

@@ -19,7 +19,7 @@ struct ConsoleActionTests {
             let page = try await browser.get("/console/keys")
             #expect(page.status == 200)
             let form = [("name", "Broadcaster"), ("scope", "organise"), ("token", try Self.token(page))]
-            // A double click: both are answered alike, and one key is made.
+            // A double click sends the form twice. Both requests are answered alike, and one key is made.
             async let one = browser.post("/console/keys", form.map { (name: $0.0, value: $0.1) })
             async let other = browser.post("/console/keys", form.map { (name: $0.0, value: $0.1) })
             let answers = try await [one, other]
@@ -47,7 +47,7 @@ struct ConsoleActionTests {
             let page = try await browser.get("/console/keys/\(id)")
             let token = try Self.token(page)
             let path = "/console/keys/\(id)/revoke"
-            // Without the key, and from another site, nothing is done.
+            // Nothing is done if the key is wrong, if the form comes from another site, or if it has no token.
             let unconfirmed = try await browser.post(path, [("token", token), ("currentKey", "gs_guess")])
             #expect(unconfirmed.status == 403)
             var foreign = browser
@@ -78,7 +78,8 @@ struct ConsoleActionTests {
                 try await browser.post(
                     "/console/keys/\(id)/rotate", [("token", token), ("overlapSeconds", overlap), ("currentKey", key)])
             }
-            // Twice at the same time, as by a double click, and once later, as by reloading the answer.
+            // The form is sent twice at the same time, as by a double click, and once later, as by reloading the
+            // answer.
             async let one = rotate(secret)
             async let other = rotate(secret)
             let answers = [try await one, try await other, try await rotate(secret)]
@@ -168,7 +169,8 @@ struct ConsoleActionTests {
             _ = try await stage.settled(
                 try await stage.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#))
             while let event = await events.next(), event.id == first.id {}
-            // The page that is fetched then shows the change. The server renders it once for all viewers.
+            // The stream has sent a server-sent event with another ID, so a page that is fetched now shows the change.
+            // With the header `Grandstand-Live`, the server renders the page once for all viewers with the same key.
             var viewer = browser
             viewer.headers = ["Grandstand-Live: change \(first.id ?? "")"]
             #expect(try await viewer.get("/console/events/derby").body.contains("accepted"))

@@ -7,7 +7,8 @@ internal import GrandstandTestKit
 internal import JSON
 internal import Testing
 
-/// A match day by plain forms, as a browser without scripts sends them: over a real server, a database and the simulator.
+/// A match day by plain forms, as a browser without scripts sends them: over a real server, a database and the
+/// simulator.
 @Suite(.timeLimit(.minutes(5)))
 struct ConsoleMatchTests {
     private static let place = "/console/apps/\(Stage.bundleID)/development"
@@ -153,7 +154,8 @@ extension Browser {
         return try await post(path, form.map { (name: $0.0, value: $0.1) } + [(name: "token", value: token)])
     }
 
-    /// Sends such a form and requires that it is carried out. Returns the path that the answer redirects to.
+    /// Sends a form of the page at `page`, with the token of that page, and requires that the form is carried out.
+    /// Returns the path that the answer redirects to.
     @discardableResult
     func submit(_ path: String, on page: String, _ form: [(String, String)] = []) async throws -> String {
         let answer = try await send(path, on: page, form)
@@ -163,7 +165,7 @@ extension Browser {
         return place
     }
 
-    /// The page once it says `text`.
+    /// Waits until the page contains `text`, and returns the page.
     func page(_ path: String, containing text: String) async throws -> Answer {
         try await until("\(path) says \(text)") {
             let answer = try await get(path)

@@ -98,7 +98,8 @@ struct ConsolePageTests {
             #expect(apps.body.contains("development missing, production missing"))
             let keyless = try await browser.get("/console/apps/com.example.Keyless")
             #expect(keyless.body.contains("Put AuthKey_NOSUCHKEY1.p8"))
-            // When the channel was created, the server learned what Apple accepts for the capitals in the bundle ID.
+            // When the channel was created, the server learned whether Apple accepts the capitals of the bundle ID in
+            // management paths.
             let app = try await browser.get("/console/apps/\(Stage.bundleID)")
             #expect(app.status == 200)
             #expect(try await browser.get("/console/apps/com.example.None").status == 404)

@@ -31,7 +31,8 @@ struct CrashTests {
                 let server = try await ServerProcess.start(environment)
                 let api = HTTPCaller(url: server.url, secret: secret)
                 if round == 0 { try await Stage.putApp(api) }
-                // Killed while some calls are on their way, some processed and not answered, some not yet made.
+                // The server is killed while some calls are on their way, some are processed but not answered, and some
+                // are not yet made.
                 let mark = creations.withLock { $0 } + third / 2
                 async let declared: Void = Self.declare(events[(round * third)..<((round + 1) * third)], api)
                 _ = try await simulator.requests(mark) { $0.request.isCreation }
@@ -73,7 +74,7 @@ struct CrashTests {
                         async let three = third.createChannels(133)
                         let answers = try await one + two + three
                         #expect(answers.count { $0.status == 201 } == 100)
-                        // Answers of any other kind are shown.
+                        // If there are other answers, the failure shows their texts.
                         let others: [String] = Self.texts(answers)
                         #expect(others == [])
                         #expect(simulator.journal().count { $0.request.isCreation } == 100)
@@ -85,7 +86,7 @@ struct CrashTests {
         }
     }
 
-    /// The texts of answers that are neither 201 nor the refusal that no place is left.
+    /// The texts of answers that are neither 201 nor the refusal `quota-exhausted`.
     private static func texts(_ answers: [HTTPCaller.Answer]) -> [String] {
         answers.filter { $0.status != 201 && $0.slug != "quota-exhausted" }.map(\.text)
     }

@@ -4,7 +4,7 @@ internal import Foundation
 internal import GrandstandTestKit
 internal import Testing
 
-/// One broadcast for all: by channel to activities that have one, by token to the others.
+/// One broadcast for all: activities that have a channel get it by channel, the others by token.
 @Suite(.timeLimit(.minutes(5)))
 struct CrowdPushTests {
     @Test func `an update and the end also reach a phone without channels, by its update token`() async throws {
@@ -17,7 +17,7 @@ struct CrowdPushTests {
                 let card = try await stage.shows(fan, #"{"home": 1}"#)
                 #expect(card.alert.map { String(decoding: $0, as: UTF8.self) }?.contains("Goal") == true)
             }
-            // An activity that starts after the goal begins with its score, and no phone rings twice.
+            // If an activity is started after the goal, its first content has the new score. No phone rings twice.
             let late = try stage.fan("late", "17.5")
             try await late.register(app)
             try await stage.shows(late, #"{"home": 1}"#)

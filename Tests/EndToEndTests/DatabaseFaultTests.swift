@@ -29,8 +29,8 @@ struct DatabaseFaultTests {
                         create trigger full_disk before update on deliveries execute function full_disk();
                         """)
                 }
-                // The transaction that accepts the broadcast also leases its lane, so it is sent. There is no room to
-                // store APNs' answer.
+                // The transaction that accepts the broadcast also leases its lane, so the broadcast is sent. There is
+                // no room to store APNs' answer.
                 let id = try await stage.broadcast(Self.update)
                 _ = try await stage.sent(1)
                 try await pool.query(

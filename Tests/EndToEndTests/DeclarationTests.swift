@@ -27,7 +27,7 @@ struct DeclarationTests {
         }
     }
 
-    /// The places of members that no example has.
+    /// The paths of the schema's members that are in no example.
     private static func unsaid(_ schema: YAML, by examples: [YAML], _ place: String) -> [String] {
         let schema = contract.resolved(schema)
         if schema["x-raw"] == .bool(true) { return [] }
@@ -41,7 +41,7 @@ struct DeclarationTests {
         }
     }
 
-    /// The places where an answer does not say what was declared.
+    /// The paths at which an answer does not say what was declared.
     private static func missing(_ declared: YAML, in answer: YAML?, _ place: String) -> [String] {
         switch (declared, answer) {
         case (.map(let members), .map):

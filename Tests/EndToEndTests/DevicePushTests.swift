@@ -56,14 +56,14 @@ struct DevicePushTests {
             #expect(done["byReason"]?["BadDeviceToken"]?.int == 1)
             #expect(done.ineligible("system") == 2)
             #expect(done.ineligible("disabled") == 1)
-            // One is `other-type`. The other is one of the two installations with the same token, because only one
-            // holds it.
+            // Two followers have no token: `other-type`, and one of the two installations with the same token, because
+            // only one of them holds that token.
             #expect(done.ineligible("noToken") == 2)
             for fan in others + [neighbour] { #expect(stage.simulator.lockScreen(of: fan.phone).isEmpty) }
             for fan in fans + [reinstalled] { #expect(stage.pushes(to: fan.token) == 1, "\(fan.phone)") }
 
-            // A system that does not know `input-push-channel` and `input-push-token` gets neither, because it would
-            // start nothing.
+            // A system that does not know `input-push-channel` and `input-push-token` gets neither of them. With one of
+            // them, it would start no activity.
             let naming = stage.devicePushes.filter { $0.json["aps"]?["input-push-channel"] != nil }
             #expect(
                 Set(naming.compactMap(\.deviceToken))
@@ -72,7 +72,7 @@ struct DevicePushTests {
             let attributes = #"{"home": "Rapid", "away": "Sturm"}"#
             #expect(stage.devicePushes.allSatisfy { $0.text.contains(attributes) })
 
-            // APNs accepted five; which cards are there, only apps can say.
+            // APNs accepted five starts. Only the apps can tell which cards are shown.
             #expect(done.count("confirmed") == 0)
             try await fans[0].report(app)
             try await fans[0].report(app)
@@ -98,7 +98,7 @@ struct DevicePushTests {
             try await stage.shows(changing, #"{"home": 0}"#)
             try await stage.started(accepted: 1)
 
-            // The installation stops following every topic, then follows one again.
+            // The installation follows no topic for a moment, then one topic again.
             changing.topics = []
             try await changing.register(app)
             changing.topics = ["team:sturm"]
@@ -156,7 +156,8 @@ struct DevicePushTests {
             #expect(try await stage.api("DELETE", "/v1/events/derby/starts").status == 204)
             let tooLate = try stage.fan("too-late")
             try await tooLate.register(app)
-            // The start of another event is sent after it, so a push of the stopped start would have arrived before.
+            // The start of another event is sent later. If the stopped start still sent a push, that push would have
+            // arrived before the push of the other event.
             try await stage.putStartingEvent("cup")
             try await stage.startNow("cup")
             try await stage.shows(tooLate, #"{"home": 0}"#)

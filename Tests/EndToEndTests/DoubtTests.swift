@@ -67,7 +67,8 @@ struct DoubtTests {
         try await Stage.with(settings: Self.quiet, options: { $0.capitals = .accepted }) { stage in
             try await stage.putApp()
             let theirs = try await AppleConsole.with(stage.simulator) { try await $0.create() }
-            // Apple refuses the list before the creation, and the answer to the creation is lost.
+            // Before the creation, the server asks Apple for the list of channels, and Apple refuses this request. The
+            // answer to the creation is lost.
             stage.simulator.answerNext(1, with: .refusal(.serviceUnavailable)) { $0.isList }
             stage.simulator.dropNext(1) { $0.isCreation }
             try await stage.putEvent("derby")
@@ -145,7 +146,7 @@ struct DoubtTests {
         }
     }
 
-    /// The remedy that the alarm names.
+    /// Tests the remedy that the alarm `capability-off` names.
     @Test func `after the capability was off and on, recreate gives every event a channel within five seconds`()
         async throws
     {

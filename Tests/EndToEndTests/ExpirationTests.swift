@@ -30,8 +30,8 @@ struct ExpirationTests {
                 }
             }
 
-            // A channel that stores messages may get a time as its expiration. If no other channel is addressed, it is
-            // sent unchanged.
+            // A channel that stores messages may get a time as its expiration. If no other channel is addressed, the
+            // time is sent unchanged.
             let id = try await stage.broadcast(
                 """
                 {"event": "update", "contentState": {}, "apnsExpiration": \(soon),
@@ -50,9 +50,9 @@ struct ExpirationTests {
             let now = Int(Date().timeIntervalSince1970)
             let onlyStoring = #", "audiences": [{"bundleId": "\#(Stage.bundleID)", "environment": "production"}]"#
             let refused = [
-                // Not 0, and one of the channels stores nothing.
+                // The expiration is not 0, but one of the channels stores nothing.
                 #""apnsExpiration": \#(now + 600)"#,
-                // One is more than 8 hours ahead, the other is in the past.
+                // The first expiration is more than 8 hours ahead, the second is in the past.
                 #""apnsExpiration": \#(now + 30_000)\#(onlyStoring)"#,
                 #""apnsExpiration": \#(now - 1)\#(onlyStoring)"#,
             ]

@@ -15,7 +15,8 @@ struct FailoverTests {
         let first = PostgresCluster(directory: one, logger: Stage.logger, durable: false)
         let second = PostgresCluster(directory: two, logger: Stage.logger, durable: false)
         let hosts = try await Self.hosts(of: first, second)
-        // The second host takes over with the data directory of the first, so its own is removed.
+        // The second host takes over with the data directory of the first, so the second host's own data directory is
+        // removed.
         await second.stop()
         try FileManager.default.removeItem(atPath: two)
         do {
@@ -44,8 +45,9 @@ struct FailoverTests {
                     let sent = simulator.journal().filter { $0.request.isBroadcast && $0.status == 200 }
                     let states = sent.compactMap { $0.request.json["aps"]?["content-state"]?["n"]?.int }
                     #expect(states == states.sorted())
-                    // The alert is sent in any case. Its own state is sent with it, unless the newest state was
-                    // accepted first.
+                    // The alert of the second message is sent in any case. The state of the second message is sent with
+                    // the alert, unless the third message was accepted before: then the alert is sent with the third
+                    // state.
                     #expect(Set(states).isSuperset(of: [1, 3]))
                     #expect(sent.contains { $0.request.json["aps"]?["alert"] != nil })
                     let timestamps = sent.compactMap(\.request.timestamp)
@@ -60,7 +62,7 @@ struct FailoverTests {
         await second.stop()
     }
 
-    /// Starts both, and names both in one connection string; the first has the tables.
+    /// Starts both clusters, and names both hosts in one connection string. The first cluster has the tables.
     private static func hosts(of first: PostgresCluster, _ second: PostgresCluster) async throws -> String {
         let connection = try await first.startMigrated()
         let host = /host='([^']+)'/

@@ -3,18 +3,19 @@ internal import GrandstandTestKit
 internal import MatchDriver
 internal import Testing
 
-/// While PostgreSQL is frozen, killed or cut off, every call is answered within five seconds. Once it is back, every
-/// loop of the server goes on within ten, wherever it was interrupted.
+/// While PostgreSQL is frozen, killed or cut off, every call is answered within five seconds. Once PostgreSQL is back,
+/// every loop of the server goes on within ten seconds, wherever the loop was interrupted.
 ///
-/// The gate interrupts PostgreSQL a few times; `GRANDSTAND_FREEZES=200` is the long run, and `GRANDSTAND_FREEZES_SEED`
-/// repeats its choices.
+/// The gate (`.ci/run`) interrupts PostgreSQL a few times. `GRANDSTAND_FREEZES=200` is the long run, and
+/// `GRANDSTAND_FREEZES_SEED` repeats the choices of a run.
 @Suite(.timeLimit(.minutes(60)))
 struct FreezeTests {
     private static let freezes = ProcessInfo.processInfo.environment["GRANDSTAND_FREEZES"].flatMap(Int.init) ?? 4
     private static let seed =
         ProcessInfo.processInfo.environment["GRANDSTAND_FREEZES_SEED"].flatMap(UInt64.init)
         ?? UInt64.random(in: 0...UInt64.max)
-    /// They run in parallel, because a round mostly waits. Half of them connect over TCP, half over the socket.
+    /// The worlds run in parallel, because a round mostly waits. Half of the worlds connect over TCP, half over the
+    /// socket.
     private static let worlds = freezes < 20 ? 2 : 4
 
     @Test(arguments: 0..<worlds)
@@ -28,7 +29,7 @@ struct FreezeTests {
             var random = SplitMix(seed: Self.seed &+ UInt64(world))
             var tally: [FreezeWorld.Fault: Int] = [:]
             for round in 1...max(1, Self.freezes / Self.worlds) {
-                // A short run has a freeze, too, and a long run reaches every step.
+                // Even a short run has a freeze, but no long freeze. A long run reaches every step.
                 let drawn = FreezeWorld.Fault.any(&random)
                 let fault = round == 1 ? .freeze : Self.freezes < 20 && drawn == .longFreeze ? .kill : drawn
                 let steps = FreezeStep.all

@@ -43,10 +43,10 @@ struct HostileAppTests {
             }
             #expect(Set(guessed.keys).isSubset(of: [403, 429]), "\(guessed)")
             #expect(guessed[429, default: 0] > 9_900, "\(guessed)")
-            // Other installations behind the same IP address are not slowed down by it.
+            // The limit for the attacked installation does not apply to other installations behind the same IP address.
             #expect(try await other.call(app, "GET").status == 200)
             #expect(known.contains("team:rapid"))
-            // Organisers and lookups do not notice.
+            // Organisers' calls are answered as before.
             #expect(try await stage.api("GET", "/v1/apps").status == 200)
             try await stage.putStartingEvent()
             try await stage.startNow()
@@ -79,7 +79,7 @@ struct HostileAppTests {
             #expect(try await stranger.registration(app).pointers == ["/topics"])
             #expect(try await stranger.call(app, "GET").text == known)
 
-            // Many installations each follow as many topics as one may.
+            // Many installations each follow the greatest allowed number of topics.
             let made = try await statuses(of: 100) { number in
                 let topics = (0..<200).map { "\"t\(number)-\($0)\"" }.joined(separator: ",")
                 return try await app(
@@ -123,7 +123,7 @@ struct HostileAppTests {
             }
             #expect(told[0][0] == "event-not-found")
             #expect(told[0] == told[1])
-            // Receipts for messages of the future.
+            // Receipts for messages whose timestamps are in the future.
             let items = (0..<100).map {
                 #"{"eventKey": "derby", "timestamp": \#(4_000_000_000 + $0), "shownAt": "2026-11-21T20:45:00Z"}"#
             }.joined(separator: ",")

@@ -122,7 +122,7 @@ struct IdempotencyTests {
             }
             let victim = try await ServerProcess.start(environment)
             let caller = HTTPCaller(url: victim.url, secret: secret)
-            // Killed while requests are anywhere between arrival and answer.
+            // The server is killed while requests are anywhere between arrival and answer.
             await withTaskGroup(of: Void.self) { group in
                 for n in 0..<30 {
                     group.addTask {

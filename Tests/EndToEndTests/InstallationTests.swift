@@ -33,7 +33,8 @@ struct InstallationTests {
                 #expect(!answer.text.contains("team:rapid"))
                 #expect(!answer.text.contains(owner.token ?? "-"))
             }
-            // Nor does the secret open the same installation in the other environment, or with another app's key.
+            // The owner's secret does not open the same installation in the other environment, or with another app's
+            // key.
             let elsewhere = try await app(
                 "GET", "/v1/apps/\(Stage.bundleID)/development/installations/\(owner.installation)",
                 headers: ["Grandstand-Installation-Secret": owner.secret])

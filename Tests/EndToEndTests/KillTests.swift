@@ -7,7 +7,8 @@ internal import Testing
 
 /// Whatever is killed in mid-flight: the newest state that was accepted arrives, and no channel's timestamp goes back.
 ///
-/// The gate kills a few times; `GRANDSTAND_KILLS=100` is the long run, and `GRANDSTAND_KILLS_SEED` repeats its choices.
+/// The gate (`.ci/run`) kills a few times. `GRANDSTAND_KILLS=100` is the long run, and `GRANDSTAND_KILLS_SEED` repeats
+/// the choices of a run.
 @Suite(.timeLimit(.minutes(15)))
 struct KillTests {
     private static let kills = ProcessInfo.processInfo.environment["GRANDSTAND_KILLS"].flatMap(Int.init) ?? 5
@@ -76,7 +77,8 @@ struct KillTests {
             tally[kill, default: 0] += 1
             await withTaskGroup(of: KillCalls.Call?.self) { group in
                 for event in 0..<events {
-                    // The other system works much less often than the server, but at any moment.
+                    // The other system gets a turn for every eighth event only, so it works much less often than the
+                    // server. Its turns are spread over the whole round.
                     if event % 8 == round % 8 { foreigner.turn() }
                     if event == moment {
                         group.addTask {
@@ -117,13 +119,13 @@ struct KillTests {
     }
 
     /// Every goal of the matches with a feed rings, and none rings twice. If APNs' answer was missing, the same message
-    /// is sent again.
+    /// is sent again with the same timestamp, which does not count as a second ring.
     ///
-    /// - Returns: how many rang.
+    /// - Returns: how many goals rang.
     private static func rings(_ simulator: Simulator) async throws -> Int {
         let goals = kills / 2
         let fed = (0..<events).filter(KillWorld.isFed)
-        // The newest state may be at APNs while a goal before it is still repeated.
+        // APNs may have the newest state while the message of an earlier goal is still being repeated.
         return try await until("every goal has rung", within: .seconds(60)) {
             var rung: [String: Set<Int>] = [:]
             for entry in simulator.journal() where entry.status == 200 && entry.request.isBroadcast {

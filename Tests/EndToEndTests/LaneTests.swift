@@ -73,7 +73,8 @@ struct LaneTests {
                     try await stage.broadcast(#"{"event": "update", "contentState": {"n": \#(n)}\#(alert)}"#))
             }
             ids.append(try await stage.broadcast(#"{"event": "end", "contentState": {"n": 60}}"#))
-            // One message at a time while the updates come in, then the alerts, the newest update and the end.
+            // At most this many messages can be sent: one at a time, each for 0.2 s, while the updates come in, then
+            // the alerts, the newest update and the end.
             let possible = Int((clock.now - start) / .seconds(0.2)) + 5
             var states: [String: Int] = [:]
             var sent = 0

@@ -63,7 +63,7 @@ struct LedgerTests {
                 answers.map(\.status).sorted() == Array(repeating: 201, count: 7) + Array(repeating: 409, count: 33))
             let refused = answers.map(\.json).filter { $0["limit"] != nil }
             #expect(refused.count == 33)
-            // Callers that came while channels were being created see these as `reserved`.
+            // Callers that came while channels were being created see these channels as `reserved`.
             let taken = refused.map { ($0["used"]?.int ?? 0) + ($0["reserved"]?.int ?? 0) }
             #expect(Set(taken) == [7])
             #expect(stage.simulator.journal().count { $0.request.isCreation } == 7)
@@ -82,8 +82,9 @@ struct LedgerTests {
             let answers = try await stage.createChannels(40)
             #expect(answers.allSatisfy { $0.status == 201 })
             let journal = stage.simulator.journal()
-            // The listing before the creations learns it. If the listing times out on a busy machine, the creations
-            // that are sent before the first answer learn it.
+            // The server learns that Apple needs lowercase when it lists the channels before the creations. If the
+            // listing times out on a busy machine, the server learns it from the creations that are sent before the
+            // first answer.
             #expect(journal.count { $0.reason == .topicMismatch && !$0.request.isCreation } == 1)
             #expect(journal.count { $0.reason == .topicMismatch && $0.request.isCreation } < 40)
             #expect(journal.count { $0.request.isCreation && $0.reason == nil } == 40)
@@ -99,14 +100,16 @@ struct LedgerTests {
         }) { stage in
             try await stage.putLiveEvent("friendly")
             let first = stage.atApple().map(\.id)
-            // The cancelled event's channel is kept for hours, although nothing was ever sent to it.
+            // Below the limit, the cancelled event's channel would be kept for hours, although nothing was ever sent to
+            // it.
             #expect(try await stage.api("DELETE", "/v1/events/friendly").status == 204)
             try await stage.putEvent("derby")
             let second = try await stage.activeChannels(of: "derby")
             #expect(stage.atApple().map(\.id) == second)
             #expect(second != first)
             let creations = stage.simulator.journal().filter(\.request.isCreation)
-            // The creation is tried again after its own pause, and refused again if the place is not free by then.
+            // The pause before the next attempt of the creation does not depend on the deletion. If the place is not
+            // free after the pause, the creation is refused again.
             #expect(creations.first?.reason == nil && creations.last?.reason == nil && creations.count > 2)
             #expect(creations.dropFirst().dropLast().allSatisfy { $0.reason == .cannotCreateChannelConfig })
         }

@@ -44,7 +44,7 @@ struct LimitTests {
             #expect(try await other("POST", "/v1/webhooks", draft).status == 201)
             let all = try await stage.api("POST", "/v1/webhooks", draft)
             #expect(all.status == 201)
-            // The limit also holds when another webhook is given to this app.
+            // The limit also holds when an existing webhook is changed to belong to this app.
             let path = "/v1/webhooks/\(try #require(all.json["id"]?.string))"
             let moved =
                 #"{"url": "https://hooks.example.com/x", "topics": ["broadcast.settled"], "bundleId": "\#(Stage.bundleID)"}"#

@@ -5,7 +5,7 @@ internal import GrandstandApp
 internal import GrandstandTestKit
 internal import Testing
 
-/// The list of the events that an app may offer to follow.
+/// The list of the events that an app may offer to its users.
 @Suite(.timeLimit(.minutes(5)))
 struct LookupListTests {
     private static let path = "/v1/lookup/com.example.Stadium/development"
@@ -37,7 +37,7 @@ struct LookupListTests {
             }
             #expect(try await stage.api("DELETE", "/v1/events/over").status == 204)
             let caller = try await stage.caller([.lookup], app: Stage.bundleID)
-            // While the server could not yet read the latest changes, it answers 503, and apps ask again.
+            // Until the server has read the latest changes, it answers 503, and apps ask again.
             func app(
                 _ method: String, _ path: String, _ headers: [String: String] = [:]
             ) async throws -> HTTPCaller.Answer {
@@ -46,7 +46,7 @@ struct LookupListTests {
                     return answer.status == 503 ? nil : answer
                 }
             }
-            // A client that was told of a change sees it in the list, too.
+            // After a change was answered, the client sees it in the list, too.
             #expect(Self.keys(try await app("GET", Self.path)) == ["early", "elsewhere", "late"])
             #expect(Self.keys(try await app("GET", Self.path + "?topic=team:a")) == ["early", "late"])
             #expect(Self.keys(try await app("GET", Self.path + "?topic=team%3Aa")) == ["early", "late"])

@@ -12,7 +12,7 @@ struct LookupOutageTests {
     private static let path = "/v1/lookup/com.example.Stadium/development/derby"
     private static let batch = "/v1/lookup/com.example.Stadium/development"
 
-    @Test func `without the database lookups are answered with their age, and changes are known soon afterwards`()
+    @Test func `lookups get old answers with an Age field during an outage, and changes are known soon after it`()
         async throws
     {
         try await withCluster(settings: [:]) { cluster, stage, phone in

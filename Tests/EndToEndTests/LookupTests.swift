@@ -31,7 +31,7 @@ struct LookupTests {
                 #expect(known.headers["etag"] == tag)
             }
             #expect(try await stage.api("GET", Self.path, headers: ["If-None-Match": "\"other\""]).status == 200)
-            // The bundle ID matches without regard to case, with the same bytes.
+            // The case of the bundle ID does not matter: the answer has the same bytes.
             let lowercase = try await stage.api("GET", Self.path.lowercased())
             #expect(lowercase.body == first.body)
 
@@ -50,7 +50,7 @@ struct LookupTests {
             try await stage.putLiveEvent()
             let path = Self.path + "?include=contentState"
             #expect(try await stage.api("GET", path).json["contentState"] == nil)
-            // A state counts once it is accepted, even if it is not yet sent.
+            // A lookup shows a state as soon as it is accepted, even if it is not sent yet.
             let hold = stage.simulator.hold { $0.isBroadcast }
             _ = try await stage.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#)
             let id = try await stage.broadcast(
@@ -104,7 +104,7 @@ struct LookupTests {
         }
     }
 
-    @Test func `in answers from memory and from the database Date never goes back and lags little`() async throws {
+    @Test func `the Date header never goes back and lags little, from memory and from the database`() async throws {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             _ = try await until("memory knows it") {
@@ -118,7 +118,8 @@ struct LookupTests {
                     let answer = try await stage.api("GET", path)
                     let date = try #require(answer.headers["date"].flatMap { HTTPDate.parse($0) })
                     #expect(date >= last, "\(path)")
-                    // Half a second is for the estimate of the database's clock, which is less exact the later the
+                    // The header `Date` has whole seconds, so it may be up to one second behind the clock. The other
+                    // half second is for the estimate of the database's clock, which is less exact the later the
                     // database answers.
                     #expect(date.timeIntervalSince(before) > -1.5, "\(path)")
                     #expect(date.timeIntervalSinceNow < 0.5, "\(path)")

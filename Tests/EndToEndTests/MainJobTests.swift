@@ -7,7 +7,8 @@ internal import Testing
 /// The whole way: an app, an event for two environments under two policies, lookups, updates, the end.
 @Suite(.timeLimit(.minutes(5)))
 struct MainJobTests {
-    /// Numbers no decoder keeps, an escape, white space and an order of keys that must all survive.
+    /// JSON that must arrive unchanged: numbers that a decoder would change, an escape, white space and an order of
+    /// keys.
     static let contentState = #"{"z": 12345678901234567890, "a":1.50e3 , "ball":"\u26bd", "m": [1,  2]}"#
     static let alert =
         #"{"title": {"loc-key": "GOAL \u26bd", "loc-args": ["1", "0"]}, "body": "1–0", "sound": "goal.aiff"}"#
@@ -20,7 +21,8 @@ struct MainJobTests {
             #expect(channels.count == 2)
             try checkCreations(try await stage.simulator.requests(2) { $0.request.isCreation })
 
-            // An app makes this lookup before it starts an activity. Apple lists the ID.
+            // Apps make this lookup before they start an activity. It gives the ID of the channel that the simulator
+            // has.
             for (channel, environment) in zip(channels, [APNsEnvironment.development, .production]) {
                 let lookup = try await stage.client.lookup(
                     "final", in: .init(Stage.bundleID, .init(rawValue: environment.rawValue)))
@@ -80,7 +82,7 @@ struct MainJobTests {
                     if environment == .development {
                         #expect(expiration == 0)
                     } else {
-                        // Rounded up to whole seconds.
+                        // The expiration is rounded up to whole seconds.
                         #expect(((before + lifetime)...(after + lifetime + 1)).contains(expiration))
                     }
                     let requestID = try #require(delivery["apnsRequestId"]?.string)
@@ -104,11 +106,13 @@ struct MainJobTests {
         }
     }
 
-    /// Each environment has one creation, in lowercase, and APNs accepts it.
+    /// In each environment there was one request to create a channel, with the bundle ID in lowercase, and APNs
+    /// accepted it.
     private func checkCreations(_ entries: [JournalEntry]) throws {
         for (environment, policy) in [(APNsEnvironment.development, 0), (.production, 1)] {
             let own = entries.filter { $0.request.environment == environment }
-            // The listing before the creation has already learned that APNs wants lowercase.
+            // The server listed the channels before the creation, and learned from the answer that APNs wants the
+            // bundle ID in lowercase.
             #expect(own.map(\.request.path) == ["/1/apps/com.example.stadium/channels"])
             #expect(own.map(\.status) == [201])
             #expect(Set(own.compactMap { $0.request[header: "apns-request-id"] }).count == own.count)

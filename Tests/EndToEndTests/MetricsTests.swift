@@ -15,7 +15,7 @@ struct MetricsTests {
             try await stage.putApp(channelLimit: 1)
             try await stage.putEvent("derby")
             try await stage.activeChannels(of: "derby")
-            // No place is left for it.
+            // The app's channel limit leaves no channel for this event.
             try await stage.putEvent("final")
             let id = try await stage.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#)
             _ = try await stage.settled(id)
@@ -83,7 +83,7 @@ struct MetricsTests {
         try await api("GET", "/metrics").text
     }
 
-    /// Types by name.
+    /// The type of each metric, by the metric's name.
     private static func families(_ text: String) -> [String: String] {
         Dictionary(
             text.matches(of: /# TYPE (\w+) (\w+)\n/).map { (String($0.output.1), String($0.output.2)) },

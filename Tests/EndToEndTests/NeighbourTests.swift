@@ -31,7 +31,8 @@ struct NeighbourTests {
                 try await pool.transaction { connection in
                     try await connection.query("select from lanes where bundle_id = \(Self.other) for update")
                     answers.release()
-                    // Verdicts on both apps' lanes come at the same time, again and again.
+                    // The verdict on the locked lane is tried again and again. At the same time, the verdicts on the
+                    // other app's lane come.
                     for n in 0..<5 {
                         let goal = try await stage.broadcast(
                             #"{"event": "update", "contentState": {"n": \#(n)}, "alert": {"title": "Goal"}}"#)

@@ -4,7 +4,7 @@ internal import Foundation
 internal import GrandstandTestKit
 internal import Testing
 
-/// APNs down, slow, or refusing: what was accepted goes out as soon as it can, unchanged.
+/// APNs is down, slow, or refuses: every accepted message is sent unchanged, as soon as this is possible.
 @Suite(.timeLimit(.minutes(5)))
 struct OutageTests {
     @Test func `an event declared while APNs refuses gets its channel by itself`() async throws {
@@ -42,7 +42,7 @@ struct OutageTests {
                 try await stage.putApp()
                 let put = try await stage.putEvent("derby")
                 #expect(put.status == 201)
-                // A try has failed, and the event says why and when the next one is.
+                // An attempt has failed. The event says why, and when the next attempt is.
                 let channel = try await until("the first creation has failed") {
                     let channel = try await stage.api("GET", "/v1/events/derby").json["audiences"]?[0]?["channel"]
                     return channel?["reason"] == nil ? nil : channel

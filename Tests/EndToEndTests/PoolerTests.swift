@@ -37,7 +37,8 @@ struct PoolerTests {
     ) async throws {
         try await withDatabase { folder, database in
             let bouncer = try await PgBouncer.start(mode, before: database, in: folder, settings: settings)
-            // Other clients use PgBouncer, too, so it has more than one session of the database to give.
+            // Other clients use PgBouncer, too. So PgBouncer has more than one session of the database, and can give a
+            // client another session each time.
             let other = PostgresPool(configuration: .init(connectionString: bouncer.url), logger: Stage.logger)
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<4 { group.addTask { _ = try? await other.query("select pg_sleep(0.2)") } }

@@ -44,7 +44,8 @@ struct ProxyTests {
             for _ in 0..<3 { first.append(try await status(from: "198.51.100.7")) }
             #expect(first == [401, 401, 429])
             #expect(try await status(from: "198.51.100.8") == 401)
-            // The caller itself wrote the addresses before its own, so they do not count.
+            // The proxy appends the address of its client. The addresses before that one come from the client itself,
+            // so they do not count.
             #expect(try await status(from: "203.0.113.1, 198.51.100.7") == 429)
         }
     }

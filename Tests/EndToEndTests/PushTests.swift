@@ -58,7 +58,7 @@ extension Stage {
         return try #require(tokens[Self.bundleID.lowercased()])
     }
 
-    /// Pushes, and waits until nothing more will happen to it.
+    /// Sends a push, and waits until nothing more will happen to the push.
     fileprivate func push(_ body: String) async throws -> JSON {
         let answer = try await api("POST", "/v1/apps/\(Self.bundleID)/development/pushes", body)
         try #require(answer.status == 202, "\(answer.text)")

@@ -12,12 +12,12 @@ internal import Testing
 struct ReachMatrixTests {
     private static let other = "com.example.Other"
 
-    /// Resources that belong to one app or to two.
+    /// Resources that belong to one app or to two, made for this test: the last six are the IDs of a sent broadcast, a
+    /// scheduled one, a push, a channel, a webhook and a key.
     private struct Thing: Sendable {
         let name: String
         let app: String
         let event: String
-        /// The ID of a broadcast that was sent. The members below are IDs, too.
         let sent: String
         let scheduled: String
         let push: String
@@ -32,7 +32,7 @@ struct ReachMatrixTests {
         let route: String
         let path: @Sendable (Thing) -> String
         var body: @Sendable (Thing) -> String? = { _ in nil }
-        /// Whether it concerns one app only, even if an event has another one, too.
+        /// Whether the call concerns one app only, even if the event also has another app.
         var isOfApp = false
     }
 
@@ -162,7 +162,7 @@ struct ReachMatrixTests {
         .init(method: "DELETE", route: "/v1/apps/{bundleId}", path: { "/v1/apps/\($0.app)" }, isOfApp: true),
     ]
 
-    /// Routes without such a resource in their path. Their lists and answers are tested one by one.
+    /// Routes whose path names no resource of an app. Their lists and answers are tested one by one.
     private static let others: Set<String> = [
         "GET /v1/apps", "GET /v1/events", "POST /v1/broadcasts", "GET /v1/quotas", "GET /v1/quotas/history",
         "GET /v1/audit-log",
@@ -213,7 +213,8 @@ struct ReachMatrixTests {
             try await refused(caller, theirs, both)
             try await listed(caller, mine)
             try await bulk(caller)
-            // The admin still finds what did not exist for this key, and it is unchanged.
+            // The key of `caller` could not reach these resources. A key for all apps shows that they are still there
+            // and unchanged.
             for thing in [theirs, both] {
                 #expect(try await stage.api("GET", "/v1/events/\(thing.event)").json["state"]?.string == "live")
                 #expect(try await stage.api("GET", "/v1/events/\(thing.event)").json["name"]?.string == "Derby")
@@ -244,8 +245,8 @@ struct ReachMatrixTests {
         for call in Self.calls {
             for thing in [theirs, both] where !(call.isOfApp && thing.name == "both") {
                 let answer = try await caller(call.method, call.path(thing), call.body(thing))
-                // An app in the path is refused before anything is looked up. A caller that declares an event must be
-                // told that its key is taken.
+                // The answer is 403 in two cases, and 404 in all others. A path that names an app is refused before
+                // anything is looked up. A caller that declares an event must be told that the event's key is taken.
                 let isForbidden =
                     call.route.contains("{bundleId}") || call.method == "PUT" && call.route == "/v1/events/{key}"
                 #expect(

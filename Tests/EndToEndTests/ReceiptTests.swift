@@ -39,7 +39,7 @@ struct ReceiptTests {
             var phones: [(fan: Fan, clock: Double, items: String)] = []
             for number in 0..<100 {
                 let fan = try Fan("phone \(number)", "18.4", in: .development, stage.simulator)
-                // Its clock is up to four minutes off.
+                // The phone's clock is up to four minutes off.
                 let clock = Double(random.next(below: 480_000)) / 1_000 - 240
                 var items: [String] = []
                 for message in messages where random.next(below: 5) > 0 {
@@ -79,7 +79,7 @@ struct ReceiptTests {
         }
     }
 
-    /// Puts states as fast as possible, each twice: more than the lane's interval lets through.
+    /// Puts states as fast as possible, each state twice. The lane's interval lets fewer states through.
     ///
     /// - Returns: what the simulator got.
     private static func play(_ stage: Stage) async throws -> [Message] {

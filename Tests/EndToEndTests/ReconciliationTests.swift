@@ -43,7 +43,7 @@ struct ReconciliationTests {
                 #expect(cleaning["actions"]?.items.map { $0["channelId"]?.string } == [stray])
                 #expect(Set(stage.atApple().map(\.id)) == Set(ours + theirs))
 
-                // Without a body it is a dry run, too.
+                // A reconciliation without a body is a dry run, too.
                 let bare = try await stage.api("POST", Stage.reconciliations)
                 #expect(bare.json["applied"]?.bool == false)
 
@@ -265,6 +265,6 @@ struct ReconciliationTests {
 }
 
 extension String {
-    /// As a value in a query.
+    /// The text, escaped as a value in a query.
     fileprivate var query: String { addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? self }
 }

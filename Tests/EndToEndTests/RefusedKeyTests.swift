@@ -37,7 +37,7 @@ struct RefusedKeyTests {
             let environment = environment.merging(["GRANDSTAND_APNS_KEY_DIR": keys.folder.path]) { $1 }
             let secret = try await Stage.secret(environment)
             let process = try await ServerProcess.start(environment, keepsLog: true)
-            // It answers calls of the API and sends nothing.
+            // This process answers calls of the API and sends nothing.
             let beside = try await ServerProcess.start(environment.merging(["GRANDSTAND_ROLES": "api"]) { $1 })
             let api = HTTPCaller(url: process.url, secret: secret)
             let other = HTTPCaller(url: beside.url, secret: secret)
@@ -75,8 +75,8 @@ struct RefusedKeyTests {
             for match in 0..<20 { try await Self.update(1_000 + match, api) }
             try await Self.declare("late", api)
 
-            // APNs has refused the requests that were under way at first, and then probes. This waits for three more
-            // probes.
+            // APNs has refused the requests that were under way when the first refusal came, and after them the probes.
+            // The test waits for three more probes.
             let begun = simulator.journal().count { $0.status == 403 }
             let refused = try await simulator.requests(begun + 3) { $0.status == 403 }
             #expect(begun <= Self.matches.count + 4, "\(begun)")
@@ -104,7 +104,7 @@ struct RefusedKeyTests {
             #expect(log.count { $0.contains("APNs refuses the provider tokens") } == 1)
             #expect(log.count { $0.contains("that APNs refused was replaced") } == 1)
             let warnings = log.filter { $0.contains(#""level":"warning""#) }
-            // One for a message and one for a creation, which were refused first.
+            // One warning for the first refused message, and one for the first refused creation.
             #expect(warnings.count <= 2, "\(warnings)")
         }
     }

@@ -33,7 +33,8 @@ struct RehearsalTests {
         }
     }
 
-    /// The settings of a rehearsal. Its files are in that folder, so a test sees whether it leaves any behind.
+    /// The settings of a rehearsal. The rehearsal's files are in `folder`, so a test sees whether the rehearsal leaves
+    /// any file behind.
     private static func environment(_ folder: TemporaryFolder, _ more: [String: String]) -> [String: String] {
         ProcessInfo.processInfo.environment.filter { $0.key == "PATH" }
             .merging(["TMPDIR": folder.path, "GRANDSTAND_LANE_INTERVAL": "0.1"]) { $1 }.merging(more) { $1 }
@@ -112,19 +113,21 @@ struct RehearsalTests {
                 #expect(run["messages"]?["accepted"]?.int == 22)
                 #expect(run["delay"]?["count"]?.int == 22)
             }
-            // This checks only the run without the fault. With the fault a channel may be late, and the report says so.
+            // This checks only the run without the fault. With the fault, a channel may be late, and the report says
+            // so.
             #expect(runs[0]["refused"]?.items.isEmpty == true)
             #expect(runs[0]["places"]?[0]?["peak"]?.int == 3)
             if fault == "outage" {
                 let outage = try #require(runs[1]["fault"]?["seconds"]?.number)
-                // Each event gets an update every second. The first one that APNs refuses waits until the outage is
-                // over.
+                // Each event gets an update every second. The first update that APNs refuses has to wait until the
+                // outage is over.
                 #expect(try #require(runs[1]["gap"]?["seconds"]?.number) > outage - 1)
             }
         }
     }
 
-    /// The first event has a start, and version 3.2 cannot decode its content.
+    /// A content type. The messages of the first event have the content of its start, which version 3.2 of the app
+    /// cannot decode.
     private static let type = #"""
         {"versions": [{"name": "3.2", "schema": {"required": ["away"],
             "properties": {"home": {"type": "integer"}, "away": {"type": "integer"}}}}],
@@ -140,8 +143,8 @@ struct RehearsalTests {
             let run = try #require(try await Self.rehearse([], access)["runs"]?[0])
             #expect(run["refused"]?.items.isEmpty == true, "\(run)")
             #expect(run["lost"]?.items.isEmpty == true)
-            // Of ten states, the first is an update and one rings. The others change only the mark of the rehearsal,
-            // which is quiet.
+            // Of ten states, the first has the outcome `update` and one has `rings`. The others change only the
+            // rehearsal's mark, so their outcome is `quiet`.
             let states = run["messages"]?["states"]
             #expect(["quiet", "update", "rings", "end"].map { states?[$0]?.int } == [24, 3, 3, 3])
             #expect(run["urgent"]?["count"]?.int == 9)

@@ -5,7 +5,7 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-/// A backup of an hour ago in place of the database: what Apple and the phones have seen since is not in it.
+/// A backup of an hour ago replaces the database. What Apple and the phones have seen since then is not in the backup.
 @Suite(.timeLimit(.minutes(5)))
 struct RestoreTests {
     /// The runbook of docs/runbook.md, step by step.
@@ -31,10 +31,10 @@ struct RestoreTests {
     ) async throws {
         let looking = environment.merging(["GRANDSTAND_ROLES": "api"]) { $1 }
         try await Stage.serve(looking, simulator: simulator) { try await look($0, before, foreign) }
-        try await Stage.serve(environment, simulator: simulator) { try await goOn($0, before, foreign) }
+        try await Stage.serve(environment, simulator: simulator) { try await resume($0, before, foreign) }
     }
 
-    /// A server without the roles that act: reads the differences, and imports the channels whose events are known.
+    /// Reads the differences, and imports the channels whose events are known. The server has only the role `api`.
     private static func look(_ stage: Stage, _ before: Lost, _ foreign: String) async throws {
         let report = try await stage.reconcile("{}")
         #expect(report["missing"]?.items.map { $0["channelId"]?.string } == [before.over])
@@ -51,7 +51,7 @@ struct RestoreTests {
         #expect(answer.status == 201, "\(answer.text)")
     }
 
-    private static func goOn(_ stage: Stage, _ before: Lost, _ foreign: String) async throws {
+    private static func resume(_ stage: Stage, _ before: Lost, _ foreign: String) async throws {
         let report = try await stage.reconcile(#"{"apply": true}"#)
         #expect(report["actions"]?.items.map { $0["action"]?.string } == ["mark-missing"])
         #expect(try await stage.activeChannels(of: "kept") == [before.kept])
@@ -62,8 +62,8 @@ struct RestoreTests {
         #expect(Set(stage.atApple().map(\.id)) == [before.kept, before.later, before.new, foreign, again])
         #expect(try await stage.quota()["unmanaged"]?.int == 1)
 
-        // Three updates within a moment had timestamps ahead of the clock. An hour later the clock would have passed
-        // them.
+        // Three updates were sent so fast that their timestamps are ahead of the clock. After an outage of an hour, the
+        // clock would have passed these timestamps.
         try await until("the clock has passed what phones have") {
             Int(Date().timeIntervalSince1970) > before.timestamp
         }
@@ -82,9 +82,10 @@ struct RestoreTests {
         }
     }
 
-    /// - Parameter others: channels that came after the dump, besides the one whose creation was under way in it.
+    /// - Parameter others: how many channels another system creates after the dump. The dump itself has one creation
+    ///   that is not yet answered.
     @Test(arguments: [0, 1])
-    func `after a restore an unanswered creation gets its channel, unless that may be another system's`(others: Int)
+    func `an unanswered creation gets its channel after a restore, unless it may be another system's`(others: Int)
         async throws
     {
         let settings = ["GRANDSTAND_RECONCILE_INTERVAL": "0", "GRANDSTAND_APNS_REQUEST_TIMEOUT": "1"]
@@ -119,11 +120,11 @@ struct RestoreTests {
     /// Channels as they are at Apple when the database is lost, and the newest timestamp that phones have.
     private struct Lost {
         var kept = ""
-        /// Of an event that had none in the backup.
+        /// The channel of an event that had no channel in the backup.
         var later = ""
-        /// Of an event that is not in the backup.
+        /// The channel of an event that is not in the backup.
         var new = ""
-        /// Of an event that ended since.
+        /// The channel of an event that ended after the backup.
         var over = ""
         var timestamp = 0
     }
@@ -182,7 +183,7 @@ private struct Backup {
 
     func take() async throws { try await run("pg_dump", ["--format=custom", "--file=\(file)", url]) }
 
-    /// Restores into a new database beside the old one, and gives `body` the settings of a server on it.
+    /// Restores into a new database beside the old one, and gives `body` the settings of a server on the new database.
     func restored(_ body: ([String: String]) async throws -> Void) async throws {
         let name = "restored_\(UUID().uuidString.prefix(8).lowercased())"
         let separator = url.contains("://") ? (url.contains("?") ? "&" : "?") : " "

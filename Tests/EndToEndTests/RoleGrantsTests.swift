@@ -26,7 +26,7 @@ struct RoleGrantsTests {
             let database = try row.decode(String.self, "database")
             let programs = try row.decode(String.self, "programs")
             let psql = URL(filePath: programs + "/psql")
-            // Twice: it may be run again.
+            // The script may be run again, so it runs twice here.
             for _ in 1...2 {
                 let made = try await Program.run(
                     psql,

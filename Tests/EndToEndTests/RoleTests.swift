@@ -27,7 +27,7 @@ struct RoleTests {
         }
     }
 
-    /// Runs a server with this role only while `body` runs. It listens on no port.
+    /// Runs a server that has only this role, for as long as `body` runs. The server listens on no port.
     private static func run(
         _ role: String, _ environment: [String: String], _ body: () async throws -> Void
     ) async throws {

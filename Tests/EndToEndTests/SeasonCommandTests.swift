@@ -10,7 +10,7 @@ internal import Testing
 /// `grandstand season`, as a person or a timer runs it, against a server.
 @Suite(.timeLimit(.minutes(5)))
 struct SeasonCommandTests {
-    /// The plan of a season, a calendar file, and the command that uses them.
+    /// A season's declaration (`bl1.json`), its calendar file, and the command that uses them.
     private struct Desk {
         let stage: Stage
         let folder: TemporaryFolder
@@ -80,7 +80,7 @@ struct SeasonCommandTests {
         }
     }
 
-    /// A season that has not begun, whenever this runs.
+    /// A season that has not begun, whenever the test runs.
     private static func season(_ count: Int) -> Season {
         let today = Int(Date().timeIntervalSince1970) / 86_400
         var season = Season(firstDay: today + 30)
@@ -136,7 +136,7 @@ struct SeasonCommandTests {
         }
     }
 
-    @Test func `more than a third of the future events are cancelled only on request`() async throws {
+    @Test func `only on request are more than a third of the future events cancelled`() async throws {
         try await Stage.with { stage in
             let desk = try await Desk(stage)
             var season = Self.season(12)
@@ -147,7 +147,7 @@ struct SeasonCommandTests {
             try desk.write("calendar", season.ics())
             #expect(try await desk.numbers("preview") == [3, 0, 1, 0, 6, 1])
             #expect(try await desk.numbers("apply") == [3, 0, 1, 0, 6, 1])
-            // The cancellations stay held back, however many entries are added.
+            // The events are still not cancelled, however many entries are added to the calendar.
             for number in 0..<20 {
                 var fixture = season.fixtures[1]
                 fixture.uid = "new-\(number)"
@@ -173,8 +173,8 @@ struct SeasonCommandTests {
             func state(_ fixture: Season.Fixture) async throws -> String? {
                 try await desk.event(fixture)["state"]?.string
             }
-            // The calendar cancels the first. The second is cancelled by hand before the calendar cancels it. The third
-            // is ended.
+            // The calendar cancels the first event. The second event is cancelled by hand before the calendar cancels
+            // it. The third event is ended.
             season.fixtures[0].isCancelled = true
             season.fixtures[1].isCancelled = true
             #expect(try await stage.api("DELETE", desk.path(fixtures[1])).status == 204)

@@ -77,7 +77,7 @@ struct SpectatorTests {
 }
 
 extension Stage {
-    /// Broadcasts to the event `final`; returns once both environments accepted it.
+    /// Broadcasts to the event `final`; returns once both environments have accepted the broadcast.
     fileprivate func play(_ body: String) async throws {
         let done = try await settled(try await broadcast(body, to: "final"))
         #expect(done.deliveryStates == ["accepted", "accepted"])
@@ -104,7 +104,7 @@ private struct Stand {
     var commuter: String { "commuter-\(environment.rawValue)" }
     var phones: [String] { [fan, pushed, commuter] }
 
-    /// What each shows, in words.
+    /// What the phone of each spectator shows, in words.
     var states: [String] {
         phones.map { phone in
             let shown = stage.simulator.lockScreen(of: phone).map { activity in
@@ -123,7 +123,7 @@ private struct Stand {
         }
     }
 
-    /// As an organiser's own server would: a device push that names the channel.
+    /// Starts an activity as an organiser's own server would: with a device push that names the channel.
     func startByPush() async throws {
         let tokens = try stage.simulator.addDevice(pushed, in: environment, bundleIDs: [Stage.bundleID])
         let token = try #require(tokens[Stage.bundleID.lowercased()])
@@ -136,7 +136,7 @@ private struct Stand {
             """)
     }
 
-    /// A broadcast our service knows nothing of.
+    /// Sends a broadcast that our service does not know of.
     func broadcast(_ contentState: String, timestamp: Int) async throws {
         try await post(
             APNsPath.broadcasts(of: Stage.bundleID),

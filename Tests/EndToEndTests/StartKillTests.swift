@@ -7,8 +7,8 @@ internal import Testing
 
 /// Whatever is killed during a start: no phone shows two cards, and the phones without a card are counted.
 ///
-/// The gate kills a few times; `GRANDSTAND_START_KILLS=20` is the long run, and `GRANDSTAND_KILLS_SEED` repeats its
-/// choices.
+/// The gate (`.ci/run`) kills a few times. `GRANDSTAND_START_KILLS=20` is the long run, and `GRANDSTAND_KILLS_SEED`
+/// repeats the choices of a run.
 @Suite(.timeLimit(.minutes(15)))
 struct StartKillTests {
     private static let kills = ProcessInfo.processInfo.environment["GRANDSTAND_START_KILLS"].flatMap(Int.init) ?? 4
@@ -21,8 +21,8 @@ struct StartKillTests {
         async throws
     {
         print("kills of starts: \(Self.kills), GRANDSTAND_KILLS_SEED=\(Self.seed)")
-        // One connection cannot carry the pushes to all phones at once. So at a kill some are sent, some are under way
-        // and some have not begun.
+        // One connection cannot carry the pushes to all phones at once. So when something is killed, some pushes are
+        // sent, some are under way and some have not begun.
         try await Stadium.with(events: 0, settings: ["GRANDSTAND_APNS_CONNECTIONS": "1"]) { stadium, simulator in
             try await stadium.open()
             let key = try #require(
@@ -41,7 +41,7 @@ struct StartKillTests {
                 let (victim, moment) = (random.next(below: 2), 1 + random.next(below: Self.phones / 2))
                 tally[kill, default: 0] += 1
                 try await start.begin()
-                async let goingOn: Void = start.goOn()
+                async let goingOn: Void = start.registerDuringStart()
                 try await simulator.requests(moment, where: start.isPush)
                 await stadium.perform(kill, on: victim)
                 try await stadium.revive()
@@ -57,8 +57,8 @@ struct StartKillTests {
         }
     }
 
-    /// APNs refuses some pushes and delays others. It also loses answers to pushes that it processed, and pushes that
-    /// it did not process.
+    /// APNs refuses some pushes and delays others. APNs processes some pushes, but their answers are lost. APNs does
+    /// not process others, and their streams are reset.
     private static let faults = """
         {"faults": [
             {"match": {"operation": "device", "rate": 0.02}, "action": "refuse", "reason": "ServiceUnavailable"},
@@ -70,7 +70,7 @@ struct StartKillTests {
 
     /// Compares the report of a start with its rows, and the rows with the phones.
     ///
-    /// - Returns: its counts, and how many phones show its card.
+    /// - Returns: the counts of the report, and how many phones show the card of the start.
     private static func check(_ start: KickOff, _ confirmed: [Fan], _ stadium: Stadium) async throws -> [String: Int] {
         let report = try await start.done()
         let rows = try await stadium.rows(

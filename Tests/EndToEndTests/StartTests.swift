@@ -7,7 +7,7 @@ internal import Testing
 /// Faults that stop a server's start: one line names each, and no process is left running.
 @Suite(.timeLimit(.minutes(5)))
 struct StartTests {
-    /// Builds a server that must not start, and returns the line.
+    /// Builds a server that must not start, and returns the line that names the fault.
     private static func refusal(_ environment: [String: String]) async throws -> String {
         let configuration = try Configuration(
             environment: environment.merging(["GRANDSTAND_PORT": "0"]) { given, _ in given })

@@ -66,7 +66,7 @@ struct StateTests {
                 try await stage.settled(try #require(ringing.json["id"]?.string)).deliveryStates == [
                     "accepted", "accepted",
                 ])
-            // Once in each environment.
+            // The alert was sent once in each environment.
             #expect(Self.alerts(stage).map { $0["body"]?.string } == ["0 → 1", "0 → 1"])
             #expect(stage.simulator.journal().count { $0.request.isBroadcast } == 4)
         }
@@ -80,7 +80,7 @@ struct StateTests {
                     group.addTask {
                         for sequence in 0...goals {
                             let answer = try await replica("PUT", Self.path, Self.state(sequence, sequence))
-                            // If not 202, the other feed has put the same state or a later one.
+                            // If the status is not 202, the other feed has put the same state or a later one.
                             #expect([200, 202, 409].contains(answer.status), "\(answer.text)")
                         }
                     }

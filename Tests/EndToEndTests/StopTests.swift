@@ -56,7 +56,7 @@ struct StopTests {
             try await Stage.serve(environment, simulator: simulator) { stage in
                 let broadcast = try await stage.settled(id)
                 #expect(broadcast.deliveryStates == ["accepted"])
-                // The send whose answer nobody waited for does not count as an attempt.
+                // The first server stopped before the answer to its send came. This send does not count as an attempt.
                 #expect(broadcast["deliveries"]?[0]?["attempts"]?.int == 1)
                 let sent = try await stage.sent(2)
                 #expect(sent.count == 2)
@@ -110,8 +110,8 @@ struct StopTests {
         }
     }
 
-    /// All of these want a database connection: a verdict that cannot be written, claims, reconciliations and
-    /// listeners.
+    /// While the database is down, all of these want a database connection: claims, reconciliations, listeners, and a
+    /// verdict that cannot be written.
     @Test(arguments: ["0.5", "3"])
     func `the server stops within its time limit even if the database is down`(drain: String) async throws {
         let folder = try TemporaryFolder()
@@ -133,7 +133,7 @@ struct StopTests {
                     let began = ContinuousClock.now
                     stage.running.cancel()
                     try await stage.running.value
-                    // The drain, its margin of 2 s, and a busy machine.
+                    // The bound is the drain, its margin of 2 s, and 15 s for a busy machine.
                     let bound = try #require(Double(drain)) + 2 + 15
                     #expect(began.duration(to: .now) < .seconds(bound))
                 }
@@ -157,7 +157,7 @@ struct StopTests {
                 try await connection.query("lock table leases")
                 let began = ContinuousClock.now
                 await server.terminate()
-                // It takes 4.5 s; the rest is a margin for a busy machine. A statement may take 30 s.
+                // The stop takes 4.5 s; the rest is a margin for a busy machine. A statement may take 30 s.
                 #expect(began.duration(to: .now) < .seconds(20))
             }
             await pool.close()

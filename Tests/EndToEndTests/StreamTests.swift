@@ -36,7 +36,7 @@ struct StreamTests {
             #expect(last?.data["counts"]?["accepted"]?.int == 1)
             stream.close()
 
-            // A client that has seen the newest gets what is new, and nothing else.
+            // A client that resumes after the newest event gets only what is new.
             let resumed = try EventStream.open(stage.api, Self.path, lastEventID: try #require(last?.id))
             let next = try await stage.broadcast(#"{"event": "end", "contentState": {"n": 2}}"#)
             var later = resumed.events.makeAsyncIterator()
@@ -57,8 +57,8 @@ struct StreamTests {
             var events = stream.events.makeAsyncIterator()
             let tag = try #require(await events.next()?.id)
             let resumed = try EventStream.open(stage.api, Self.path, lastEventID: tag)
-            // Another stream, which is opened later, gets its snapshot. The same read of the database sent nothing to
-            // the resumed stream.
+            // Another stream, which is opened later, gets its snapshot. The server read the database once for both
+            // streams, and sent nothing to the resumed one.
             try await until("the resumed stream is open") { resumed.status != nil }
             let other = try EventStream.open(stage.api, Self.path)
             var others = other.events.makeAsyncIterator()

@@ -118,7 +118,7 @@ struct TakenBackTests {
 }
 
 extension Stage {
-    /// A phone whose app follows a channel by hand.
+    /// Adds a phone, and starts an activity on the phone, as the phone's app would. The activity follows the channel.
     fileprivate func follow(_ channel: String, _ phone: String, _ environment: APNsEnvironment) throws {
         try simulator.addDevice(phone, in: environment)
         try simulator.startActivity(
@@ -133,7 +133,7 @@ extension Stage {
         }.joined(separator: ", ")
     }
 
-    /// Broadcasts to the event `final`; returns once APNs has it.
+    /// Sends a broadcast to the event `final`; returns once APNs has accepted the broadcast.
     fileprivate func send(_ body: String) async throws {
         let done = try await settled(try await broadcast(body, to: "final"))
         #expect(Set(done.deliveryStates) == ["accepted"])

@@ -20,7 +20,7 @@ struct TransportFaultTests {
         let testDescription: String
         /// A fault's members beside `match`.
         let fault: String
-        /// Apple tells which requests it did not process, so each is processed once and no more.
+        /// Whether Apple tells which requests it did not process. If so, each one is processed exactly once.
         var isSafe = false
     }
 
@@ -46,7 +46,7 @@ struct TransportFaultTests {
         Trouble(testDescription: "500", fault: #""action": "refuse", "reason": "InternalServerError", "times": 5"#),
         Trouble(testDescription: "503", fault: #""action": "refuse", "reason": "ServiceUnavailable", "times": 5"#),
         Trouble(
-            testDescription: "503 with a blank",
+            testDescription: "503 with a space in the reason",
             fault: #""action": "refuse", "reason": "Service Unavailable", "status": 503, "times": 5"#),
         Trouble(testDescription: "Shutdown", fault: #""action": "refuse", "reason": "Shutdown", "times": 5"#),
         Trouble(testDescription: "one stream", fault: #""action": "settings", "maximumStreams": 1, "times": 1"#),
@@ -71,7 +71,7 @@ struct TransportFaultTests {
                 }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            // Far more than it takes, because other tests run at the same time.
+            // The bound is far more than the broadcasts take, because other tests run at the same time.
             #expect(clock.now - start < .seconds(30))
             #expect(settled.map(\.deliveryStates) == Self.matches.map { _ in ["accepted"] })
 
@@ -116,7 +116,7 @@ struct TransportFaultTests {
                         try await stage.api("GET", "/v1/broadcasts/\(id)").json.deliveryStates == ["sending"]
                     }
                 }
-                try await until("the silence is told") {
+                try await until("/readyz reports APNs as unreachable") {
                     let apns = try await stage.api("GET", "/readyz").json["apns"]
                     let states = ["development", "production"].map { apns?[$0]?["state"]?.string }
                     return states.contains("unreachable") ? () : nil
@@ -153,7 +153,7 @@ struct TransportFaultTests {
             let addresses = try #require(simulator.addresses)
             try await withDatabase { database in
                 let environment = environment.merging(["DATABASE_URL": database.connectionString]) { $1 }
-                // A replica that ran 25 minutes ago left its token to those that share the key.
+                // A replica that ran 25 minutes ago has stored its token for the replicas that share the key.
                 var endpoints = Endpoints(send: [:], manage: [:])
                 endpoints.manage[.development] = Endpoint(url: addresses.url(.development))
                 var settings = APNsClient.Settings(endpoints: endpoints)
@@ -180,7 +180,8 @@ struct TransportFaultTests {
                     #expect(sent.map(\.status) == [403, 200])
                     #expect(Set(sent.compactMap { $0.request[header: "authorization"] }).count == 2)
                 }
-                // The token of the early replica and the one that replaced it. There was no third one.
+                // The two tokens are the token of the early replica and the token that replaced it. There was no third
+                // token.
                 #expect(Set(simulator.journal().compactMap { $0.request[header: "authorization"] }).count == 2)
             }
         }

@@ -2,7 +2,8 @@ internal import Foundation
 internal import GrandstandTestKit
 internal import Testing
 
-/// `scripts/upgrade-drill`: a build goes on while a later release migrates the database, and is replaced without a gap.
+/// `scripts/upgrade-drill`: a server of this build keeps running while a later release migrates the database, and is
+/// then replaced without a gap.
 @Suite(.timeLimit(.minutes(3)))
 struct UpgradeDrillTests {
     private static let python = "/usr/bin/python3"

@@ -22,8 +22,8 @@ struct VariantTests {
         try await Stage.with { stage in
             let channels = try await stage.putLiveEvent("derby", Self.audiences())
             let list = "/v1/lookup/\(Stage.bundleID)/development"
-            /// The channel that a lookup, a lookup with content, the list and a batch give, without a variant or with
-            /// one.
+            /// What four calls give as the channel: a lookup, a lookup with content, the list and a batch. `query` may
+            /// name a variant.
             func told(_ query: String = "") async throws -> [String?] {
                 let lookup = try await stage.api("GET", list + "/derby" + query)
                 let content = try await stage.api(

@@ -4,7 +4,7 @@ internal import Grandstand
 internal import GrandstandTestKit
 internal import Testing
 
-/// `ETag` and `If-Match` of what people write, and the client verbs that use them.
+/// `ETag` and `If-Match` of objects that people change, and the commands of `grandstand` that use them.
 @Suite(.timeLimit(.minutes(3)))
 struct VersionTests {
     private func grandstand(_ stage: Stage, _ arguments: String...) async throws -> Program.Output {
@@ -130,7 +130,9 @@ struct VersionTests {
         }
     }
 
-    @Test func `webhook change keeps other settings, and broadcast send sets every option`() async throws {
+    @Test func `the command webhook change keeps other settings, and the command broadcast send sets every option`()
+        async throws
+    {
         try await Stage.with { stage in
             try await stage.putLiveEvent()
             let draft = #"{"url": "https://hooks.example.com/x", "topics": ["quota.level"], "description": "ours"}"#

@@ -25,7 +25,7 @@ struct WebhookTests {
         return ("/v1/webhooks/\(try #require(answer.json["id"]?.string))", secret)
     }
 
-    /// Whether a secret's signature is among those a request carries, computed as a receiver would.
+    /// Computes the signature of a secret as a receiver would. Returns whether the request carries this signature.
     private static func isSigned(_ request: Receiver.Request, with secret: WebhookSecret) -> Bool {
         guard let id = request.headers["webhook-id"], let time = request.headers["webhook-timestamp"],
             let key = Data(base64Encoded: String(secret.rawValue.dropFirst(6)))
@@ -121,7 +121,7 @@ struct WebhookTests {
                 #expect(webhook["reason"]?.string?.contains("410") ?? false)
                 let audited = try await stage.audited("webhook.disabled")
                 #expect(audited.count == 1)
-                // The query may hold a token.
+                // The query of the webhook's URL may hold a token, so the audit log does not show the query.
                 #expect(audited.first?["reason"]?.string?.contains("from=grandstand") == false)
             }
         }

@@ -84,7 +84,8 @@ struct ConfigurationTests {
             "GRANDSTAND_LOG_LEVEL": "DEBUG",
             "GRANDSTAND_LOG_FORMAT": "json",
         ])
-        // libpq's own connection string, unchanged. The folder of the embedded database is not used.
+        // The value is a connection string in libpq's format and stays unchanged. The folder of the embedded database
+        // is not used.
         #expect(configuration.database == .url("postgres://a:b@one,two/x?target_session_attrs=read-write"))
         #expect(configuration.host == "0.0.0.0")
         #expect(configuration.port == 0)

@@ -36,7 +36,7 @@ struct ConnectionPlacesTests {
             places.close(round % 3)
         }
         for name in 1...9 { #expect(places.open(name) == nil) }
-        // Number 1 comes a second time, so it is the newest now.
+        // Client 1 leaves and comes again, so it is the newest now.
         places.close(1)
         #expect(places.open(1) == nil)
         #expect(places.open(10) == 2)

@@ -29,13 +29,13 @@ struct EventStreamTests {
         #expect(parser.lastID == "2")
     }
 
-    @Test func `the next connection does not continue after an incomplete message`() {
+    @Test func `an incomplete message does not change the ID from which the next connection continues`() {
         var parser = EventStreamParser()
         #expect(parser.take(Data("id: 1\ndata: a\n\nid: 2\ndata: {\"ev".utf8)).map(\.id) == ["1"])
         #expect(parser.lastID == "1")
     }
 
-    @Test func `a lost stream is opened again after the last update, until it is refused`() async throws {
+    @Test func `a lost stream is opened again from the last received update, until it is refused`() async throws {
         let held = HeldTime(chance: 0)
         let transport = ScriptedTransport([
             {

@@ -65,7 +65,8 @@ struct LookupTests {
             // After a clock was set back, the age of an answer is unknown.
             held.advance(-3600)
             #expect(try await client.lookup("derby", in: Self.app).origin == .server)
-            // Another variant or another key has another answer.
+            // Each variant and each API key has its own stored answer. This variant has no stored answer, so the
+            // request has no `If-None-Match`.
             _ = try await client.lookup("derby", in: Self.app, variant: "de")
             #expect(transport.requests.last?.headers["If-None-Match"] == nil)
         }
@@ -127,7 +128,8 @@ struct LookupTests {
             let client = GrandstandClient.test(transport, held, cache: cache)
             _ = try await client.lookup("derby", in: Self.app)
             held.advance(6)
-            // The server says that the event continues, and its answer counts.
+            // The stored answer is not used after `endsAt`. The server still answers with the channel, so the server's
+            // answer is returned.
             #expect(try await client.lookup("derby", in: Self.app).origin == .server)
             #expect(transport.requests.count == 2)
         }

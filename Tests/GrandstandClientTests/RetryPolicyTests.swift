@@ -2,7 +2,7 @@ internal import Foundation
 internal import GrandstandClient
 internal import Testing
 
-/// When a request is repeated, without a clock.
+/// Which requests are repeated, and after which wait. The tests need no clock.
 struct RetryPolicyTests {
     private typealias Policy = GrandstandClient.RetryPolicy
 

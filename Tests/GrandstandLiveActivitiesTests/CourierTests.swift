@@ -11,7 +11,7 @@ struct CourierTests {
     private var courier = Courier()
     private var record = DeviceRecord()
 
-    init() { record.say { $0.systemVersion = "18.4" } }
+    init() { record.changeFacts { $0.systemVersion = "18.4" } }
 
     private static let accepted = DeviceOutcome.accepted(isNew: false, isSampled: false)
 
@@ -21,7 +21,7 @@ struct CourierTests {
             ServerProblem(status: status, slug: slug, title: slug, sequence: sequence, retryAfter: after))
     }
 
-    /// Makes the next request and settles it.
+    /// Takes the next request from the courier and records its outcome.
     @discardableResult
     private mutating func settle(_ outcome: DeviceOutcome, at now: TimeInterval = .zero) throws -> Courier.Consequence {
         guard case .send(let request) = courier.next(record, at: now) else {
@@ -44,15 +44,15 @@ struct CourierTests {
         #expect(sequence() == 1)
         try settle(Self.accepted)
         #expect(courier.next(record, at: .zero) == .idle)
-        record.say { $0.systemVersion = "18.4" }
+        record.changeFacts { $0.systemVersion = "18.4" }
         #expect(courier.next(record, at: .zero) == .idle)
-        record.say { $0.topics = ["team:rapid", "team:rapid"] }
+        record.changeFacts { $0.topics = ["team:rapid", "team:rapid"] }
         #expect(sequence() == 2)
     }
 
     @Test mutating func `a change during a request is uploaded after it`() throws {
         guard case .send(let request) = courier.next(record, at: .zero) else { throw Unexpected() }
-        record.say { $0.topics = ["a"] }
+        record.changeFacts { $0.topics = ["a"] }
         _ = courier.settle(request, Self.accepted, &record, at: .zero, jitter: 0)
         #expect(sequence() == 2)
     }
@@ -93,7 +93,7 @@ struct CourierTests {
     mutating func `an invalid key is not tried again during this launch`(status: Int, slug: String) throws {
         try settle(Self.refused(status, slug))
         courier.hurry(at: 10)
-        record.say { $0.topics = ["a"] }
+        record.changeFacts { $0.topics = ["a"] }
         #expect(courier.next(record, at: 9_999) == .idle)
         #expect(courier.keyRefusal?.status == status)
         // The next launch may have another key. The state to upload is still there.
@@ -105,7 +105,7 @@ struct CourierTests {
     @Test(arguments: [401, 403, 404, 407, 422, 502])
     mutating func `an answer that is not the server's changes nothing`(status: Int) throws {
         guard case .send(let request) = courier.next(record, at: .zero) else { throw Unexpected() }
-        courier.depart(request, &record)
+        courier.willSend(request, &record)
         _ = courier.settle(request, Self.refused(status, ""), &record, at: .zero, jitter: 0)
         #expect(courier.keyRefusal == nil)
         // The request may have been processed, so it still counts as unanswered.
@@ -133,7 +133,7 @@ struct CourierTests {
         try settle(Self.refused(422, "invalid-request"))
         #expect(courier.next(record, at: 9_999) == .idle)
         #expect(courier.rejection?.slug == "invalid-request")
-        record.say { $0.locale = "de" }
+        record.changeFacts { $0.locale = "de" }
         #expect(sequence(at: 9_999) == 2)
         try settle(Self.accepted)
         #expect(courier.rejection == nil)
@@ -186,7 +186,7 @@ struct CourierTests {
         }
         #expect(delay(days: 0) == nil && delay(days: 6.9) == nil)
         #expect(delay(days: 7.1) == 1_800 && delay(days: 7.1, jitter: 1) == 3_600)
-        // In this time the app was never open for long enough to register.
+        // For 57 days the app was never open for long enough to register again.
         #expect(delay(days: 57) == 30)
         // The clock was set back.
         #expect(delay(days: -1) == 1_800)
@@ -213,7 +213,7 @@ struct CourierTests {
         try settle(.unanswered("offline"))
         guard case .send(let request) = courier.next(record, at: 1) else { throw Unexpected() }
         #expect(record.comeBack() == false)
-        record.say { $0.topics = ["a"] }
+        record.changeFacts { $0.topics = ["a"] }
         #expect(courier.settle(request, Self.accepted, &record, at: 1, jitter: 0) == .none)
         #expect(sequence(at: 1) == 2)
     }

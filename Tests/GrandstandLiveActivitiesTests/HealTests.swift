@@ -4,7 +4,7 @@ internal import GrandstandLiveActivities
 internal import PhoneFakes
 internal import Testing
 
-/// Activities whose channel was replaced, with hosts and a server in memory.
+/// Activities whose channel was replaced, with fakes of ActivityKit (`FakeHost`) and of the server.
 @Suite(.timeLimit(.minutes(1)))
 struct HealTests {
     private static let new = Data(#"{"home": 3}"#.utf8)
@@ -30,7 +30,7 @@ struct HealTests {
         #expect(phone.host.content(of: "card-2") == Self.new)
         await app.uploaded()
         #expect(await phone.known(app)?.activities["card-2"]?.channelID == "bmV3")
-        // The next time there is nothing to repair.
+        // The next refresh finds nothing to repair.
         await app.refresh()
         #expect(phone.host.cards.map(\.id) == ["card-2"])
         await app.stop()
@@ -49,7 +49,7 @@ struct HealTests {
         await app.stop()
     }
 
-    @Test func `an activity started by push stays while it shows the newest content, and is then replaced`()
+    @Test func `an activity started by push stays if it shows the newest content, otherwise it is replaced`()
         async throws
     {
         let phone = Phone()
@@ -71,7 +71,8 @@ struct HealTests {
         let app = await hearing.launch()
         await app.refresh()
         #expect(hearing.host.cards.map(\.id) == ["pushed"])
-        // The activity shows the newest content, so its channel counts as known from now on.
+        // The activity shows the newest content, so the app has recorded the lookup's channel (`bmV3`) as the
+        // activity's channel. When the lookup has newer content on the same channel, the activity is not replaced.
         hearing.server.setLookup("derby", Self.found("bmV3", #"{"home": 4}"#))
         await app.refresh()
         #expect(hearing.host.cards.map(\.id) == ["pushed"])
@@ -131,7 +132,7 @@ struct HealTests {
         let app = await phone.launch()
         _ = try await app.show(Phone.match())
         phone.server.setLookup("derby", Self.found("bmV3", #"{"home": 3}"#))
-        // The app leaves the foreground meanwhile: the old activity has ended, and a new one cannot start.
+        // The app is not in the foreground during the refresh, so the old activity ends, and a new one cannot start.
         phone.host.setInFront(false)
         await app.refresh()
         await app.stop()

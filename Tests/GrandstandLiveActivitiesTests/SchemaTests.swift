@@ -84,7 +84,7 @@ struct SchemaTests {
             for _ in 0..<70 {
                 let valid = Contents.some(document, in: document, 0, &random)
                 let content = Contents.mutated(valid, times: Int.random(in: 0...2, using: &random), &random)
-                // Text that is not JSON, or has a member twice, is refused before.
+                // Text that is not JSON, or has a member twice, is refused before the schema is checked.
                 guard (try? JSONValue(parsing: Array(content.utf8))) != nil else { continue }
                 let faults = declared.faults(of: Array(content.utf8), at: "")
                 let decodes = (try? Self.decode(type, content)) != nil
@@ -228,7 +228,7 @@ private enum Contents {
         }
     }
 
-    /// The same with other values in some places.
+    /// The content with other values in some places.
     static func mutated(_ content: String, times: Int, _ random: inout SeededGenerator) -> String {
         var content = content
         for _ in 0..<times {

@@ -4,7 +4,7 @@ internal import GrandstandLiveActivities
 internal import PhoneFakes
 internal import Testing
 
-/// From the request to the activity, with a host and a server in memory.
+/// From the request to the activity, with fakes of ActivityKit (`FakeHost`) and of the server.
 @Suite(.timeLimit(.minutes(1)))
 struct StartTests {
     private static let found = LookupOutcome.found(channelID: "dGVzdA==", contentState: Data(#"{"home": 2}"#.utf8))
@@ -58,7 +58,7 @@ struct StartTests {
         #expect(try await app.show(Phone.match()) == .waiting)
         #expect(await app.status.waitingFor == ["derby"])
         await app.stop()
-        // Killed and launched again: the request is still there.
+        // The app was killed and is launched again. The request is still there.
         phone.server.setLookup("derby", .refused(.device(404, "channel-pending", retryAfter: 5)))
         let again = await phone.launch()
         await again.flush()
@@ -204,7 +204,9 @@ struct StartTests {
         await app.stop()
     }
 
-    @Test func `on systems that cannot schedule an activity waits for its date without a request`() async throws {
+    @Test func `if the system cannot schedule activities, an activity waits for its date without a request`()
+        async throws
+    {
         let time = TestTime()
         let phone = Phone(host: FakeHost { $0.schedules = false }, time: time.time)
         defer { phone.discard() }

@@ -18,7 +18,7 @@ struct StorageTests {
                 group.addTask {
                     try (0..<50).map { round in
                         try store.change { record in
-                            record.say { $0.topics.append("launch-\(number):\(round)") }
+                            record.changeFacts { $0.topics.append("launch-\(number):\(round)") }
                             return record.sequence
                         }.value
                     }

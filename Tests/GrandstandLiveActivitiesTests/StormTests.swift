@@ -57,7 +57,8 @@ struct StormTests {
         phone.server.deliverAll()
         phone.host.change { $0.liveActivitiesEnabled = true }
         await app.refresh()
-        // A forgotten phone registers within a minute of its clock.
+        // If the server has forgotten the phone, the phone registers again. This takes at most a minute of the phone's
+        // clock.
         while phone.server.installations.isEmpty { await Task.yield() }
         let status = await app.wait { $0.phase == .upToDate && $0.waitingFor.isEmpty }
         await app.stop()
@@ -68,7 +69,7 @@ struct StormTests {
         #expect(known.facts.startTokens == condition.startTokens, "seed \(seed)")
         #expect(known.facts.liveActivitiesEnabled == condition.liveActivitiesEnabled, "seed \(seed)")
         #expect(known.facts.frequentPushesEnabled == condition.frequentPushesEnabled, "seed \(seed)")
-        // No start is lost or made twice, and each is on the server as on the phone.
+        // No start is lost or made twice. For each activity, the server has the same event and state as the phone.
         #expect(Set(condition.activities.map(\.eventKey)) == wished, "seed \(seed)")
         #expect(condition.activities.count == wished.count, "seed \(seed)")
         for card in condition.activities {
@@ -82,7 +83,7 @@ struct StormTests {
         var random = Random(seed: seed &* 1_000_003 &+ UInt64(number))
         switch random.next(below: 10) {
         case 0, 1: return .lost
-        case 2: return .unheard
+        case 2: return .answerLost
         case 3: return .doubled
         case 4, 5: return .late(random.next(below: 5))
         case 6: return .refused(ServerProblem(status: 503, slug: "store-unavailable", title: "busy", retryAfter: 2))

@@ -83,7 +83,7 @@ struct UploadTests {
         _ = await old.wait { $0.phase == .upToDate && $0.topics == ["team:rapid"] }
         let name = await old.status.installation
         await old.stop()
-        // The backup contains the record, but not the keychain items of one device.
+        // A backup contains the record, but not the keychain items, which stay on their device.
         try FileManager.default.removeItem(at: phone.keychain)
         phone.host.change {
             $0.startTokens = newToken
@@ -188,7 +188,7 @@ struct UploadTests {
     {
         let phone = Phone()
         defer { phone.discard() }
-        phone.server.setFate { _, request in request == .forget ? .unheard : .arrives }
+        phone.server.setFate { _, request in request == .forget ? .answerLost : .arrives }
         let app = await phone.launch()
         try await app.follow(["team:rapid"])
         _ = await app.wait { $0.phase == .upToDate && $0.topics == ["team:rapid"] }

@@ -52,8 +52,8 @@ struct ChannelCallsTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let answer: APNsAnswer<String>
         let reason: String
-        /// The state that is recorded if the server made the creation, which it repeats. If a caller made it, the
-        /// caller gets the error and the channel is recorded as deleted.
+        /// The state that is recorded if the server itself requested the creation. The server repeats such a creation.
+        /// If a caller requested the creation, the caller gets the error and the channel is recorded as deleted.
         let looped: Channel.State
         /// Seconds until the next attempt.
         let pause: ClosedRange<Double>
@@ -73,14 +73,14 @@ struct ChannelCallsTests {
         .init(
             answer: .refused(Sample.refusal(.broadcastFeatureNotEnabled)), reason: "BroadcastFeatureNotEnabled",
             looped: .failed, pause: 1...2),
-        // Only people can repair these, so the creation is repeated slowly.
+        // Only people can remove the causes of these refusals, so the creation is repeated slowly.
         .init(
             answer: .refused(Sample.refusal(.badRequestParams)), reason: "BadRequestParams", looped: .failed,
             pause: 128...256),
         .init(
             answer: .refused(Sample.refusal(.cannotCreateChannelConfig)), reason: "CannotCreateChannelConfig",
             looped: .failed, pause: 7.5...15),
-        // Apple never received it.
+        // The request was not sent to Apple.
         .init(answer: .unsent("no key"), reason: "no key", looped: .creating, pause: 0.25...0.5),
     ]
 
@@ -122,7 +122,7 @@ struct ChannelCallsTests {
         #expect(gateway.calls.listed.count == 1 && gateway.calls.created.count == 3)
         #expect(reconciliations.witnessed == [listing])
 
-        // A list that another replica has read counts, too, for half a minute.
+        // A list that another replica has read is also used, for half a minute.
         for (age, lists) in [(29.0, 0), (31.0, 1)] {
             let gateway = FakeGateway(
                 creations: [.accepted("abc==", .init(requestID: nil))],
@@ -210,7 +210,8 @@ struct ChannelCallsTests {
         let lists: [(APNsAnswer<ChannelListing>, isGone: Bool)] = [
             (.accepted(ChannelListing(channelIDs: ["other=="]), .init(requestID: nil)), true),
             (.accepted(ChannelListing(channelIDs: ["abc=="]), .init(requestID: nil)), false),
-            // Every answer is 404 here, because the address is wrong.
+            // The list is answered with 404, too, because the path is wrong. So the first 404 does not show that the
+            // channel is gone.
             (.refused(APNsRefusal(status: 404, reason: .badPath)), false),
             (.unanswered("lost"), false),
         ]

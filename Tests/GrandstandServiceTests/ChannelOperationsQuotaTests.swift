@@ -5,7 +5,7 @@ internal import Testing
 
 @testable internal import GrandstandService
 
-/// Channels created by hand, at the limit.
+/// Channels that a caller creates while the app has as many channels as its limit allows.
 struct ChannelOperationsQuotaTests {
     private static let full = Problem(.quotaExhausted, "full")
 

@@ -11,7 +11,7 @@ internal import Testing
 struct DispatcherTests {
     private static func dispatcher(
         _ outbox: FakeOutbox, _ gateway: FakeGateway, devices: FakeDevices = FakeDevices(),
-        departures: LocalDepartures = LocalDepartures(),
+        directSends: LocalDirectSends = LocalDirectSends(),
         signals: HandSignals = HandSignals(), concurrency: Int = 20,
         lease: TimeInterval = 3_600, drain: Duration = .seconds(3_600), pollInterval: Duration = .seconds(3_600),
         now: @escaping @Sendable () -> Date = { Sample.now }
@@ -19,7 +19,7 @@ struct DispatcherTests {
         var settings = Dispatcher.Settings(concurrency: concurrency, laneInterval: 1, lease: lease, drain: Drain(drain))
         settings.pollInterval = pollInterval
         return Dispatcher(
-            environment: .production, outbox: outbox, departures: departures,
+            environment: .production, outbox: outbox, directSends: directSends,
             sends: Sends(
                 gateway: gateway, devices: devices, now: { Sample.now }),
             rates: Sample.rates(), signals: signals, settings: settings, now: now,
@@ -47,11 +47,12 @@ struct DispatcherTests {
             valve.open()
             await outbox.wait { $0.settled.count >= 500 }
         }
-        #expect(outbox.books.settled.map(\.delivery).sorted() == Array(1...500))
-        #expect(outbox.books.settled.allSatisfy { $0.verdict == .accepted(APNsReceipt(requestID: nil, uniqueID: "u")) })
-        #expect(outbox.books.released.isEmpty)
+        #expect(outbox.record.settled.map(\.delivery).sorted() == Array(1...500))
+        let accepted = Verdict.accepted(APNsReceipt(requestID: nil, uniqueID: "u"))
+        #expect(outbox.record.settled.allSatisfy { $0.verdict == accepted })
+        #expect(outbox.record.released.isEmpty)
         #expect(valve.most == 20)
-        #expect(outbox.books.claims.allSatisfy { (1...20).contains($0) })
+        #expect(outbox.record.claims.allSatisfy { (1...20).contains($0) })
     }
 
     @Test func `each answer is judged for its own delivery`() async {
@@ -65,7 +66,7 @@ struct DispatcherTests {
             }
         }
         await Self.run(Self.dispatcher(outbox, gateway)) { await outbox.wait { $0.settled.count >= 4 } }
-        let verdicts = Dictionary(uniqueKeysWithValues: outbox.books.settled.map { ($0.delivery, $0.verdict) })
+        let verdicts = Dictionary(uniqueKeysWithValues: outbox.record.settled.map { ($0.delivery, $0.verdict) })
         #expect(verdicts[1] == .rejected(Sample.refusal(.badPriority)))
         guard case .channelDoubted(let refusal, _?)? = verdicts[2], refusal.reason == .channelNotRegistered else {
             Issue.record("\(String(describing: verdicts[2]))")
@@ -89,7 +90,7 @@ struct DispatcherTests {
                 await outbox.wait { $0.settled.count >= id }
             }
         }
-        #expect(outbox.books.settled.map(\.delivery) == [1, 2, 3])
+        #expect(outbox.record.settled.map(\.delivery) == [1, 2, 3])
     }
 
     @Test func `without a signal polling finds the work`() async {
@@ -98,13 +99,13 @@ struct DispatcherTests {
             outbox.add([Sample.delivery(1)])
             await outbox.wait { $0.settled.count >= 1 }
         }
-        #expect(outbox.books.settled.count == 1)
+        #expect(outbox.record.settled.count == 1)
     }
 
     @Test func `after a short failure of the database nothing is lost or settled twice`() async {
         let outbox = FakeOutbox((1...10).map { Sample.delivery($0) }, settlementFailures: 2, claimFailures: 1)
         await Self.run(Self.dispatcher(outbox, FakeGateway())) { await outbox.wait { $0.settled.count >= 10 } }
-        #expect(outbox.books.settled.map(\.delivery).sorted() == Array(1...10))
+        #expect(outbox.record.settled.map(\.delivery).sorted() == Array(1...10))
     }
 
     @Test func `a stop claims nothing more, waits for requests in flight, and settles them`() async {
@@ -120,12 +121,12 @@ struct DispatcherTests {
         running.cancel()
         valve.open()
         await running.value
-        let books = outbox.books
-        #expect(books.released.isEmpty)
-        // Every delivery that was claimed, and no other.
-        #expect(books.settled.count >= 4)
-        #expect(books.settled.count + books.waiting.count == 10)
-        #expect(Set(books.settled.map(\.delivery)).isDisjoint(with: books.waiting.map(\.id)))
+        let record = outbox.record
+        #expect(record.released.isEmpty)
+        // Every claimed delivery was settled, and no other one.
+        #expect(record.settled.count >= 4)
+        #expect(record.settled.count + record.waiting.count == 10)
+        #expect(Set(record.settled.map(\.delivery)).isDisjoint(with: record.waiting.map(\.id)))
     }
 
     @Test func `requests without an answer at the end of the drain are given back, and later answers are ignored`()
@@ -145,8 +146,8 @@ struct DispatcherTests {
         await outbox.wait { $0.released.count >= 2 }
         valve.open()
         await running.value
-        #expect(outbox.books.settled.map(\.delivery) == [2])
-        #expect(outbox.books.released.map(\.id).sorted() == [1, 3])
+        #expect(outbox.record.settled.map(\.delivery) == [2])
+        #expect(outbox.record.released.map(\.id).sorted() == [1, 3])
     }
 
     @Test func `a request that is never answered does not make the drain longer`() async {
@@ -164,46 +165,46 @@ struct DispatcherTests {
         for await _ in begun {}
         running.cancel()
         await running.value
-        #expect(outbox.books.settled.isEmpty)
-        #expect(outbox.books.released.map(\.id) == [1])
+        #expect(outbox.record.settled.isEmpty)
+        #expect(outbox.record.released.map(\.id) == [1])
     }
 
     @Test func `a delivery claimed at its acceptance is sent and settled like others`() async throws {
         let outbox = FakeOutbox([])
-        let departures = LocalDepartures()
-        #expect(departures.claim(1, in: .production) == nil)
-        let dispatcher = Self.dispatcher(outbox, FakeGateway(), departures: departures)
+        let directSends = LocalDirectSends()
+        #expect(directSends.claim(1, in: .production) == nil)
+        let dispatcher = Self.dispatcher(outbox, FakeGateway(), directSends: directSends)
         await Self.run(dispatcher) {
-            let claim = await departures.claimOfRunning(3)
+            let claim = await directSends.claimOfRunning(3)
             #expect(claim.limit == 3)
             #expect(claim.environment == .production)
             #expect(claim.laneInterval == 1)
             #expect(claim.leasedUntil == Sample.now.addingTimeInterval(3_600))
-            #expect(departures.claim(1, in: .development) == nil)
-            departures.depart((1...3).map { Sample.delivery($0) }, in: .production)
+            #expect(directSends.claim(1, in: .development) == nil)
+            directSends.send((1...3).map { Sample.delivery($0) }, in: .production)
             await outbox.wait { $0.settled.count >= 3 }
         }
-        #expect(outbox.books.settled.map(\.delivery).sorted() == [1, 2, 3])
-        #expect(departures.claim(1, in: .production) == nil)
+        #expect(outbox.record.settled.map(\.delivery).sorted() == [1, 2, 3])
+        #expect(directSends.claim(1, in: .production) == nil)
     }
 
     @Test func `many direct sends leave room for claims, and a single one may take the last place`() async {
         let outbox = FakeOutbox([])
-        let departures = LocalDepartures()
+        let directSends = LocalDirectSends()
         let valve = Valve()
         let gateway = FakeGateway { _ in
             await valve.pass()
             return .accepted((), APNsReceipt(requestID: nil))
         }
-        await Self.run(Self.dispatcher(outbox, gateway, departures: departures, concurrency: 20)) {
-            #expect(await departures.claimOfRunning(100).limit == 15)
-            departures.depart((1...15).map { Sample.delivery($0) }, in: .production)
-            #expect(departures.claim(2, in: .production) == nil)
+        await Self.run(Self.dispatcher(outbox, gateway, directSends: directSends, concurrency: 20)) {
+            #expect(await directSends.claimOfRunning(100).limit == 15)
+            directSends.send((1...15).map { Sample.delivery($0) }, in: .production)
+            #expect(directSends.claim(2, in: .production) == nil)
             for id in 16...20 {
-                #expect(departures.claim(1, in: .production)?.limit == 1)
-                departures.depart([Sample.delivery(id)], in: .production)
+                #expect(directSends.claim(1, in: .production)?.limit == 1)
+                directSends.send([Sample.delivery(id)], in: .production)
             }
-            #expect(departures.claim(1, in: .production) == nil)
+            #expect(directSends.claim(1, in: .production) == nil)
             valve.open()
             await outbox.wait { $0.settled.count >= 20 }
         }
@@ -211,44 +212,44 @@ struct DispatcherTests {
 
     @Test func `a direct send during a stop is given back`() async {
         let outbox = FakeOutbox([Sample.delivery(1)])
-        let departures = LocalDepartures()
+        let directSends = LocalDirectSends()
         let valve = Valve()
         let gateway = FakeGateway { _ in
             await valve.pass()
             return .accepted((), APNsReceipt(requestID: nil))
         }
-        let dispatcher = Self.dispatcher(outbox, gateway, departures: departures)
+        let dispatcher = Self.dispatcher(outbox, gateway, directSends: directSends)
         let running = Task { await dispatcher.run() }
         await valve.hold(1)
         running.cancel()
-        while departures.claim(1, in: .production) != nil { await Task.yield() }
-        departures.depart([Sample.delivery(2)], in: .production)
+        while directSends.claim(1, in: .production) != nil { await Task.yield() }
+        directSends.send([Sample.delivery(2)], in: .production)
         await outbox.wait { $0.released.count >= 1 }
         valve.open()
         await running.value
-        #expect(outbox.books.released.map(\.id) == [2])
-        #expect(outbox.books.settled.map(\.delivery) == [1])
+        #expect(outbox.record.released.map(\.id) == [2])
+        #expect(outbox.record.settled.map(\.delivery) == [1])
     }
 
     @Test func `nothing is sent directly to a host whose circuit is open`() async {
         let outbox = FakeOutbox((1...(2 * Circuit.threshold)).map { Sample.delivery($0) })
-        let departures = LocalDepartures()
+        let directSends = LocalDirectSends()
         let clock = Mutex(Sample.now)
         let gateway = FakeGateway { _ in
             clock.withLock { $0 += 0.1 }
             return .refused(Sample.refusal(.serviceUnavailable))
         }
         let dispatcher = Self.dispatcher(
-            outbox, gateway, departures: departures, concurrency: 5, now: { clock.withLock { $0 } })
+            outbox, gateway, directSends: directSends, concurrency: 5, now: { clock.withLock { $0 } })
         await Self.run(dispatcher) {
             await outbox.wait { $0.settled.count >= Circuit.threshold }
-            #expect(departures.claim(1, in: .production) == nil)
+            #expect(directSends.claim(1, in: .production) == nil)
         }
     }
 
     @Test func `messages of a throttled app wait for its rate, and those of another app are sent`() async {
         let outbox = FakeOutbox((1...6).map { Sample.delivery($0) })
-        let departures = LocalDepartures()
+        let directSends = LocalDirectSends()
         let signals = HandSignals()
         let clock = Mutex(Sample.now)
         let gateway = FakeGateway { message in
@@ -256,7 +257,7 @@ struct DispatcherTests {
                 ? .refused(Sample.refusal(.tooManyRequests)) : .accepted((), APNsReceipt(requestID: nil))
         }
         let dispatcher = Self.dispatcher(
-            outbox, gateway, departures: departures, signals: signals, now: { clock.withLock { $0 } })
+            outbox, gateway, directSends: directSends, signals: signals, now: { clock.withLock { $0 } })
         await Self.run(dispatcher) {
             await outbox.wait { $0.settled.count >= 6 }
             // All messages of the app are refused for more than two seconds, so the limit applies to the app and not to
@@ -268,17 +269,17 @@ struct DispatcherTests {
             outbox.add((7...9).map { Sample.delivery($0) } + [Sample.delivery(10, of: Sample.plainID)])
             signals.wake()
             await outbox.wait { $0.settled.count >= 9 }
-            #expect(outbox.books.settled.last?.delivery == 10)
-            #expect(outbox.books.waiting.map(\.id) == [7, 8, 9])
-            let limits = departures.claim(1, in: .production)?.limits ?? []
+            #expect(outbox.record.settled.last?.delivery == 10)
+            #expect(outbox.record.waiting.map(\.id) == [7, 8, 9])
+            let limits = directSends.claim(1, in: .production)?.limits ?? []
             #expect(Set(limits.map(\.bundleID)) == [Sample.bundleID])
             #expect(limits.first { $0.kind == .channel }?.allowance == 0)
             #expect(limits.first { $0.kind == .token }.map { $0.allowance > 0 } ?? false)
             clock.withLock { $0 += 10 }
             signals.wake()
             await outbox.wait { $0.settled.count >= 10 }
-            #expect(outbox.books.settled.last?.delivery == 7)
-            #expect(outbox.books.waiting.map(\.id) == [8, 9])
+            #expect(outbox.record.settled.last?.delivery == 7)
+            #expect(outbox.record.waiting.map(\.id) == [8, 9])
         }
     }
 
@@ -288,8 +289,8 @@ struct DispatcherTests {
         await Self.run(Self.dispatcher(outbox, gateway, concurrency: 1)) {
             await outbox.wait { $0.settled.count >= 2 }
         }
-        #expect(outbox.books.settled.first?.notBefore == nil)
-        #expect(outbox.books.settled.last?.notBefore.map { $0 > Sample.now } ?? false)
+        #expect(outbox.record.settled.first?.notBefore == nil)
+        #expect(outbox.record.settled.last?.notBefore.map { $0 > Sample.now } ?? false)
     }
 
     @Test func `a locked lane delays no other, keeps its lease and is settled when it is unlocked`()
@@ -303,7 +304,7 @@ struct DispatcherTests {
             outbox.lock([])
             await outbox.wait { $0.settled.count == 2 }
         }
-        #expect(outbox.books.settled.map(\.delivery) == [2, 1])
+        #expect(outbox.record.settled.map(\.delivery) == [2, 1])
     }
 
     @Test func `a message that takes long keeps its lease`() async {
@@ -319,7 +320,7 @@ struct DispatcherTests {
             valve.open()
             await outbox.wait { $0.settled.count == 1 }
         }
-        #expect(outbox.books.extended.allSatisfy { $0 == [7] })
+        #expect(outbox.record.extended.allSatisfy { $0 == [7] })
     }
 
     @Test func `a host whose circuit is open gets only probes, and all messages when it works again`() async {
@@ -339,13 +340,13 @@ struct DispatcherTests {
             clock.withLock { $0 += 10 }
             await outbox.wait { $0.settled.count == 100 }
         }
-        let accepted = outbox.books.settled.count { if case .accepted = $0.verdict { true } else { false } }
+        let accepted = outbox.record.settled.count { if case .accepted = $0.verdict { true } else { false } }
         #expect(accepted >= 100 - Circuit.threshold - 2 * 5)
     }
 }
 
-extension LocalDepartures {
-    /// Waits until the dispatcher runs.
+extension LocalDirectSends {
+    /// Waits until the dispatcher runs, and returns a claim for at most `wanted` lanes.
     fileprivate func claimOfRunning(_ wanted: Int) async -> LaneClaim {
         while true {
             if let claim = claim(wanted, in: .production) { return claim }

@@ -2,10 +2,10 @@ internal import Testing
 
 @testable internal import GrandstandService
 
-/// A ring ends a wait, whenever it comes. None is lost, and a wait can be cancelled.
+/// A ring before or during a wait ends the wait. No ring is lost, and a wait can be cancelled.
 @Suite(.timeLimit(.minutes(1)))
 struct DoorbellTests {
-    /// Longer than the test's time limit, so only a ring or a cancellation can end the wait.
+    /// This duration is longer than the test's time limit, so only a ring or a cancellation can end the wait.
     private static let forever = Duration.seconds(3_600)
 
     @Test func `a ring before the wait ends it`() async {
@@ -26,7 +26,7 @@ struct DoorbellTests {
     }
 
     @Test func `a ring during the wait ends it`() async {
-        // The order of the two is not fixed on purpose. In neither order may the ring be lost.
+        // Whether the wait or the ring comes first is deliberately left open. In neither order may the ring be lost.
         for _ in 0..<500 {
             let bell = Doorbell()
             async let waiting: Void = bell.wait(atMost: Self.forever)

@@ -63,7 +63,8 @@ struct ManagementCallsTests {
                     environment: .production, name: .managementPath, value: "lowercased", learnedAt: Sample.now,
                     evidence: "TopicMismatch as registered, accepted in lowercase")
             ])
-        // The address was read before the spelling was stored. Another call with it causes no second mismatch.
+        // This address was read before the spelling was stored. Another call with this address causes no second
+        // mismatch.
         #expect(await stand.calls.list(at: address).isAccepted)
         #expect(stand.gateway.spelled == [Self.capitals, Self.lowercase, Self.lowercase])
     }

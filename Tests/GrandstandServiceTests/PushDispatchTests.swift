@@ -6,7 +6,8 @@ internal import Testing
 
 @testable internal import GrandstandService
 
-/// Single pushes in the dispatcher: sent to the devices' host, and judged as starts or updates.
+/// Single pushes in the dispatcher. They are sent to the APNs host for devices. If a stop interrupts them, starts and
+/// updates are treated differently.
 @Suite(.timeLimit(.minutes(1)))
 struct PushDispatchTests {
     private static func delivery(_ id: Int, isStart: Bool = false) throws -> ClaimedDelivery {
@@ -33,10 +34,11 @@ struct PushDispatchTests {
     }
 
     private static func dispatcher(
-        _ outbox: FakeOutbox, _ devices: FakeDevices, _ departures: LocalDepartures = LocalDepartures(), drain: Duration
+        _ outbox: FakeOutbox, _ devices: FakeDevices, _ directSends: LocalDirectSends = LocalDirectSends(),
+        drain: Duration
     ) -> Dispatcher {
         Dispatcher(
-            environment: .production, outbox: outbox, departures: departures,
+            environment: .production, outbox: outbox, directSends: directSends,
             sends: Sends(gateway: FakeGateway(), devices: devices, now: { Sample.now }), rates: Sample.rates(),
             signals: HandSignals(),
             settings: .init(concurrency: 20, laneInterval: 1, lease: 3_600, drain: Drain(drain)),
@@ -55,28 +57,28 @@ struct PushDispatchTests {
         running.cancel()
         await running.value
         valve.open()
-        #expect(outbox.books.released.map(\.id) == [1])
-        #expect(outbox.books.settled.map(\.delivery) == [2])
-        #expect(outbox.books.settled.map(\.verdict) == [.unknown(reason: Lane.unheard)])
+        #expect(outbox.record.released.map(\.id) == [1])
+        #expect(outbox.record.settled.map(\.delivery) == [2])
+        #expect(outbox.record.settled.map(\.verdict) == [.unknown(reason: Lane.unheard)])
     }
 
     @Test func `pushes that never began are given back, also starts`() async throws {
         let outbox = FakeOutbox([try Self.delivery(1)])
-        let (valve, departures) = (Valve(), LocalDepartures())
+        let (valve, directSends) = (Valve(), LocalDirectSends())
         let devices = FakeDevices { _ in
             await valve.pass()
             return .accepted((), APNsReceipt(requestID: nil))
         }
         let start = try Self.delivery(2, isStart: true)
-        let running = Task { await Self.dispatcher(outbox, devices, departures, drain: .seconds(3_600)).run() }
+        let running = Task { await Self.dispatcher(outbox, devices, directSends, drain: .seconds(3_600)).run() }
         await valve.hold(1)
         running.cancel()
-        while departures.claim(1, in: .production) != nil { await Task.yield() }
-        departures.depart([start], in: .production)
+        while directSends.claim(1, in: .production) != nil { await Task.yield() }
+        directSends.send([start], in: .production)
         await outbox.wait { !$0.released.isEmpty }
         valve.open()
         await running.value
-        #expect(outbox.books.released.map(\.id) == [2])
-        #expect(outbox.books.settled.map(\.delivery) == [1])
+        #expect(outbox.record.released.map(\.id) == [2])
+        #expect(outbox.record.settled.map(\.delivery) == [1])
     }
 }

@@ -15,7 +15,7 @@ internal import Testing
 struct QuotaSamplerTests {
     private static let noon = Date(timeIntervalSince1970: 1_795_262_400)
 
-    /// Runs a test with two replicas' samplers of one app.
+    /// Runs a test with one app and two samplers, which stand for two replicas.
     private static func with(_ body: (TestDatabase, Clock, [QuotaSampler]) async throws -> Void) async throws {
         try await withDatabase { test in
             try await PostgresAppStore(test.database).put(.sample())
@@ -33,7 +33,7 @@ struct QuotaSamplerTests {
         }
     }
 
-    /// Seconds after noon of the samples taken.
+    /// The times of the stored samples, in seconds after noon.
     private static func taken(_ test: TestDatabase) async throws -> [TimeInterval] {
         try await test.pool.query("select at from quota_samples where step = 300 order by at").map {
             try $0.decode(Date.self, "at").timeIntervalSince(noon)

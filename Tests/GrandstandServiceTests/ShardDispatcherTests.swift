@@ -73,8 +73,8 @@ struct ShardDispatcherTests {
         #expect(gateway.pushes.count == 600)
         #expect(Set(gateway.pushes.map(\.token)).count == 600)
         #expect(Set(gateway.pushes.map(\.requestID)).count == 600)
-        #expect(store.books.settled.allSatisfy { $0.outcomes.count == 200 })
-        #expect(store.books.settled.flatMap(\.outcomes).allSatisfy { $0.verdict == .accepted })
+        #expect(store.record.settled.allSatisfy { $0.outcomes.count == 200 })
+        #expect(store.record.settled.flatMap(\.outcomes).allSatisfy { $0.verdict == .accepted })
     }
 
     @Test func `while APNs refuses an app's key one push is sent, and the others are given back until the next`()
@@ -131,7 +131,7 @@ struct ShardDispatcherTests {
         let gateway = FakeDevices { byToken[$0.token] ?? .unsent("not scripted") }
         await Self.run(Self.dispatcher(store, gateway)) { await store.wait { $0.settled.count == 1 } }
         let verdicts = Dictionary(
-            uniqueKeysWithValues: store.books.settled[0].outcomes.map { ($0.member.installation, $0.verdict) })
+            uniqueKeysWithValues: store.record.settled[0].outcomes.map { ($0.member.installation, $0.verdict) })
         #expect(verdicts[1] == .accepted)
         #expect(verdicts[2] == .unknown(reason: "lost"))
         #expect(verdicts[3] == .gone(reason: "Unregistered", since: gone))
@@ -148,7 +148,8 @@ struct ShardDispatcherTests {
     }
 
     @Test func `while APNs does not work no further push becomes unknown`() async {
-        // Each answer takes a second, so the dispatcher treats twenty failures as an outage.
+        // The clock advances by a second with each failure. So twenty failures in a row last long enough to count as an
+        // outage.
         let clock = Mutex(Sample.now)
         let store = FakeStartStore([Self.shard(1, (1...500).map { Self.member($0) })])
         let gateway = FakeDevices { _ in
@@ -157,7 +158,7 @@ struct ShardDispatcherTests {
         }
         let dispatcher = Self.dispatcher(store, gateway, concurrency: 1, now: { clock.withLock { $0 } })
         await Self.run(dispatcher) { await store.wait { $0.settled.count == 1 } }
-        let outcomes = store.books.settled[0].outcomes
+        let outcomes = store.record.settled[0].outcomes
         #expect(outcomes.count == 500)
         #expect(outcomes.count { $0.verdict == .unknown(reason: "no answer") } == Circuit.threshold)
         #expect(outcomes.count { $0.verdict == nil } == 500 - Circuit.threshold)
@@ -168,7 +169,7 @@ struct ShardDispatcherTests {
         let gateway = FakeDevices()
         await Self.run(Self.dispatcher(store, gateway)) { await store.wait { $0.settled.count == 1 } }
         #expect(gateway.pushes.count == 1)
-        #expect(store.books.settled[0].outcomes.map(\.verdict) == [.accepted])
+        #expect(store.record.settled[0].outcomes.map(\.verdict) == [.accepted])
     }
 
     @Test
@@ -179,8 +180,8 @@ struct ShardDispatcherTests {
         let store = FakeStartStore([Self.shard(1, [Self.member(1)])], settlementFailures: 3)
         let dispatcher = Self.dispatcher(store, FakeDevices(), lease: 0.01, pollInterval: .milliseconds(5))
         await Self.run(dispatcher) { await store.wait { $0.settled.count == 1 } }
-        #expect(store.books.settled[0].outcomes.map(\.verdict) == [.accepted])
-        let log = store.books.log
+        #expect(store.record.settled[0].outcomes.map(\.verdict) == [.accepted])
+        let log = store.record.log
         let first = try #require(log.firstIndex(of: "failure"))
         let last = try #require(log.firstIndex(of: "settled"))
         // One claim may have been under way when the first attempt to settle failed.
@@ -194,7 +195,7 @@ struct ShardDispatcherTests {
         await store.wait { $0.log.contains("failure") }
         running.cancel()
         await running.value
-        #expect(store.books.settled.isEmpty)
+        #expect(store.record.settled.isEmpty)
     }
 
     @Test func `a claim names the runs whose shards this replica has`() async {
@@ -224,7 +225,7 @@ struct ShardDispatcherTests {
             valve.open()
             await store.wait { $0.settled.count == 1 }
         }
-        #expect(store.books.extended.allSatisfy { $0 == [7] })
+        #expect(store.record.extended.allSatisfy { $0 == [7] })
     }
 
     @Test func `a stop sends nothing more, and records what was sent`() async {
@@ -241,7 +242,7 @@ struct ShardDispatcherTests {
         await gateway.cancelled()
         valve.open()
         await running.value
-        let outcomes = store.books.settled.flatMap(\.outcomes)
+        let outcomes = store.record.settled.flatMap(\.outcomes)
         #expect(outcomes.count == 100)
         #expect(outcomes.count { $0.verdict == .accepted } == 5)
         #expect(gateway.pushes.count == 5)

@@ -29,7 +29,8 @@ struct WorkLoopTests {
             written.yield(entry)
         }
 
-        /// Waits for this number of entries that were not awaited before.
+        /// Waits until `count` more entries satisfy `isWanted`. Entries that an earlier call has read do not count
+        /// again.
         func wait(for count: Int, where isWanted: (Entry) -> Bool) async {
             var left = count
             for await entry in events where isWanted(entry) {

@@ -50,29 +50,30 @@ struct BatchTests {
     private struct Away: Error, Equatable {}
 
     private static func batch(
-        _ works: Works, places: Int = 1, patience: Duration = .zero, limit: Int = 100,
+        _ works: Works, places: Int = 1, extraPlaceDelay: Duration = .zero, limit: Int = 100,
         _ outcome: @escaping @Sendable ([Int]) throws -> Void = { _ in }
     ) -> Batch<Int, Int> {
-        Batch(places: places, patience: patience, limit: limit, isEveryones: { $0 is Away }) { items in
+        Batch(places: places, extraPlaceDelay: extraPlaceDelay, limit: limit, failsWholeBatch: { $0 is Away }) {
+            items in
             await works.begin(items)
             try outcome(items)
             return items.map { $0 * 10 }
         }
     }
 
-    /// - Parameter fails: whether the first batch fails. After a failed batch the next one begins at once. After a
-    ///   successful one it begins after the pause of `restPerWork`.
+    /// - Parameter fails: whether the first batch fails. After a failed batch the next batch begins at once. After a
+    ///   successful batch the next batch begins after the pause of `restPerWork`.
     @Test(arguments: [false, true])
     func `a batch of waiting callers has the time limit of its callers`(fails: Bool) async throws {
         let works = Works()
         let limits = Mutex<[Duration?]>([])
         let batch = Batch<Int, Int>(limit: 100, restPerWork: 1) { items in
-            limits.withLock { $0.append(PostgresPatience.current?.limit) }
+            limits.withLock { $0.append(PostgresTimeLimit.current?.limit) }
             await works.begin(items)
             if fails, items == [1] { throw Problem.contention }
             return items
         }
-        try await PostgresPatience.$current.withValue(PostgresPatience(silence: .seconds(3), limit: .seconds(7))) {
+        try await PostgresTimeLimit.$current.withValue(PostgresTimeLimit(silence: .seconds(3), limit: .seconds(7))) {
             let first = Task { try await batch.run(1) }
             try await until("the first is under way") { works.begun.count == 1 }
             let second = Task { try await batch.run(2) }
@@ -86,7 +87,7 @@ struct BatchTests {
 
     private typealias Running = Task<Int, any Error>
 
-    /// 1 is under way; 2 and 3 wait, in this order.
+    /// Starts three calls: 1 is under way, and 2 and 3 wait, in this order.
     private static func twoBehindOne(
         _ batch: Batch<Int, Int>, _ works: Works
     ) async throws -> (Running, Running, Running) {
@@ -134,7 +135,7 @@ struct BatchTests {
 
     @Test func `a second batch starts in parallel only if the first has run for a while`() async throws {
         let works = Works()
-        let batch = Self.batch(works, places: 2, patience: .seconds(3_600))
+        let batch = Self.batch(works, places: 2, extraPlaceDelay: .seconds(3_600))
         async let first = batch.run(1)
         try await until("the first is under way") { works.begun.count == 1 }
         async let second = batch.run(2)
@@ -146,7 +147,7 @@ struct BatchTests {
 
     @Test func `a call behind a slow batch starts in parallel, even if no other call comes`() async throws {
         let works = Works()
-        let batch = Self.batch(works, places: 2, patience: .milliseconds(1))
+        let batch = Self.batch(works, places: 2, extraPlaceDelay: .milliseconds(1))
         async let first = batch.run(1)
         try await until("the first is under way") { works.begun.count == 1 }
         async let second = batch.run(2)

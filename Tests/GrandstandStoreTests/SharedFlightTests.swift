@@ -32,7 +32,7 @@ struct SharedFlightTests {
 
         /// Asks with a time limit of zero.
         func askHastily() async -> Problem.Kind? {
-            await PostgresPatience.$current.withValue(PostgresPatience(silence: .zero, limit: .zero)) {
+            await PostgresTimeLimit.$current.withValue(PostgresTimeLimit(silence: .zero, limit: .zero)) {
                 do {
                     _ = try await ask()
                     return nil
@@ -53,7 +53,7 @@ struct SharedFlightTests {
         func letThrough() { gate.continuation.yield() }
     }
 
-    @Test func `a caller during a query shares the next one`() async throws {
+    @Test func `callers that come during a query share the next query`() async throws {
         let costly = Costly()
         let first = Task { try await costly.ask() }
         await costly.began()
@@ -81,7 +81,7 @@ struct SharedFlightTests {
         while await costly.answers.sharingCount("a") < 3 { await Task.yield() }
         costly.letThrough()
         for task in again { #expect(try await task.value == 1) }
-        // The answer is kept for a while. Callers that come after it get it, too.
+        // The answer is kept for a while. Callers that come in this time get it, too.
         while await !costly.answers.keeps("a") { await Task.yield() }
         #expect(try await costly.ask() == 1)
         costly.rested.continuation.yield()

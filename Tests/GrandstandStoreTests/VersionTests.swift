@@ -9,7 +9,7 @@ internal import Testing
 /// If two callers write at the same time, one is refused.
 @Suite(.timeLimit(.minutes(2)))
 struct VersionTests {
-    /// How many of these tries were not refused as `version-mismatch`.
+    /// How many of `count` concurrent writes were not refused as `version-mismatch`.
     private func winners(_ count: Int, _ write: @escaping @Sendable (Int) async throws -> Void) async throws -> Int {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 0..<count {

@@ -7,7 +7,8 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Swift enums, Postgres types and drawings list the same words, compared in both directions.
+/// Swift enums, PostgreSQL types and the diagrams in the documentation have the same values. They are compared in both
+/// directions.
 struct VocabularyTests {
     @Test func `every Postgres enum has the cases of its Swift enum in the same order`() async throws {
         func words<Word: CaseIterable & RawRepresentable<String>>(_ type: Word.Type) -> [String] {
@@ -93,7 +94,7 @@ struct VocabularyTests {
         let drawings = String(decoding: bytes, as: UTF8.self).split(separator: "```mermaid").dropFirst().map { part in
             Set(part.prefix { $0 != "`" }.split(separator: "\n").flatMap(states))
         }
-        // The third drawing, of connections, is tested in APNsClientTests.
+        // The third diagram, of connections, is tested in APNsClientTests.
         #expect(
             drawings.prefix(2) == [
                 Set(Channel.State.allCases.map(\.rawValue)), Set(Delivery.State.allCases.map(\.rawValue)),

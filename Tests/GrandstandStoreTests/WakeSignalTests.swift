@@ -8,7 +8,8 @@ internal import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct WakeSignalTests {
-    /// Runs `body` with both topics' wake-ups, after the first one, which means that listening has begun.
+    /// Runs `body` with the wake-ups of both topics. It starts after the first wake-up of each topic, because from then
+    /// on the signals listen to PostgreSQL.
     private func withWakes(
         _ body: (
             Stores, inout AsyncStream<Void>.AsyncIterator, inout AsyncStream<Void>.AsyncIterator

@@ -42,7 +42,8 @@ struct CircuitTests {
         #expect(circuit.pause(now: opening) == 0.5)
         #expect(circuit.admits(100, flying: 5, now: opening.addingTimeInterval(0.5)) == 1)
         #expect(circuit.admits(100, flying: 6, now: opening.addingTimeInterval(0.5)) == 0)
-        // The probe was withheld by this server, so another one may be sent.
+        // This server did not send the admitted request, so the request says nothing about the host. Another request
+        // may be sent.
         circuit.record(.silent, now: opening.addingTimeInterval(0.6), jitter: 1)
         #expect(circuit.admits(100, flying: 0, now: opening.addingTimeInterval(0.6)) == 1)
     }

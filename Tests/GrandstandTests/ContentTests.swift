@@ -105,15 +105,14 @@ struct ContentTests {
 
     // MARK: Work
 
-    /// The time limit of a check, a rule or an alert on a busy machine. Without limits on the work, each of these takes
-    /// much longer.
+    /// The time limit of a check on a busy machine. Without a limit on the work, the check takes much longer.
     private static let soon = Duration.seconds(2)
 
     @Test func `a chain of references is refused with its place`() throws {
         let problem = try #require(throws: Problem.self) {
             try Self.schema(Self.chain(50))
         }
-        #expect(problem.errors.map(\.detail).contains { $0.contains("more than 16 others in turn") })
+        #expect(problem.errors.map(\.detail).contains { $0.contains("through more than 16 others") })
         let longest = try Self.schema(Self.chain(14))
         #expect(longest.faults(of: Array(#"{"a":{"a":1}}"#.utf8), at: "").isEmpty)
     }

@@ -56,7 +56,8 @@ struct DeclarationWarningsTests {
         #expect(unknown.count == 1)
         #expect(unknown.first?.contains("keep their times") == true)
         #expect(unknown.first?.contains(RFC3339.text(Self.at(3_000))) == true)
-        // The warning uses the event's new start: 600 s after it is later than endsAt.
+        // The warning uses the event's new start. The message is sent 600 s after this start, which is later than
+        // `endsAt`.
         let after = [Scheduled(sendAt: Self.at(3_000), afterStart: 600)]
         let late = Self.declared(7_200, 7_500).moving(after, from: Self.times(2_400, 7_500))
         #expect(

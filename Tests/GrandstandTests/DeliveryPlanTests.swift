@@ -43,8 +43,8 @@ struct DeliveryPlanTests {
         #expect(plan.expiresAt == now.addingTimeInterval(300))
     }
 
-    /// The header is in whole seconds. If it were rounded down, its time would pass before the deadline, for example at
-    /// 0.999 s.
+    /// `apns-expiration` is in whole seconds. It is rounded up. If it were rounded down, the header's time could be
+    /// before the deadline, for example if the deadline is at 0.999 s.
     @Test func `until the deadline the header's time has not passed, and it is at most 8 h ahead`() throws {
         for fraction in [0, 0.000_001, 0.25, 0.5, 0.999, 0.999_999] {
             let now = Date(timeIntervalSince1970: Double(epoch) + fraction)

@@ -86,8 +86,9 @@ struct ChannelTenureTests {
         // The `end` is expected at `endsAt`. With `mostRecentMessageStored`, APNs stores it for eight hours.
         #expect(frees(course(ends: 2)) == hours(6))
         #expect(frees(course(ends: 2), stored: true) == hours(10))
-        // The event gets neither an `end` nor another message. Its place is free four hours after the server has closed
-        // it, at the earliest.
+        // If `endsAt` has passed, or there is none, the forecast expects no `end`. It assumes that no message follows,
+        // and that the server closes the event. The place is free four hours after the server has closed the event, at
+        // the earliest.
         #expect(frees(course(ends: 2), stored: true, at: 3) == hours(18))
         #expect(frees(course(), at: 3) == hours(52))
         #expect(frees(course(), needed: 60, at: 3) == hours(60))

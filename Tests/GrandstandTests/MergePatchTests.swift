@@ -2,7 +2,7 @@ internal import Grandstand
 internal import JSON
 internal import Testing
 
-/// RFC 7396.
+/// Merge patches as in RFC 7396.
 struct MergePatchTests {
     private func apply(_ patch: String, to target: String, keepsNulls: Bool = false) throws -> String {
         String(

@@ -37,7 +37,7 @@ struct PushRuleTests {
         }
     }
 
-    @Test func `a start has its own keys and the organiser's bytes`() {
+    @Test func `a start has its own members and the caller's bytes`() {
         var payload = BroadcastPayload(
             event: .start, contentState: Array(#"{"n": 1.0}"#.utf8), alert: Array(#"{"title":"t"}"#.utf8),
             start: .init(attributesType: Array(#""M""#.utf8), attributes: Array(#"{ "a":1}"#.utf8), input: .token))

@@ -41,7 +41,7 @@ struct SendTimeTests {
     @Test func `a relative time is refused if the event has no start, with the reason`() throws {
         for (target, words) in [
             (BroadcastTarget.event(key), "startsAt of the event derby, which has none"),
-            (.channel(UUID()), "this is for none"),
+            (.channel(UUID()), "this broadcast is not for an event"),
         ] {
             let problem = try #require(
                 #expect(throws: Problem.self) {

@@ -9,7 +9,7 @@ struct TokenStandingTests {
 
     private func at(_ seconds: TimeInterval) -> Date { Self.start.addingTimeInterval(seconds) }
 
-    /// Refused at 0 s and 1 s.
+    /// A standing after refusals at 0 s and 1 s.
     private func refused() -> TokenStanding {
         var standing = TokenStanding()
         _ = standing.use(Self.key)

@@ -24,7 +24,7 @@ struct VerdictTests {
     @Test(arguments: [
         APNsReason.payloadTooLarge, .topicDisallowed, .broadcastFeatureNotEnabled, .badExpirationDate, .badPriority,
     ])
-    func `a refusal that repeating cannot change ends after one attempt`(reason: APNsReason) {
+    func `after a refusal that a repetition cannot change there is no second attempt`(reason: APNsReason) {
         guard case .rejected(let refusal) = verdict(refusal(reason)) else {
             Issue.record("\(reason) was not rejected")
             return

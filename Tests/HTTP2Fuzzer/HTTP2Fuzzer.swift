@@ -16,7 +16,8 @@ func fuzzOne(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// libFuzzer's loop, because the package manager's `main` replaces libFuzzer's own.
+/// libFuzzer's loop. This program calls it, because the `main` of the package manager's build replaces libFuzzer's own
+/// `main`.
 @_silgen_name("LLVMFuzzerRunDriver")
 func runDriver(
     _ count: UnsafeMutablePointer<CInt>,

@@ -72,7 +72,7 @@ struct JSONScannerTests {
         "nul", "truex", "\"\u{1}\"", "\"\n\"", #""\x""#, #""\u12""#, #""\u12G4""#, #""\ud800""#, #""\ud800\u0041""#,
         #""\ud800\n""#, #""\udc00""#, "\"abc", #""abc\"#, #"["\"]"#,
     ])
-    func `JSON that RFC 8259 does not allow is refused, read or skipped`(text: String) {
+    func `JSON that RFC 8259 does not allow is refused, whether it is read or skipped`(text: String) {
         let faults = faults(Array(text.utf8))
         #expect(faults[0] != nil && faults[0] == faults[1])
         #expect(faults[0].map { $0.kind == .malformed && $0.offset <= text.utf8.count } == true)

@@ -31,7 +31,7 @@ struct MatchDay: AsyncParsableCommand {
     @Option(help: "Updates a minute, of all matches together.") var updates = 2_000
     @Option(help: "Matches at the same time.") var matches = 100
     @Option(help: "Seconds between two kills.") var killEvery = 20
-    @Option(help: "The program: grandstand, beside this one unless it is said.") var grandstand: String?
+    @Option(help: "The program to run. Default: grandstand in the folder of this program.") var grandstand: String?
     @Option(help: "The newer build that replaces it; unset, the same again.") var newer: String?
     @Option(help: "Where HAProxy listens; the replicas have the next ports.") var port = 18_080
     @Option(help: "HAProxy's configuration.") var haproxy = "docker/haproxy.cfg"

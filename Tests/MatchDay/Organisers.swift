@@ -10,7 +10,7 @@ struct Organisers: Sendable {
         let match: Int
         let step: Int
         let broadcast: String
-        /// From the first attempt to the 202.
+        /// The time from the first attempt to the 202.
         let took: Duration
         let attempts: Int
     }

@@ -10,11 +10,11 @@ struct Verdict {
     private var accepted = 0
     /// How many of the accepted updates APNs accepted.
     private var sent = 0
-    /// How many of them were superseded by newer state that APNs accepted.
+    /// How many of the accepted updates were superseded by newer state that APNs accepted.
     private var superseded = 0
-    /// How many of them failed by the ledger's record, by its state and reason.
+    /// How many of the accepted updates failed according to the ledger, by state and reason.
     private var failed: [String: Int] = [:]
-    /// Those of them that neither APNs nor the ledger accounts for.
+    /// The accepted updates that neither APNs nor the ledger accounts for.
     private var lost: [String] = []
     private let order: ArrivalOrder
     private var channels = 0
@@ -24,7 +24,7 @@ struct Verdict {
     private var took: [Duration] = []
     private var repeated = 0
 
-    /// Waits until nothing is pending, then compares.
+    /// Waits until nothing is pending. Then compares the accepted updates with the simulator's journal and the ledger.
     init(calls: [Organisers.Call], ground: Ground, matches: Int) async throws {
         try await until("nothing is pending", within: .seconds(90)) {
             try await ground.rows("select from deliveries where settled_at is null limit 1").isEmpty

@@ -3,7 +3,8 @@ package import GrandstandClient
 package import GrandstandLiveActivities
 internal import Synchronization
 
-/// A server for one app, in memory, with the rules of the real one. The test decides what the network before it does.
+/// A server for one app, in memory, with the rules of the real one. The test decides what the network does with each
+/// request.
 package final class FakeServer: DeviceServer {
     /// An installation as the server has it.
     package struct Installation: Sendable, Equatable {
@@ -23,11 +24,11 @@ package final class FakeServer: DeviceServer {
     /// What becomes of a request on its way.
     package enum Fate: Sendable {
         case arrives
-        /// It does not arrive.
+        /// The request does not arrive.
         case lost
-        /// It arrives, the answer does not.
-        case unheard
-        /// It arrives twice.
+        /// The request arrives, but its answer does not.
+        case answerLost
+        /// The request arrives twice.
         case doubled
         /// The phone gives up. The request arrives after this many later requests.
         case late(Int)
@@ -87,7 +88,7 @@ package final class FakeServer: DeviceServer {
             switch fate {
             case .arrives: return Self.take(request, credential, &state)
             case .lost: return .unanswered("lost")
-            case .unheard:
+            case .answerLost:
                 _ = Self.take(request, credential, &state)
                 return .unanswered("unheard")
             case .doubled:

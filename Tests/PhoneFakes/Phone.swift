@@ -2,7 +2,7 @@ package import Foundation
 package import GrandstandClient
 package import GrandstandLiveActivities
 
-/// A phone with a disk, a keychain and a host, on which the app is launched and killed.
+/// A phone with a disk, a keychain and a stand-in for ActivityKit, on which the app is launched and killed.
 package struct Phone: Sendable {
     package let folder: URL
     package let host: FakeHost

@@ -1,7 +1,8 @@
 package import FoundationEssentials
 package import Grandstand
 
-/// An `IdempotencyStore` whose answers the test sets, for requests that are carried out once or in several steps.
+/// An `IdempotencyStore` whose answers the test sets: `atOnce` for requests in one transaction (`once`), and `stepwise`
+/// for requests in several steps (`inSteps`).
 package struct FakeIdempotency: IdempotencyStore {
     package typealias Work = @Sendable () async throws -> KeptAnswer
     package typealias Recovery = @Sendable (UUID) async throws -> KeptAnswer?

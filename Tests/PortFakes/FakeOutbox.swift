@@ -2,7 +2,8 @@ package import APNsWire
 package import FoundationEssentials
 package import Grandstand
 
-/// An `Outbox` whose answers the test sets, for the calls of routes.
+/// An `Outbox` whose answers the test sets. It answers only the calls that HTTP routes make. All other calls throw
+/// `Unasked`.
 package struct FakeOutbox: Outbox {
     package typealias List = @Sendable (EventKey, AppReach, PageRequest) throws -> Page<Broadcast>
 

@@ -2,7 +2,8 @@ package import APNsWire
 package import FoundationEssentials
 package import Grandstand
 
-/// A `ReconciliationStore` whose answers the test sets, for runs by hand and reports.
+/// A `ReconciliationStore` whose answers the test sets. It answers only calls about runs that a person starts, and
+/// calls about reports. All other calls throw `Unasked`.
 package struct FakeReconciliations: ReconciliationStore {
     package var read: @Sendable (UUID, AppEnvironment) throws -> [UInt8]? = { _, _ in throw Unasked() }
     package var list: @Sendable (AppEnvironment, PageRequest) throws -> Page<[UInt8]> = { _, _ in throw Unasked() }

@@ -2,7 +2,8 @@ package import APNsWire
 package import FoundationEssentials
 package import Grandstand
 
-/// A `StartStore` whose answers the test sets, for requests of people. Nothing can be claimed.
+/// A `StartStore` whose answers the test sets. It answers only the requests of people. All other calls throw `Unasked`,
+/// so nothing can be claimed.
 package struct FakeStarts: StartStore {
     package var ask: @Sendable (EventKey, AppReach) throws -> Void = { _, _ in throw Unasked() }
     package var halt: @Sendable (EventKey, AppReach) throws -> Void = { _, _ in throw Unasked() }

@@ -44,7 +44,7 @@ struct FreezeTests {
             for other in others { #expect(await other.value != nil) }
             let first = began.duration(to: .now)
             #expect(first > .seconds(3) && first < .seconds(10), "\(first)")
-            // Work without a time limit is not given up so soon.
+            // Work without a time limit is not given up when the requests are given up.
             let loop = Task { try await pool.query("select 3::bigint")[0].decode(Int.self) }
             let again = ContinuousClock.now
             #expect(await Self.asRequest { try await pool.query("select 1") } != nil)
@@ -81,14 +81,15 @@ struct FreezeTests {
         }
     }
 
-    /// A server of which only some processes are stopped is like a lock that is never released: others get answers.
+    /// If only some processes of a server are stopped, a query waits as for a lock that is never released, while other
+    /// queries get answers. The test uses such a lock.
     @Test func `the waits of a request are limited together, even if others get answers`() async throws {
         try await Self.withServer(.socket) { _, pool in
-            let patience = PostgresPatience(silence: .seconds(4), limit: .seconds(4))
+            let timeLimit = PostgresTimeLimit(silence: .seconds(4), limit: .seconds(4))
             try await pool.withConnection { holder in
                 try await holder.query("select pg_advisory_lock(1)")
                 let waiting = Task {
-                    await PostgresPatience.$current.withValue(patience) {
+                    await PostgresTimeLimit.$current.withValue(timeLimit) {
                         _ = try? await pool.query("select pg_sleep(3)")
                         return await Self.kind { try await pool.query("select pg_advisory_lock(1)") }
                     }
@@ -97,12 +98,12 @@ struct FreezeTests {
                 try await Self.until {
                     try await !holder.query("select from pg_locks where locktype = 'advisory' and not granted").isEmpty
                 }
-                #expect(patience.rest < .seconds(1.1), "\(patience.rest)")
+                #expect(timeLimit.rest < .seconds(1.1), "\(timeLimit.rest)")
                 #expect(await waiting.value == .timedOut)
-                // If each query had its own limit, the two would take seven seconds.
+                // If each query had its own limit, the two queries together would take seven seconds.
                 #expect(began.duration(to: .now) < .seconds(6), "\(began.duration(to: .now))")
-                // Work for several callers gets the whole time again.
-                #expect(patience.rest < .seconds(0.3) && patience.renewed().rest == .seconds(4))
+                // `renewed()` is for work that serves several callers. The renewed limit has its whole time again.
+                #expect(timeLimit.rest < .seconds(0.3) && timeLimit.renewed().rest == .seconds(4))
             }
         }
     }
@@ -112,12 +113,12 @@ struct FreezeTests {
     {
         try await Self.withServer(.socket) { cluster, pool in
             let long = Task {
-                await PostgresPatience.$current.withValue(PostgresPatience.request().long) {
+                await PostgresTimeLimit.$current.withValue(PostgresTimeLimit.request().long) {
                     await Self.kind { try await pool.query("select pg_sleep(60)") }
                 }
             }
-            // The server answers other queries after this query began. The query must wait for one time limit after the
-            // last of these answers, not for two.
+            // The server answers other queries after this query began. After the last of these answers, the query is
+            // given up after one time limit, not after two.
             try await Self.until {
                 try await !pool.query(
                     "select from pg_stat_activity where query = 'select pg_sleep(60)' and state = 'active'"
@@ -140,7 +141,7 @@ struct FreezeTests {
             try await Self.until { pool.connections.busy == 4 }
             let waiting = (0..<4).map { _ in
                 Task {
-                    await PostgresPatience.$current.withValue(PostgresPatience.request().long) {
+                    await PostgresTimeLimit.$current.withValue(PostgresTimeLimit.request().long) {
                         await Self.kind { try await pool.query("select 2") }
                     }
                 }
@@ -155,7 +156,7 @@ struct FreezeTests {
 
     /// - Returns: why `body` failed; `nil`: it succeeded.
     private static func asRequest<Value>(_ body: () async throws -> Value) async -> PostgresError.Kind? {
-        await PostgresPatience.$current.withValue(.request()) { await kind(body) }
+        await PostgresTimeLimit.$current.withValue(.request()) { await kind(body) }
     }
 
     /// A separate server for one test, and a pool of four open connections.

@@ -2,7 +2,7 @@ internal import Postgres
 internal import Synchronization
 internal import Testing
 
-/// Notices of a pool's own transactions.
+/// A pool delivers what RAISE NOTICE sends in its transactions.
 @Suite(.timeLimit(.minutes(2)))
 struct NoticeTests {
     private final class Heard: Sendable {

@@ -271,8 +271,8 @@ struct PoolTests {
         await pool.close()
     }
 
-    /// Two servers in one connection string. When `body` begins, the first one refuses writes.
-    private func withAbandoned(
+    /// Two servers in one connection string. After `body` has called `abandon`, the first one refuses writes.
+    private func withFailover(
         _ body: (PostgresPool, _ abandon: () async throws -> Void) async throws -> Void
     ) async throws {
         let (one, two) = (TestCluster.own(), TestCluster.own())
@@ -307,7 +307,7 @@ struct PoolTests {
     @Test func `a server that no longer accepts writes is left, with all its connections, for one that does`()
         async throws
     {
-        try await withAbandoned { pool, abandon in
+        try await withFailover { pool, abandon in
             // Three connections to the first server.
             try await withThrowingTaskGroup(of: String.self) { group in
                 for _ in 0..<3 {
@@ -317,7 +317,7 @@ struct PoolTests {
             }
             try await abandon()
             // Each session of the first server learns of the change when it runs next, so a few more queries may be
-            // answered there. After the first refusal none is.
+            // answered there. After the first refusal, this server answers no more queries.
             var refused = false
             while !refused {
                 do {
@@ -335,7 +335,7 @@ struct PoolTests {
     }
 
     @Test func `reads and listeners also move to the new server when theirs stops accepting writes`() async throws {
-        try await withAbandoned { pool, abandon in
+        try await withFailover { pool, abandon in
             var heard = pool.notifications(on: ["goals"]).makeAsyncIterator()
             #expect(await heard.next() == .listening)
             try await abandon()

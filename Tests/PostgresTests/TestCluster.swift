@@ -25,7 +25,7 @@ enum TestCluster {
 
     /// A separate server for one test, to be stopped and started.
     ///
-    /// - Parameter tcpPort: `nil`: it is only reachable through its socket.
+    /// - Parameter tcpPort: `nil`: the server is reachable only through its socket.
     static func own(tcpPort: Int? = nil) -> PostgresCluster {
         PostgresCluster(directory: temporaryDirectory("own"), logger: quiet, durable: false, tcpPort: tcpPort)
     }

@@ -5,7 +5,7 @@ internal import Testing
 @testable internal import WebhookClient
 
 struct SignatureTests {
-    /// The example of the Standard Webhooks specification's reference libraries.
+    /// The example in the reference libraries of the Standard Webhooks specification.
     @Test func `the published example has the published signature`() throws {
         let secret = try #require(WebhookSecret(rawValue: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"))
         let headers = WebhookSignature.headers(

@@ -157,7 +157,7 @@ struct WebhookClientTests {
         }
     }
 
-    /// In a separate process, because `setenv` next to threads that read the environment may crash.
+    /// The test runs in a separate process, because `setenv` may crash while other threads read the environment.
     @Test func `proxies in the environment are ignored`() async {
         await #expect(processExitsWith: .success) {
             try await Receiver.with { proxy in

@@ -6,7 +6,7 @@ struct Backoff: Sendable, Hashable {
     /// The longest pause after any number of failures.
     var ceiling: Duration = .seconds(15)
 
-    /// The longest pause after a connection that APNs ended because of device tokens.
+    /// The longest pause after a connection that APNs ended because too many device tokens were wrong.
     var afterDeviceTokens: Duration = .seconds(1)
 
     /// Failures in a row.

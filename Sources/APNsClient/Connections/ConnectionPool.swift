@@ -5,7 +5,8 @@ internal import Synchronization
 /// The connections to one endpoint for one team and key. APNs binds a connection to the first token on it, so
 /// credentials never share a pool (docs/internals/apns.md section 5).
 ///
-/// A connection that ended or failed gets no new requests. Its open requests finish, and a new connection replaces it.
+/// A connection that accepts no more requests, e.g. after GOAWAY, leaves the pool, and a new connection replaces it.
+/// The open requests of the old connection can still finish.
 final class ConnectionPool: Sendable {
     /// The pool is closed. Trying again is useless.
     struct Closed: Error, CustomStringConvertible {
@@ -38,10 +39,10 @@ final class ConnectionPool: Sendable {
         var opening: [Int: Task<Void, Never>] = [:]
         var waiters: [Int: CheckedContinuation<Result<Void, any Error>, Never>] = [:]
         var lastTicket = 0
-        /// The number of the last request.
+        /// The number of the last request. It decides which of several connections with equal load is used.
         var turn = 0
         var backoff = Backoff()
-        /// No attempt to connect before this time.
+        /// The pool does not try to connect before this time.
         var pause: ContinuousClock.Instant?
         var isRetryScheduled = false
         /// Why the last attempt failed; `nil` after a success.
@@ -258,8 +259,9 @@ final class ConnectionPool: Sendable {
                 state.silence = (reason, lastRead)
             }
             state.members.removeAll { $0 === member }
-            // If APNs accepted no token on the connection, or ended it because of mistakes in the requests, the next
-            // connection would end in the same way. Then a pause follows.
+            // No pause is needed if APNs accepted a token on the connection and the connection ended without a GOAWAY
+            // or for a normal reason. Otherwise the pool waits before the next attempt, because the next connection
+            // would probably end in the same way.
             if member.isProven, goAway?.isOrdinary ?? true {
                 state.backoff.succeeded()
                 state.pause = nil

@@ -28,8 +28,8 @@ struct GoAwayReason: Equatable {
         return reasons.contains { $0.rawValue == text }
     }
 
-    /// The value for metrics: the reason if it has only letters, at most 40. Other texts become `other`, so that there
-    /// are few label values.
+    /// The value for metrics: the reason if it has only letters, at most 40; `none` without a reason. Other texts
+    /// become `other`, so that there are few label values.
     var label: String {
         switch text {
         case nil: "none"

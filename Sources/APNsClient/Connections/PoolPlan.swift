@@ -2,7 +2,8 @@ internal import HTTP2
 
 /// Decides the next steps of a pool from the load of its connections. It is a pure value without sockets and clocks.
 struct PoolPlan {
-    /// The number of connections that the pool opens for concurrent requests even if none of the connections is full.
+    /// The normal number of connections. Up to this number, the pool opens another connection if requests wait for one,
+    /// or if every connection has a request, even if none is full.
     let target: Int
     /// The most connections under load.
     let bound: Int
@@ -19,8 +20,8 @@ struct PoolPlan {
     /// The known state of a connection.
     struct Member: Equatable {
         var load: HTTP2ConnectionLoad
-        /// Whether APNs has accepted a token on it. Before that it has only one stream, so its load says nothing about
-        /// its capacity.
+        /// Whether APNs has accepted a token on this connection. Before APNs accepts a token, the connection has only
+        /// one stream, so its load says nothing about its capacity.
         var isProven: Bool
     }
 
@@ -29,8 +30,8 @@ struct PoolPlan {
     ///
     /// - Parameters:
     ///   - avoided: the connection of the previous try. It is used only if there is no other.
-    ///   - turn: the number of the request. Connections with equal load take turns, so that a limit of APNs per
-    ///     connection does not affect only one.
+    ///   - turn: the number of the request. Connections with equal load take turns, so that a limit that APNs has for
+    ///     each connection does not always affect the same connection.
     func choose(_ members: [Member], avoiding avoided: Int? = nil, turn: Int = 0) -> Int? {
         var best: Int?
         for offset in members.indices {
@@ -69,8 +70,8 @@ struct PoolPlan {
         if count < target {
             return waiters > opening || opening == 0 && usable.allSatisfy { $0.load.requests > 0 }
         }
-        // Open one at a time, and only when APNs has accepted a token on every other connection and all of them are
-        // full.
+        // Above the normal number, connections are opened one at a time, and only when APNs has accepted a token on
+        // every existing connection and all of them are full.
         return count < bound && opening == 0
             && usable.allSatisfy { $0.isProven && ($0.load.requests >= Self.full || $0.load.free <= 0) }
     }

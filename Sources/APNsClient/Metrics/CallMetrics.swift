@@ -23,7 +23,7 @@ final class CallMetrics: Sendable {
         let result: String
     }
 
-    /// The refusals that concern the device token. Others are only in `grandstand_apns_answers_total`.
+    /// The refusals that concern the device token. Other refusals are counted only in `grandstand_apns_answers_total`.
     private static let tokenReasons: Set<APNsReason> = [
         .badDeviceToken, .deviceTokenNotForTopic, .expiredToken, .unregistered,
     ]

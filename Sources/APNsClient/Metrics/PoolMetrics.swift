@@ -43,7 +43,7 @@ final class PoolMetrics: Sendable {
 
     func goAway(_ reason: GoAwayReason) { count("grandstand_apns_goaways_total", ("reason", reason.label)) }
 
-    /// These events are rare, so the counter is created at each call.
+    /// Failed attempts to connect and GOAWAYs are rare, so the counter is created at each call.
     private func count(_ name: String, _ label: (String, String)) {
         Counter(label: name, dimensions: labels + [label], factory: factory).increment()
     }

@@ -16,7 +16,7 @@ package final class KeyRing: Sendable {
     /// - Parameter directory: the folder with the files `AuthKey_<KEYID>.p8`. It need not exist yet.
     package init(directory: String) { self.directory = directory }
 
-    /// Whether the file of `keyID` can sign.
+    /// Whether the key file of `keyID` exists and contains a usable key.
     package func state(of keyID: String) -> KeyFileState {
         switch key(keyID) {
         case .success: .ok

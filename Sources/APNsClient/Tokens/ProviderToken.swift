@@ -6,7 +6,7 @@ struct ProviderToken: Sendable, Hashable {
     /// Seconds since 1970.
     let issuedAt: Int
     let text: String
-    /// The fingerprint of the key that signed it.
+    /// The fingerprint of the key that signed this token.
     let fingerprint: [UInt8]
 
     init(credentials: Credentials, key: SigningKey, issuedAt: Int) throws {
@@ -37,7 +37,7 @@ struct ProviderToken: Sendable, Hashable {
 }
 
 extension ProviderToken: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Does not contain the text, which is a secret.
+    /// The description does not contain the text of the token, because the text is a secret.
     var description: String { "provider token issued at \(issuedAt)" }
     var debugDescription: String { description }
 }

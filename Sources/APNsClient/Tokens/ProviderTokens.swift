@@ -8,9 +8,9 @@ internal import Synchronization
 final class ProviderTokens: Sendable {
     private struct Entry {
         var token: ProviderToken
-        /// The token before this one. It is used again if APNs refuses the change as too soon.
+        /// The token that `token` replaced. It is used again if APNs answers that the token changed too soon.
         var previous: ProviderToken?
-        /// No renewal before this time, even if the schedule requires one.
+        /// The token is not renewed before this time, even if the schedule requires a renewal.
         var heldUntil = 0
         /// When to check the key file next.
         var fileCheckAt: Int
@@ -18,7 +18,7 @@ final class ProviderTokens: Sendable {
 
     private struct State {
         var entries: [Credentials: Entry] = [:]
-        /// The renewals in progress, one for each key. Callers that need the token wait for it.
+        /// The renewals in progress, one for each key. Callers that need the new token wait for the renewal.
         var renewals: [Credentials: Task<ProviderToken, any Error>] = [:]
     }
 
@@ -76,8 +76,8 @@ final class ProviderTokens: Sendable {
         return try await renewal(of: credentials, issuedAt: time, replacing: token.issuedAt).value != token
     }
 
-    /// Goes back to the previous token after APNs called the change too soon, if that token is still valid. No new
-    /// token is made for 20 minutes.
+    /// Goes back to the previous token after APNs answered that the token changed too soon, if the previous token is
+    /// still valid. No new token is made for 20 minutes.
     ///
     /// - Returns: whether there is another token to try.
     func keepOld(insteadOf token: ProviderToken, of credentials: Credentials) -> Bool {
@@ -140,7 +140,8 @@ final class ProviderTokens: Sendable {
     ) -> Task<ProviderToken, any Error> {
         state.withLock { state in
             if let running = state.renewals[credentials] { return running }
-            // A separate task, because its first caller may be cancelled.
+            // The renewal is a separate task, because its first caller may be cancelled while other callers wait for
+            // the token.
             let task = Task {
                 defer { self.state.withLock { $0.renewals[credentials] = nil } }
                 return try await self.renew(credentials, issuedAt: issuedAt, replacing: limit)
@@ -159,7 +160,8 @@ final class ProviderTokens: Sendable {
         let token = state.withLock { state -> ProviderToken in
             let old = state.entries[credentials]
             guard let token = agreed ?? (limit == nil ? Self.usable(old?.token, like: offer, time) : nil) else {
-                // There is neither a shared token nor a present one, so this process uses its own.
+                // There is no shared token, and the present token is missing, expired or to be replaced. So this
+                // process uses the token that it has just made.
                 state.entries[credentials] = Self.entry(offer, after: old, time)
                 return offer
             }

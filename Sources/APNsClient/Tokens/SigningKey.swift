@@ -43,7 +43,7 @@ struct SigningKey: Sendable {
         }
     }
 
-    /// Encrypts `text`. Opening it needs the same key and the same `context`.
+    /// Encrypts `text`. Decryption needs the same key and the same `context`.
     func seal(_ text: String, context: String) throws -> [UInt8] {
         let box = try AES.GCM.seal(Data(text.utf8), using: sealingKey, authenticating: Data(context.utf8))
         return Array(box.nonce) + Array(box.ciphertext) + Array(box.tag)
@@ -51,7 +51,7 @@ struct SigningKey: Sendable {
 
     /// Decrypts what `seal` encrypted.
     ///
-    /// - Throws: if the key or the context is another one, or the data were changed.
+    /// - Throws: if `seal` used another key or another context, or the data were changed.
     func open(_ sealed: [UInt8], context: String) throws -> String {
         let box = try AES.GCM.SealedBox(combined: Data(sealed))
         return String(
@@ -65,7 +65,7 @@ struct SigningKey: Sendable {
 }
 
 extension SigningKey: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Contains nothing of the key.
+    /// The description contains no part of the key.
     var description: String { "signing key" }
     var debugDescription: String { description }
 }

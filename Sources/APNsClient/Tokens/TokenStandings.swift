@@ -12,7 +12,7 @@ final class TokenStandings: Sendable {
         /// When a request last used the key.
         var usedAt = Date.distantPast
         /// The time of issue of the token whose acceptance was last written to the store. The acceptance of each new
-        /// token is written once. This removes old refusals that other replicas wrote.
+        /// token is written once. The write removes old refusals that other replicas wrote.
         var acceptedToken: Int?
         var wantsNote = false
         var isNoting = false
@@ -26,7 +26,7 @@ final class TokenStandings: Sendable {
     /// The last values from the store.
     private let shared = Mutex((refusals: [KeyUse: KeyRefusal](), readAt: Date.distantPast))
 
-    /// Seconds for which the values read from the store are used.
+    /// The number of seconds after which the store is read again.
     private static let belief: TimeInterval = 1
     /// Readiness reports a refused key until this many seconds after the key's last use.
     private static let lately: TimeInterval = 3_600
@@ -66,8 +66,8 @@ final class TokenStandings: Sendable {
                 "APNs refuses the provider tokens of a key; its requests wait, and one is sent every few seconds until APNs accepts the key or the key file is replaced",
                 metadata: Self.metadata(use, reason))
         }
-        // Write the refusal again after every refused probe, because another replica may have removed it after APNs
-        // accepted its token.
+        // Write the refusal again after every refused probe, because another replica may have removed it: APNs may have
+        // accepted that replica's token.
         note(use)
         return Int(TokenStanding.pause)
     }
@@ -88,7 +88,7 @@ final class TokenStandings: Sendable {
         if ended != nil || isFirst { note(use) }
     }
 
-    /// Checks the files of refused keys. A replaced file is no longer refused.
+    /// Checks the files of refused keys. If a file was replaced, its key no longer counts as refused.
     func checkKeys() {
         let refused = state.withLock { $0.filter { $0.value.standing.refusal != nil }.map(\.key) }
         for use in refused {
@@ -98,7 +98,7 @@ final class TokenStandings: Sendable {
         }
     }
 
-    /// The present refusals that this process met.
+    /// The present refusals that this process received.
     func own() -> [KeyUse: KeyRefusal] {
         checkKeys()
         return state.withLock { $0.compactMapValues(\.standing.refusal) }
@@ -111,7 +111,7 @@ final class TokenStandings: Sendable {
         return own().filter { used[$0.key] != nil }
     }
 
-    /// The refusals that this process and other replicas met.
+    /// The refusals that this process and other replicas received.
     func all() async -> [KeyUse: KeyRefusal] {
         // Refusals of this process that are not written yet are missing in the store.
         let own = own()
@@ -150,7 +150,8 @@ final class TokenStandings: Sendable {
                 do {
                     try await store.note(refusal, of: use)
                 } catch {
-                    // The next answer from APNs writes the state again.
+                    // After a failed write, the next answer from APNs that accepts or refuses the key's token starts
+                    // another write.
                     self.change(use) { $0.acceptedToken = nil }
                     self.logger.debug(
                         "the record whether APNs accepts a key could not be stored", metadata: ["error": "\(error)"])

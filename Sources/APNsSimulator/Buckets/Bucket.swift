@@ -1,8 +1,8 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// A rate limit that APNs does not publish: how many sends it accepts of each app, channel, connection or device token.
-/// Further sends get 429 `TooManyRequests`.
+/// A rate limit that APNs does not publish: how many sends APNs accepts for each app, channel, connection or device
+/// token. Further sends get 429 `TooManyRequests`.
 struct Bucket: Sendable {
     /// The kind of key. A bucket has a separate level for each key.
     enum Scope: String, Sendable, CaseIterable {
@@ -32,14 +32,14 @@ struct Bucket: Sendable {
         var deviceToken: String?
     }
 
-    /// The requests since the bucket was added, or since its key was first seen.
+    /// Counts of requests: for one key since its first request, or for all keys together since the bucket was added.
     struct Counts: Sendable, Hashable {
         /// The requests that this bucket let through.
         var taken = 0
         /// The number of requests that were refused because this bucket was empty.
         var refused = 0
-        /// The requests that this bucket could have let through: its burst, plus the rate times the seconds counted.
-        /// Never less than `taken`.
+        /// The most requests that this bucket could have let through: its burst, plus its rate times the seconds from
+        /// the key's first request to the last time the level was raised. Never less than `taken`.
         var allowed = 0.0
     }
 
@@ -56,7 +56,7 @@ struct Bucket: Sendable {
     /// `broadcast` or `device`. Each has separate buckets.
     var operation = Route.Operation.broadcast
     var scope: Scope
-    /// The requests by which a level rises per second.
+    /// How many requests a level gains per second.
     var rate: Double
     /// The requests in a full bucket.
     var burst: Double
@@ -64,7 +64,7 @@ struct Bucket: Sendable {
     var saysRetryAfter = false
     /// `nil`: both environments.
     var environment: APNsEnvironment?
-    /// Compared without regard to case; `nil`: every app.
+    /// The bundle ID, compared without regard to case; `nil`: every app.
     var bundleID: String?
 
     var since = Date(timeIntervalSince1970: 0)

@@ -6,7 +6,7 @@ struct Buckets: Sendable {
     private(set) var all: [Bucket] = []
     private var made = 0
 
-    /// The most buckets, because every send checks all of them.
+    /// The most buckets. There is a limit because every send checks all buckets.
     static let capacity = 100
 
     /// Adds a full bucket. If it has no name, it gets one.
@@ -40,7 +40,7 @@ struct Buckets: Sendable {
         return all[index]
     }
 
-    /// - Returns: whether there was such a bucket.
+    /// - Returns: whether there was a bucket with this name.
     mutating func remove(_ name: String) -> Bool {
         let count = all.count
         all.removeAll { $0.name == name }
@@ -55,7 +55,7 @@ struct Buckets: Sendable {
 
     /// Takes a send from all buckets that apply to it, or from none.
     ///
-    /// - Throws: 429 `TooManyRequests` if one of them is empty.
+    /// - Throws: 429 `TooManyRequests` if one of these buckets is empty.
     mutating func take(_ send: BucketSend, now: Date) throws(Refusal) {
         guard !all.isEmpty else { return }
         var taking: [(index: Int, key: Bucket.Key)] = []

@@ -41,7 +41,7 @@ struct ControlRequest: Sendable, Hashable {
         hasher.combine(path)
     }
 
-    /// The body as JSON; an empty one is an empty object.
+    /// The body as JSON; an empty body counts as an empty object.
     ///
     /// - Throws: if the body is not JSON.
     func json() throws(SimulatorError) -> JSONValue {
@@ -52,8 +52,8 @@ struct ControlRequest: Sendable, Hashable {
         return value
     }
 
-    /// The parameters of the query as members of a JSON object, so that they are parsed and their errors reported like
-    /// those of bodies.
+    /// The parameters of the query as members of a JSON object. So parameters are parsed like the members of a body,
+    /// and their errors are reported in the same way.
     ///
     /// - Parameter numbers: the names whose values are numbers.
     func parameters(known: [String], numbers: [String]) throws(SimulatorError) -> JSONFields {

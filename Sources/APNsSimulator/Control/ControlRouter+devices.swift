@@ -45,9 +45,10 @@ extension ControlRouter {
         return wasThere ? .done : .failure(404, "There is no such token.")
     }
 
-    /// With `after`, answers as soon as a lock screen has changed since that version. After `timeout` seconds it
-    /// answers 408 with the present lock screens. Stale dates and dismissals do not change the version, so they do not
-    /// end the wait.
+    /// Answers with all lock screens. If the query has a version in `after`, the answer waits until the version of the
+    /// lock screens is higher. After `timeout` seconds, the status is 408 with the present lock screens. Changes that
+    /// only time causes (a stale date or a dismissal date passes) do not change the version, so they do not end the
+    /// wait.
     func lockScreens(_ request: ControlRequest) async throws(SimulatorError) -> ControlAnswer {
         guard request.path.count == 1, request.method == "GET" else { return Self.methodNotAllowed(request) }
         let fields = try request.parameters(known: ["after", "timeout"], numbers: ["after", "timeout"])

@@ -30,8 +30,8 @@ extension ControlRouter {
         }
     }
 
-    /// Answers 200 with the newest `limit` entries that match. With `count`, answers when there are as many, or after
-    /// `timeout` seconds with 408 and the entries so far.
+    /// Answers 200 with the newest `limit` entries that match. With `count`, it first waits for that many matching
+    /// entries. After `timeout` seconds it answers 408 with the entries so far.
     private func entries(_ request: ControlRequest) async throws(SimulatorError) -> ControlAnswer {
         let fields = try request.parameters(
             known: JournalFilter.names + ["count", "timeout", "limit"],

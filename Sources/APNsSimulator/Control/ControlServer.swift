@@ -12,7 +12,7 @@ final class ControlServer: Sendable {
         port = listener.localAddress?.port ?? 0
     }
 
-    /// - Throws: if it cannot listen. The error says what to do.
+    /// - Throws: if the server cannot listen. The error says what to do.
     static func start(_ router: ControlRouter, host: String, port: Int) async throws(SimulatorError) -> ControlServer {
         let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)

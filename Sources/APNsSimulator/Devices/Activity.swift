@@ -7,9 +7,9 @@ struct Activity: Sendable, Hashable {
         case active
         /// Its stale date has passed.
         case stale
-        /// Over, but still visible.
+        /// The activity is over, but still visible.
         case ended
-        /// Gone from the lock screen.
+        /// The activity is no longer on the lock screen.
         case dismissed
     }
 
@@ -31,9 +31,9 @@ struct Activity: Sendable, Hashable {
     /// JSON.
     let attributes: [UInt8]
     let startedAt: Date
-    /// The channel it listens to.
+    /// The channel that the activity listens to.
     let channelID: String?
-    /// Its own push token in hex.
+    /// The activity's own push token in hex.
     var updateToken: String?
     /// JSON as received.
     var contentState: [UInt8]
@@ -69,9 +69,10 @@ struct Activity: Sendable, Hashable {
         return now >= min(dismissalDate ?? latest, latest) ? .dismissed : .ended
     }
 
-    /// Applies an update or an end.
+    /// Applies an update or an end. An update with an older timestamp than the content has no effect. An end with an
+    /// older timestamp ends the activity, but does not change the content.
     ///
-    /// - Throws: the reason if nothing changes. An end may have an older timestamp than the content.
+    /// - Throws: the reason if the push has no effect.
     mutating func apply(_ push: LivePush, tie: Quirks.TimestampTie, now: Date) throws(Drop) {
         switch state(at: now) {
         case .ended, .dismissed: throw .ended

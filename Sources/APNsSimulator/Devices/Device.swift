@@ -72,7 +72,7 @@ struct Device: Sendable {
         }
     }
 
-    /// The activities on its lock screen: the highest relevance first, then the newest.
+    /// The activities on this device's lock screen: the highest relevance first, then the newest.
     func lockScreen(at now: Date) -> [Activity] {
         activities.filter { $0.state(at: now) != .dismissed }.sorted {
             ($0.relevance ?? 0, $0.number) > ($1.relevance ?? 0, $1.number)

@@ -68,7 +68,8 @@ struct Devices: Sendable {
         version += 1
         return byID[id].map { device in
             var device = device
-            // Remove the dictionary's value first, so that the change copies nothing.
+            // Remove the dictionary's value first. Otherwise the dictionary and `device` would share storage, and the
+            // change would copy it.
             byID[id] = nil
             defer { byID[id] = device }
             return body(&device)

@@ -3,8 +3,8 @@ internal import FoundationEssentials
 
 /// Actions of people on their phones, and of their apps.
 extension SimulatorState {
-    /// Adds a device with some apps. From iOS 17 on, each app has a push-to-start token. On real devices this begins
-    /// with 17.2, but `system` is only the major version.
+    /// Adds a device with some apps. From iOS 17 on, each app has a push-to-start token. Real devices have this token
+    /// only from iOS 17.2 on, but `system` is only the major version.
     ///
     /// - Throws: if the name is taken or too long, or there are too many devices or apps.
     mutating func addDevice(
@@ -93,10 +93,11 @@ extension SimulatorState {
         } ?? false
     }
 
-    /// Allows an activity that a push started, as a person would. Its app then gets a push token for it.
+    /// Does what happens when a person allows an activity that a push started: the app gets a push token for the
+    /// activity.
     ///
-    /// - Returns: the token, which is the same in every call; `nil` if the activity does not exist, or listens to a
-    ///   channel.
+    /// - Returns: the token, which is the same in every call; `nil` if the activity does not exist, was dismissed, or
+    ///   listens to a channel.
     mutating func allow(activity number: Int, on id: String, now: Date) -> String? {
         guard let activity = devices.byID[id]?.activities.first(where: { $0.number == number }),
             activity.channelID == nil, activity.state(at: now) != .dismissed
@@ -143,8 +144,8 @@ extension SimulatorState {
         return activity
     }
 
-    /// 80 bytes in hex. Tokens of Live Activities are longer than the 32 bytes of others, and clients must not rely on
-    /// a length (docs/internals/apns.md 3.1).
+    /// 80 bytes in hex. Tokens of Live Activities are longer than the 32 bytes of other tokens, and clients must not
+    /// rely on a length (docs/internals/apns.md 3.1).
     private mutating func makeToken() -> String {
         (0..<10).map { _ in
             let word = String(random.next(), radix: 16)
@@ -164,7 +165,7 @@ struct ActivityStart: Sendable {
     /// Seconds since 1970.
     var timestamp: Int
     var channelID: String?
-    /// Whether it gets its own push token.
+    /// Whether the activity gets its own push token.
     var wantsToken = false
     var alert: [UInt8]?
     var staleDate: Date?

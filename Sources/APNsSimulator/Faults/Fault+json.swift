@@ -72,7 +72,7 @@ extension FaultMatch {
 }
 
 extension FaultAction.Name {
-    /// The members in addition to those of every fault.
+    /// The JSON members that a fault with this action may have in addition to the members of every fault.
     fileprivate var fields: [String] {
         switch self {
         case .refuse: ["reason", "status", "retryAfter"]
@@ -99,7 +99,8 @@ extension FaultAction {
             let status = try fields.integer("status", in: 200...599) ?? APNsReason(rawValue: reason).status
             guard let status else {
                 throw SimulatorError(
-                    "\(fields.place("status")): missing, and Apple does not document the reason \"\(reason)\": write the HTTP status to answer with."
+                    "\(fields.place("status")): missing, and Apple does not document the reason \"\(reason)\": "
+                        + "write the HTTP status to answer with."
                 )
             }
             self = .refuse(

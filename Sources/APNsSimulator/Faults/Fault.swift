@@ -1,15 +1,15 @@
-/// A rule: an action, the requests it applies to, and how often.
+/// A rule: an action, the requests that the action applies to, and how often it applies.
 struct Fault: Sendable, Hashable {
     /// A name for people and the journal; unique among the faults of a simulator.
     var name: String
     var match = FaultMatch()
     var action: FaultAction
-    /// The most requests it acts on; `nil`: no limit.
+    /// The most requests that the fault acts on; `nil`: no limit.
     var times: Int?
 
     /// The number of requests so far that matched, without regard to `nth`, `every`, `rate` and `times`.
     var seen = 0
-    /// The requests it acted on.
+    /// The number of requests that the fault acted on.
     var acted = 0
 
     init(name: String = "", match: FaultMatch = FaultMatch(), action: FaultAction, times: Int? = nil) {

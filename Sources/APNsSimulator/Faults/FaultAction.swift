@@ -14,8 +14,8 @@ enum FaultAction: Sendable, Hashable {
         case silence, reset, cut
     }
 
-    enum Departure: String, Sendable, CaseIterable {
-        /// The request and all earlier ones are answered; the connection accepts no more.
+    enum GoAwayManner: String, Sendable, CaseIterable {
+        /// The request and all earlier requests are answered; the connection accepts no more requests.
         case clean
         /// The request is not processed, and GOAWAY says so: its last stream ID is lower than the request's stream ID.
         case mid
@@ -30,27 +30,28 @@ enum FaultAction: Sendable, Hashable {
         case certificate
     }
 
-    /// This refusal instead of APNs' own answer. Nothing is processed.
+    /// The client gets this refusal instead of APNs' own answer. The request is not processed.
     case refuse(reason: String, status: Int, retryAfter: Int?)
-    /// Processed at once, but answered after this many seconds.
+    /// The request is processed at once, but answered after this many seconds.
     case delay(seconds: Double)
-    /// Neither processed nor answered.
+    /// The request is neither processed nor answered.
     case silence
-    /// Processed, but never answered.
+    /// The request is processed, but never answered.
     case lose(Loss)
-    /// Not processed; RST_STREAM with the code.
+    /// The request is not processed. The client gets RST_STREAM with the code.
     case reset(code: UInt32)
-    /// Not processed. RST_STREAM with REFUSED_STREAM, so that the client may repeat it at once.
+    /// The request is not processed. The client gets RST_STREAM with REFUSED_STREAM, so it may repeat the request at
+    /// once.
     case refuseStream
-    /// GOAWAY with `{"reason":…}`.
-    case goAway(Departure, reason: String, code: UInt32)
+    /// The client gets GOAWAY with `{"reason":…}`.
+    case goAway(GoAwayManner, reason: String, code: UInt32)
     /// The request is processed. From now on its connection may have this many streams.
     case settings(maximumStreams: Int)
-    /// Not processed. The TCP connection ends.
+    /// The request is not processed. The TCP connection ends.
     case cut
     /// The request is processed. Then nothing is read from its connection for this many seconds.
     case slowReads(seconds: Double)
-    /// A broadcast is accepted, but reaches the devices only after the next one of its channel.
+    /// A broadcast is accepted, but reaches the devices only after the next broadcast on the same channel.
     case reorder
     /// The app's Broadcast capability is turned off, which deletes its channels. Then the request is processed.
     case capabilityOff

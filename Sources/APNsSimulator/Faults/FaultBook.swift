@@ -7,13 +7,13 @@ struct FaultBook: Sendable {
     private var random: SeededRandom
     private var made = 0
 
-    /// The most faults, because every request checks all of them.
+    /// The most faults. There is a limit because every request checks all faults.
     static let capacity = 1_000
 
     /// - Parameter seed: makes the faults' rates reproducible.
     init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
-    /// Starts the random numbers of rates again from this seed.
+    /// Restarts the random numbers, which decide about faults with a `rate`, from this seed.
     mutating func reseed(_ seed: UInt64) { random = SeededRandom(seed: seed) }
 
     /// Adds a fault at the end. If it has no name, it gets one.
@@ -50,7 +50,7 @@ struct FaultBook: Sendable {
         }
     }
 
-    /// - Returns: whether there was such a fault.
+    /// - Returns: whether there was a fault with this name.
     mutating func remove(_ name: String) -> Bool {
         let count = faults.count
         faults.removeAll { $0.name == name }

@@ -7,9 +7,9 @@ struct FaultMatch: Sendable, Hashable {
     /// The whole path, or a prefix followed by `*`.
     var path: String?
     var environment: APNsEnvironment?
-    /// Compared without regard to case.
+    /// The bundle ID, compared without regard to case.
     var bundleID: String?
-    /// Compared byte for byte.
+    /// The channel ID, compared byte for byte.
     var channelID: String?
     /// Only the n-th request that matches all members above, counted from 1.
     var nth: Int?
@@ -32,7 +32,7 @@ struct FaultMatch: Sendable, Hashable {
         return true
     }
 
-    /// The bundle ID of a request in lower case. A device push has it in its topic.
+    /// The bundle ID of a request in lower case. In a device push, the topic contains the bundle ID.
     static func app(of request: SimulatorRequest, _ route: Route?) -> String? {
         guard let route else { return nil }
         guard route.operation == .device else { return route.appName }

@@ -17,8 +17,8 @@ extension SimulatorState {
         }
     }
 
-    /// A refusal in place of APNs' answer, with a request ID. A reason that Apple documents is spelled as the quirks
-    /// say. Any other text is sent unchanged.
+    /// A refusal in place of APNs' answer, with a request ID. `Quirks` decides the spelling of a reason that Apple
+    /// documents. Any other text is sent unchanged.
     mutating func refusal(
         _ reason: String, status: Int, retryAfter: Int?, to request: SimulatorRequest
     ) -> SimulatorAnswer {

@@ -1,8 +1,8 @@
-/// The interventions of a test between APNs and its client: rules in the order they were added. The first that matches
-/// acts.
+/// The interventions of a test between APNs and its client: rules in the order they were added. The first rule that
+/// matches a request acts on it.
 struct Interventions: Sendable {
     enum Action: Sendable {
-        /// This answer instead of APNs' own. Channels and messages do not change.
+        /// The client gets this answer instead of APNs' own. Channels and messages do not change.
         case answer(SimulatorAnswer)
         /// The request is processed. The answer is withheld until the hold is released.
         case hold(Hold)
@@ -11,7 +11,7 @@ struct Interventions: Sendable {
     }
 
     private struct Rule: Sendable {
-        /// The requests it still acts on; `nil`: no limit.
+        /// The number of requests that the rule still acts on; `nil`: no limit.
         var remaining: Int?
         var matches: @Sendable (SimulatorRequest) -> Bool
         var action: Action
@@ -23,7 +23,7 @@ struct Interventions: Sendable {
         rules.append(Rule(remaining: count, matches: matches, action: action))
     }
 
-    /// The action for `request`. If the rule has a limit, this uses up one.
+    /// The action for `request`. If the rule has a limit, `remaining` goes down by one.
     mutating func claim(_ request: SimulatorRequest) -> Action? {
         guard !rules.isEmpty else { return nil }
         rules.removeAll { rule in

@@ -32,7 +32,7 @@ struct Journal: Sendable {
 
     /// Adds an entry with the next number.
     ///
-    /// - Returns: the waiters that now have enough. Resume them after the lock is released.
+    /// - Returns: the waiters that now have enough entries. Resume them after the lock is released.
     mutating func record(_ entry: JournalEntry) -> [Waiter] {
         recorded += 1
         var entry = entry

@@ -6,11 +6,11 @@ package struct JournalEntry: Sendable, Hashable {
     /// Whether the answer reached the client.
     package enum Fate: String, Sendable, Hashable, CaseIterable {
         case answered
-        /// Withheld for a while (`Simulator.hold`, the fault `delay`).
+        /// The answer was withheld for a while (`Simulator.hold`, the fault `delay`).
         case held
-        /// Processed, but never answered (`Simulator.dropNext`, the fault `lose`).
+        /// The request was processed, but never answered (`Simulator.dropNext`, the fault `lose`).
         case dropped
-        /// Neither processed nor answered: the fault ended the request before it was processed.
+        /// The request was neither processed nor answered: a fault ended the request before it was processed.
         case unprocessed
     }
 
@@ -24,12 +24,12 @@ package struct JournalEntry: Sendable, Hashable {
     package var operation: Route.Operation?
     /// The status of the answer; 0: there was none.
     package var status: Int
-    /// Why it was refused; `nil` when it was accepted.
+    /// Why the request was refused; `nil` when it was accepted.
     package var reason: APNsReason?
     /// The `apns-request-id` or `apns-id` of the answer; empty when there was none.
     package var requestID = ""
     /// Whether the answer was sent.
     package var fate: Fate
-    /// The name of the fault that acted on it; `nil`: none.
+    /// The name of the fault that acted on the request; `nil`: none.
     package var fault: String?
 }

@@ -10,7 +10,7 @@ struct JournalFilter: Sendable, Hashable {
 
     var operation: Route.Operation?
     var environment: APNsEnvironment?
-    /// Compared without regard to case.
+    /// The bundle ID, compared without regard to case.
     var bundleID: String?
     var channelID: String?
     var method: String?

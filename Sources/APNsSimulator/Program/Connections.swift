@@ -2,7 +2,7 @@ internal import APNsWire
 internal import HTTP2
 internal import Synchronization
 
-/// The open connections by environment, for effects on all of them.
+/// The open connections by environment, for faults that act on all connections of an environment.
 final class Connections: Sendable {
     private let byID = Mutex<[Int: (connection: HTTP2ServerConnection, environment: APNsEnvironment)]>([:])
 

@@ -5,7 +5,7 @@ package struct KeyTeams: Sendable, Hashable {
     /// The teams by key ID.
     package var byKeyID: [String: String]
 
-    /// Sets teams. Without any, all keys belong to the simulator's own team.
+    /// Sets teams. Without arguments, all keys belong to the simulator's own team.
     package init(other: String = SimulatorIdentity.teamID, byKeyID: [String: String] = [:]) {
         self.other = other
         self.byKeyID = byKeyID
@@ -31,8 +31,8 @@ package struct KeyTeams: Sendable, Hashable {
 
 /// The provider that the simulator creates for itself.
 package enum SimulatorIdentity {
-    /// The ID of its key: the `kid` of its tokens.
+    /// The ID of the simulator's own key: the `kid` of its tokens.
     package static let keyID = "SIMULATOR1"
-    /// Its team: the `iss` of its tokens.
+    /// The simulator's own team: the `iss` of its tokens.
     package static let teamID = "SIMULATOR1"
 }

@@ -12,9 +12,9 @@ package struct ShownActivity: Sendable, Hashable, CustomStringConvertible {
     package let number: Int
     /// The bundle ID in lower case.
     package let bundleID: String
-    /// The Swift type of its attributes.
+    /// The Swift type of the activity's attributes.
     package let attributesType: String
-    /// Its present state.
+    /// The activity's present state.
     package let state: State
     /// JSON, byte for byte as received.
     package let contentState: [UInt8]
@@ -22,7 +22,7 @@ package struct ShownActivity: Sendable, Hashable, CustomStringConvertible {
     package let timestamp: Int
     /// The newest alert as JSON; `nil`: there was none.
     package let alert: [UInt8]?
-    /// Its own push token in hex; `nil`: it has none.
+    /// The activity's own push token in hex; `nil`: it has no own token.
     package let updateToken: String?
     /// One line for people.
     package let description: String
@@ -40,12 +40,12 @@ package struct ShownActivity: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Virtual phones for tests and demos. These are the control API's calls within the process.
+/// Virtual phones for tests and demos: functions of the control API as Swift methods, for callers in the same process.
 extension Simulator {
     /// Adds a device with some apps.
     ///
-    /// - Returns: its push-to-start tokens by bundle ID in lower case.
-    /// - Throws: `SimulatorError` before the start, or if the name is taken.
+    /// - Returns: the device's push-to-start tokens by bundle ID in lower case.
+    /// - Throws: `SimulatorError` if the simulator was not started, or if the name is taken.
     @discardableResult
     package func addDevice(
         _ id: String, in environment: APNsEnvironment, system: Int = 18, bundleIDs: [String] = []
@@ -72,11 +72,11 @@ extension Simulator {
         }
     }
 
-    /// Allows an activity that a push started without a channel, as a person would. Its app then gets a push token for
-    /// it.
+    /// Does what happens when a person allows an activity that a push started without a channel: the app gets a push
+    /// token for the activity.
     ///
     /// - Returns: the token in hex, the same in every call.
-    /// - Throws: `SimulatorError` if the activity does not exist, or listens to a channel.
+    /// - Throws: `SimulatorError` if the activity does not exist, was dismissed, or listens to a channel.
     @discardableResult
     package func allow(activity number: Int, on id: String) throws -> String {
         try changeDevices { memory, now throws(SimulatorError) in
@@ -127,11 +127,11 @@ extension Simulator {
         }
     }
 
-    /// Waits until a device's lock screen is as wanted. It checks after every change of a lock screen, and does not
-    /// poll.
+    /// Waits until `isWanted` is true for a device's lock screen. It is checked after every change of a lock screen;
+    /// nothing is polled.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled or the simulator stops first; `SimulatorError` before the
-    ///   start.
+    /// - Throws: `CancellationError` if the task is cancelled or the simulator stops first; `SimulatorError` if the
+    ///   simulator was not started.
     @discardableResult
     package func lockScreen(
         of id: String, where isWanted: @Sendable ([ShownActivity]) -> Bool
@@ -147,7 +147,7 @@ extension Simulator {
         }
     }
 
-    /// Sets a quirk.
+    /// Sets a quirk: one variant of APNs' behaviour (`Quirks`).
     ///
     /// - Throws: `SimulatorError` for an unknown name or value, with a list of the known ones.
     package func setQuirk(_ name: String, to value: String) throws {
@@ -165,7 +165,7 @@ extension Simulator {
 
     /// Adds the faults of a JSON script (docs/simulator.md).
     ///
-    /// - Throws: `SimulatorError` that says what is wrong, and where. Then nothing was added.
+    /// - Throws: `SimulatorError` that says what is wrong, and where. After an error, no fault of the script was added.
     package func addFaults(_ script: String) throws {
         let file = try FaultFile(Array(script.utf8), at: "the script")
         if let failure = try changeDevices({ memory, _ throws(SimulatorError) in memory.faults.add(file) }) {
@@ -173,7 +173,7 @@ extension Simulator {
         }
     }
 
-    /// Adds a bucket, in the JSON of the control API.
+    /// Adds a rate limit (`Bucket`), in the JSON of the control API.
     ///
     /// - Throws: `SimulatorError` before the start, or if the bucket cannot be read.
     package func addBucket(_ bucket: String) throws {

@@ -2,7 +2,8 @@ package import APNsWire
 internal import FoundationEssentials
 internal import Synchronization
 
-/// The state of a simulator, for tests. It stays readable after a stop; before the start there is none.
+/// The state of a simulator, for tests. After the simulator stops, its state stays readable. Before the simulator is
+/// started, there is no state.
 extension Simulator {
     /// The addresses of the listeners; `nil` unless the simulator runs.
     package var addresses: SimulatorAddresses? {
@@ -14,7 +15,8 @@ extension Simulator {
     /// The newest requests, the oldest first. There are at most `SimulatorOptions.journalCapacity`.
     package func journal() -> [JournalEntry] { look { $0.journal.entries } ?? [] }
 
-    /// Removes all requests. Callers that wait keep the requests they have found.
+    /// Removes all requests from the journal. If a call of `requests(_:where:)` is waiting, it also counts the removed
+    /// requests.
     package func clearJournal() { look { $0.journal.removeAll() } }
 
     /// The app's channels in the order of their creation. The bundle ID's case does not matter.
@@ -31,11 +33,11 @@ extension Simulator {
         } ?? nil
     }
 
-    /// Waits until `count` matching requests are in the journal, including those already there. A new request wakes the
-    /// caller; nothing is polled.
+    /// Waits until `count` matching requests are in the journal, including requests that are already there. A new
+    /// request wakes the caller; nothing is polled.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled or the simulator stops; `SimulatorError` before the
-    ///   start.
+    /// - Throws: `CancellationError` if the task is cancelled or the simulator stops; `SimulatorError` if the simulator
+    ///   was not started.
     @discardableResult
     package func requests(
         _ count: Int, where matches: @escaping @Sendable (JournalEntry) -> Bool = { _ in true }
@@ -56,7 +58,7 @@ extension Simulator {
         core?.change { memory, _ in body(&memory) }
     }
 
-    /// `nil` before the start.
+    /// `nil` before the simulator is started.
     var core: SimulatorCore? {
         running.withLock { phase in
             switch phase {

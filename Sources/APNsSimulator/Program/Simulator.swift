@@ -12,14 +12,14 @@ internal import Synchronization
 /// `stop()`. Another simulator with the same folder has the same certificate authority and keys, and the same channels
 /// if there is a state file.
 package final class Simulator: Service {
-    /// The options it was created with.
+    /// The options of this simulator.
     package let options: SimulatorOptions
     let running = Mutex(Phase.idle)
     private let logger: Logger
     private let announce: @Sendable (SimulatorAddresses) -> Void
     let started = StartSignal()
 
-    /// The most bytes read of one body. Beyond them the stream is reset; no normal client sends so much.
+    /// The most bytes that are read of one body. The stream of a longer body is reset; no normal client sends so much.
     static let maximumBodyRead = 1 << 20
     /// The most connections of one environment at a time.
     static let maximumConnections = 2_000
@@ -87,7 +87,7 @@ package final class Simulator: Service {
         for watcher in look({ $0.watchers.close() }) ?? [] { watcher.finish() }
     }
 
-    /// Serves until a graceful shutdown or a cancellation. It starts first, unless `start()` was called.
+    /// Serves until a graceful shutdown or a cancellation. Starts the simulator first, unless `start()` was called.
     package func run() async throws {
         let addresses = if let addresses { addresses } else { try await start() }
         announce(addresses)
@@ -166,9 +166,10 @@ package final class Simulator: Service {
             host: options.host, port: port, certificateChain: .bytes(Array(credentials.certificate.utf8)),
             privateKey: .bytes(Array(credentials.serverKey.utf8)))
         configuration.initialMaximumConcurrentStreams = ConnectionState.unprovenStreams
-        // Larger than every documented limit, so that APNs' rules refuse a request that is too large.
+        // This limit is larger than every documented limit, so that APNs' rules refuse a request that is too large.
         configuration.maximumRequestBody = 4 * APNsLimits.broadcastPayload
-        // Answers are sent at once, except those that a test withholds for ever. So a long wait is useless.
+        // If an answer is not sent yet when the simulator stops, a fault delays the answer or a test withholds it,
+        // perhaps for ever. So a long wait is useless.
         configuration.drainTimeout = .milliseconds(250)
         configuration.maximumBodyRead = Self.maximumBodyRead
         configuration.maximumConnections = Self.maximumConnections

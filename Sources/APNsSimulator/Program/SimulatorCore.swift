@@ -11,13 +11,13 @@ final class SimulatorCore: Sendable {
         var interventions = Interventions()
         var faults: FaultBook
         var counters = Counters()
-        /// Seconds by which the simulator's clock is ahead.
+        /// The number of seconds by which the simulator's clock is ahead of `SimulatorOptions.now`.
         var clockOffset = 0.0
         var watchers = Watchers()
     }
 
-    /// One lock for everything; a request holds it for a few microseconds. Change devices only through `change`,
-    /// because it wakes the callers that wait for lock screens.
+    /// One lock for everything; a request holds it for a few microseconds. Change devices only through `change`, which
+    /// wakes the callers that wait for lock screens.
     let memory: Mutex<Memory>
     private let clock: @Sendable () -> Date
     private let logger: Logger

@@ -5,7 +5,7 @@ package import FoundationEssentials
 package struct SimulatorOptions: Sendable {
     /// The address or name to listen on.
     package var host = "127.0.0.1"
-    /// The port of the development environment; production has the next one. 0: two free ports.
+    /// The port of the development environment; the production environment has the next port. 0: two free ports.
     package var port = 0
     /// The folder of the certificate authority and the provider keys. It is created if it does not exist.
     package var directory: String
@@ -26,7 +26,7 @@ package struct SimulatorOptions: Sendable {
     package var faultFile: String?
     /// The file that stores apps, channels, messages and devices for the next start; `nil`: nothing is stored.
     package var stateFile: String?
-    /// The port of the control API; 0: a free one; `nil`: there is none.
+    /// The port of the control API; 0: a free port; `nil`: there is no control API.
     package var controlPort: Int?
     /// The address of the control API. It needs no password, so do not open it to other machines.
     package var controlHost = "127.0.0.1"

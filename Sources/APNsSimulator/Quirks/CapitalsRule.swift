@@ -1,7 +1,7 @@
 /// How the management paths treat capitals in a bundle ID (docs/internals/apns.md section 7).
 package enum CapitalsRule: String, Sendable, Hashable, CaseIterable {
-    /// 403 `TopicMismatch`, as seen live in 2024. Broadcasts still accept capitals.
+    /// A bundle ID with capitals gets 403 `TopicMismatch`, as seen live in 2024. Broadcasts still accept capitals.
     case refused
-    /// Accepted, as Apple's samples suggest.
+    /// Capitals are accepted, as Apple's samples suggest.
     case accepted
 }

@@ -1,9 +1,10 @@
 internal import APNsWire
 
-/// The variants of APNs' behaviour, where its documentation, observations and inference differ or say nothing. There is
-/// one value for each quirk. The default is the observed behaviour; if none was observed, the stricter one.
+/// The variants of APNs' behaviour, where APNs' documentation, observations and inference differ or say nothing. There
+/// is one value for each quirk. The default is the observed behaviour. If no behaviour was observed, the default is the
+/// stricter value.
 ///
-/// `table` has the names for the command line and the control API, and the sources.
+/// `table` has, for each quirk, its name for the command line and the control API, and the source of its values.
 package struct Quirks: Sendable, Hashable {
     var capitals = CapitalsRule.refused
     var capabilityOff = CapabilityOffReason.broadcastFeatureNotEnabled
@@ -49,7 +50,7 @@ package struct Quirks: Sendable, Hashable {
 
     enum MissingExpiration: String, CaseIterable {
         case refused = "BadExpirationDate"
-        /// Treated as 0.
+        /// A broadcast without `apns-expiration` is accepted, as if the value were 0.
         case accepted
     }
 

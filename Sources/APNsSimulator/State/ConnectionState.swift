@@ -5,9 +5,9 @@ internal import FoundationEssentials
 struct ConnectionState: Sendable {
     /// The most streams of a connection before its first valid token.
     static let unprovenStreams = 1
-    /// The most streams after that; about 1,000 were seen live.
+    /// The most streams of a connection after its first valid token; about 1,000 were seen live.
     static let provenStreams = 1_000
-    /// The number of refusals in a row after which a connection may have only one stream, and after which it ends. Both
+    /// After `slowAfter` refusals in a row, a connection may have only one stream. After `endAfter`, it ends. Both
     /// effects are documented, but not the numbers.
     static let slowAfter = 20
     static let endAfter = 100
@@ -62,8 +62,9 @@ struct ConnectionState: Sendable {
 struct TokenHistory: Sendable {
     private var newest: (issuedAt: Double, since: Date)?
 
-    /// Refuses a token if both its `iat` and its first use are less than 20 minutes after those of the token before.
-    /// Apple does not document what exactly is measured. A token with the same or an older `iat` is not a replacement.
+    /// Refuses a token if it follows the previous token too soon: its `iat` and its first use are both less than 20
+    /// minutes after those of the previous token. Apple does not document what exactly is measured. A token with the
+    /// same or an older `iat` is not a replacement.
     mutating func admit(_ token: ProviderToken, now: Date) throws(Refusal) {
         if let newest {
             guard token.issuedAt > newest.issuedAt else { return }

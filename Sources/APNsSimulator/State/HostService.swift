@@ -1,9 +1,9 @@
 internal import APNsWire
 
-/// The services of Apple's host names. The simulator serves everything under its own names, but under each of Apple's
-/// names only the service of that name.
+/// The services of Apple's host names. Under its own names, the simulator serves everything. Under one of Apple's
+/// names, the simulator serves only the service of that name.
 package enum HostService: String, Sendable, Hashable {
-    /// The client named none of Apple's hosts.
+    /// All services. The client used none of Apple's host names.
     case all
     /// `api-manage-broadcast…`: channels.
     case management

@@ -3,8 +3,8 @@
 enum RequestID {
     /// Whether APNs accepts `text` as a request ID.
     ///
-    /// Uppercase digits are refused. Apple documents that, but nobody has tested it. A client that passes this check is
-    /// right in both cases.
+    /// Uppercase digits are refused. Apple documents this rule, but nobody has tested it. An ID that passes this check
+    /// is valid whether APNs applies the rule or not.
     static func isCanonical(_ text: String) -> Bool {
         let bytes = text.utf8
         guard bytes.count == 36 else { return false }
@@ -22,7 +22,7 @@ enum RequestID {
         return true
     }
 
-    /// A new one: RFC 9562 version 4.
+    /// A new request ID: a UUID of version 4 (RFC 9562).
     static func make(using random: inout SeededRandom) -> String {
         var high = random.next()
         var low = random.next()

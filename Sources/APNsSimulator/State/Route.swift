@@ -1,7 +1,7 @@
 internal import APNsWire
 
-/// The operation that a method and a path name (docs/internals/apns.md 1.2, 2.1 and 3.1). Every route is served in both
-/// environments.
+/// The operation that a request asks for by its method and path (docs/internals/apns.md 1.2, 2.1 and 3.1). Every route
+/// is served in both environments.
 package struct Route: Hashable, Sendable {
     /// The names are those of the control API, too.
     package enum Operation: String, Hashable, Sendable, CaseIterable {
@@ -12,7 +12,8 @@ package struct Route: Hashable, Sendable {
         case broadcast
         case device
 
-        /// Whether Apple's management hosts serve it. These refuse capitals in a bundle ID (section 7).
+        /// Whether Apple's management hosts serve this operation. Management hosts refuse capitals in a bundle ID
+        /// (docs/internals/apns.md section 7).
         var isManagement: Bool { self != .broadcast && self != .device }
     }
 
@@ -22,7 +23,7 @@ package struct Route: Hashable, Sendable {
 
     /// - Throws: `BadPath` for a path that APNs does not serve (including a query, and a bundle ID that is empty or has
     ///   characters other than `A-Z a-z 0-9 . -`); `MethodNotAllowed` for a known path with another method. Both are
-    ///   checked before the token, as observed live on the send host (docs/internals/apns.md 2.5).
+    ///   checked before the provider token, as observed live on the send host (docs/internals/apns.md 2.5).
     init(method: String, path: String) throws(Refusal) {
         let allowed: Operation?
         if let app = path.part(between: "/4/broadcasts/apps/", and: "") {
@@ -92,7 +93,8 @@ package struct Route: Hashable, Sendable {
 }
 
 extension String {
-    /// The text between a prefix and a suffix; `nil` if it does not have both. It compares bytes, not characters.
+    /// The text between a prefix and a suffix; `nil` if this string does not have both. Bytes are compared, not
+    /// characters.
     fileprivate func part(between prefix: StaticString, and suffix: StaticString) -> Substring? {
         let text = utf8
         let outer = prefix.utf8CodeUnitCount + suffix.utf8CodeUnitCount

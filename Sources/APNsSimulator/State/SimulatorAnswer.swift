@@ -9,7 +9,7 @@ package struct SimulatorAnswer: Sendable, Hashable {
     package var headers: [SimulatorRequest.Header]
     /// Empty, or JSON.
     package var body: [UInt8]
-    /// Why it was refused; `nil` when it was accepted.
+    /// Why the request was refused; `nil` when it was accepted.
     package var reason: APNsReason?
     /// Whether the request had a valid token. After such a request the connection may have many streams
     /// (docs/internals/apns.md section 6).
@@ -19,7 +19,7 @@ package struct SimulatorAnswer: Sendable, Hashable {
     /// The effect on the connection.
     var effects: [ConnectionEffect] = []
 
-    /// An answer with these parts. The request's ID is added before it is sent.
+    /// An answer with these parts. The request's ID is added before the answer is sent.
     package init(
         status: Int, headers: [SimulatorRequest.Header] = [], body: [UInt8] = [], reason: APNsReason? = nil,
         tokenAccepted: Bool = false
@@ -51,7 +51,7 @@ package struct SimulatorAnswer: Sendable, Hashable {
             body: Array("{\"reason\":\(spelling.quotedJSON)\(time)}".utf8), reason: reason)
     }
 
-    /// The value of the first header with this name in lower case.
+    /// The value of the first header with this name. `name` must be in lower case.
     package subscript(header name: String) -> String? {
         headers.first { $0.name == name }?.value
     }

@@ -3,8 +3,8 @@ internal import FoundationEssentials
 
 /// The management of channels (docs/internals/apns.md 1.2).
 extension SimulatorState {
-    /// Creates a channel. `CreateBody` checks the body. If the app already has the most channels, a valid request gets
-    /// 400 `CannotCreateChannelConfig`.
+    /// Creates a channel. `CreateBody` checks the body. If the app already has the maximum number of channels, a valid
+    /// request gets 400 `CannotCreateChannelConfig`.
     mutating func create(
         _ request: SimulatorRequest, in app: AppKey, team: String, now: Date
     ) throws(Refusal) -> SimulatorAnswer {

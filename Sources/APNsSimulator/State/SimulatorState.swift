@@ -10,19 +10,19 @@ package struct SimulatorState: Sendable {
     var limits: [AppKey: Int] = [:]
     var tokens: TokenJudge
     var apps: [AppKey: SimulatedApp] = [:]
-    /// The team that created an app's first channel in an environment. The simulator has no developer portal, so that
-    /// team owns the app there. Each environment has its own owner, because an app may be tested with another team than
-    /// the one that publishes it.
+    /// The team that created an app's first channel in an environment. The simulator has no developer portal, and
+    /// therefore treats this team as the owner of the app in this environment. Each environment has its own owner,
+    /// because an app may be tested with another team than the one that publishes it.
     var owners: [AppKey: String] = [:]
     /// The apps without the Broadcast capability, in lower case.
     var capabilityOff: Set<String> = []
     var connections: [Int: ConnectionState] = [:]
-    /// The tokens by key. Only used when the quirk `token-updates` counts the 20-minute rule per key.
+    /// The tokens by key. They are used only when the quirk `token-updates` applies the 20-minute rule to each key.
     var keyTokens: [String: TokenHistory] = [:]
     var devices = Devices()
     /// Rate limits that clients do not know.
     var buckets = Buckets()
-    /// Broadcasts that a fault postpones until the next one of their channel.
+    /// Broadcasts that a fault postpones until the next broadcast on the same channel.
     var postponed: [ChannelKey: [[UInt8]]] = [:]
     var channelIDs = ChannelIDs()
     var random: SeededRandom
@@ -65,12 +65,13 @@ package struct SimulatorState: Sendable {
     /// 5. the connection: 403 `UnrelatedKeyIdInToken`, 429 `TooManyProviderTokenUpdates`
     /// 6. a device push goes on with its own checks: see `push`
     /// 7. a `.push-type` suffix on the bundle ID: 400 `TopicDisallowed`
-    /// 8. a topic outside the key's scope, or another team than the token's made the app's first channel in this
-    ///    environment: 403 `TopicMismatch`
-    /// 9. capitals on a management path, when refused: 403 `TopicMismatch`
+    /// 8. a topic outside the key's scope, or an app whose first channel in this environment another team made: 403
+    ///    `TopicMismatch`
+    /// 9. capitals on a management path, if the quirk `capitals` refuses them: 403 `TopicMismatch`
     /// 10. capability: 400 `BroadcastFeatureNotEnabled`
     /// 11. `apns-request-id`, and `apns-id` if it is sent: 400 `BadMessageId`
-    /// 12. the operation's other headers, then the channel, then the body: see each operation
+    /// 12. the operation's own checks. For a broadcast: the channel, then its other headers, then the body. For a read
+    ///     or a deletion: the channel. For a creation: the body, then the number of channels.
     /// 13. the buckets, for a broadcast or device push that passes all other checks: 429 `TooManyRequests`
     ///
     /// Every answer has `apns-request-id`, or `apns-id` on a device's path: the request's own if it is well-formed,

@@ -7,14 +7,15 @@ package struct StoredMessage: Sendable, Hashable {
     package var body: [UInt8]
     /// The time on the simulator's clock.
     package var storedAt: Date
-    /// When APNs deletes it: at its `apns-expiration`, but at most 8 hours after `storedAt`.
+    /// When APNs deletes the message: at its `apns-expiration`, but at most 8 hours after `storedAt`.
     package var expiresAt: Date
     /// Apple's `apns-unique-id`.
     package var uniqueID: String
 
     /// - Parameter expiration: the `apns-expiration` header, seconds since 1970.
-    /// - Returns: `nil` if nothing is stored: 0 means one attempt only, and a time in the past has already expired.
-    ///   Apple does not document what happens to an older stored message then; here it stays.
+    /// - Returns: `nil` if nothing is stored: 0 means one attempt only, and a time in the past has already expired. If
+    ///   a channel already has a stored message, Apple does not document what then happens to it; in the simulator it
+    ///   stays.
     init?(body: [UInt8], expiration: Int, now: Date, uniqueID: String) {
         let latest = now.addingTimeInterval(Double(APNsLimits.storedMessageLifetime))
         let expiresAt = min(Date(timeIntervalSince1970: Double(expiration)), latest)

@@ -12,7 +12,7 @@ enum BroadcastBody {
     ///
     /// It is not documented how far APNs itself checks a broadcast's `aps`. The simulator is strict with Apple's keys,
     /// because a device would silently drop the message. Other keys are accepted: those next to `aps` are custom data,
-    /// and devices ignore unknown ones in it.
+    /// and devices ignore unknown keys inside `aps`.
     ///
     /// If the quirk `payload` is `lenient`, check 3 only requires a JSON object.
     static func check(_ body: [UInt8], isCut: Bool, rule: Quirks.PayloadRule) throws(Refusal) {
@@ -25,7 +25,8 @@ enum BroadcastBody {
         }
     }
 
-    /// Whether Apple's keys of an update or an end are as documented. Additional keys of a start are not checked.
+    /// Whether the keys that any event may have (`timestamp`, `event`, `content-state`, `alert`, the dates,
+    /// `relevance-score`) are as Apple documents them. The keys that only a start has are not checked here.
     static func isSound(_ aps: JSONObject) -> Bool {
         guard aps["timestamp"]?.integer != nil else { return false }
         switch aps["content-state"] {

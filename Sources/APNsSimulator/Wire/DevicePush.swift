@@ -7,11 +7,11 @@ enum DevicePush {
     /// 1. empty: `PayloadEmpty`
     /// 2. more than 4,096 bytes: `PayloadTooLarge`
     /// 3. not a JSON object with an object `aps` whose keys are as documented; `event` not `start` on a push-to-start
-    ///    token, or `start` on an activity's; a start without `attributes-type`, `attributes` or `alert`, or with both
-    ///    `input-push-channel` and `input-push-token`: `BadRequestPayload`
+    ///    token, or `start` on an activity's token; a start without `attributes-type`, `attributes` or `alert`, or with
+    ///    both `input-push-channel` and `input-push-token`: `BadRequestPayload`
     ///
-    /// Apple documents no reason for check 3: the device silently drops such a push. If the quirk `payload` is
-    /// `lenient`, the check is left to the devices.
+    /// Apple documents no refusal for the cases of check 3; the device silently drops such a push. If the quirk
+    /// `payload` is `lenient`, check 3 only requires a JSON object, and the device does the rest of the check.
     ///
     /// - Parameter isStart: whether the push goes to a push-to-start token; `nil`: the token is unknown.
     static func check(

@@ -2,8 +2,8 @@ internal import JSON
 
 /// The members of one JSON object and of its `aps`. Values are parsed only as far as a check needs them.
 ///
-/// The simulator keeps bodies as bytes and builds no tree, because the content state belongs to the app and APNs only
-/// uses these members.
+/// The simulator keeps bodies as bytes and builds no tree, because the content state belongs to the app and APNs uses
+/// only these members.
 struct JSONObject {
     enum Value: Hashable {
         case null
@@ -25,7 +25,7 @@ struct JSONObject {
     struct Member {
         var name: String
         var value: Value
-        /// The members of `aps`.
+        /// If this member is `aps`: its members; otherwise empty.
         var members: [Member] = []
     }
 

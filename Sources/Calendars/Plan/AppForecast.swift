@@ -45,7 +45,8 @@ package struct AppForecast: Sendable, Hashable {
         let old = Forecast(spans: spans(events, documents, now), limit: .max, now: now)
         let spans = spans(planned, documents, now)
         var new = Forecast(spans: spans, limit: .max, now: now)
-        // Channels without an event, and channels that are kept after their event.
+        // The channels in the server's forecast that do not come from open events: channels without an event, and
+        // channels that are kept after their event.
         let others = forecast.peak - old.peak
         guard new != old else { return self }
         let exceedsAt = Forecast(spans: spans, limit: max(0, limit - others), now: now).exceedsAt

@@ -82,11 +82,12 @@ extension JSONFields {
         }
     }
 
-    /// By name: the CSV column, the iCalendar property or the template that gives its value.
+    /// Where each value comes from, by the value's name: a CSV column, an iCalendar property or a template. An empty
+    /// text: the name has no value.
     fileprivate mutating func columns(_ format: CalendarReading.Format) -> [String: String] {
         guard let value = value("columns") else { return [:] }
         guard case .object(let members) = value.kind, members.count <= 100 else {
-            fault("columns", "Expected an object with at most 100 names of values and their columns.")
+            fault("columns", "Expected an object of at most 100 members, such as {\"home\": \"Home Team\"}.")
             return [:]
         }
         var columns: [String: String] = [:]

@@ -33,7 +33,7 @@ package struct CalendarDeclaration: Sendable {
     /// An entry without an end counts as past this many seconds after its start.
     static let longestWithoutEnd: TimeInterval = 43_200
 
-    /// The most bytes that all templates together may take from one entry. A start has at most 4 KB, a name less.
+    /// The most bytes that all templates together may copy from one entry. A start has at most 4 KB, a name less.
     static let maximumFilledBytes = 65_536
 
     /// Names that templates can use although they are not columns of the file.
@@ -59,7 +59,8 @@ package struct CalendarDeclaration: Sendable {
         let startsAt = Date(timeIntervalSince1970: Double(entry.startsAt))
         let end = entry.endsAt ?? defaultDuration.map { entry.startsAt + $0 }
         let endsAt = end.map { Date(timeIntervalSince1970: Double($0)) }
-        // Beyond the limit nothing more is copied, and the entry is refused.
+        // When all templates together would copy more than `maximumFilledBytes`, nothing more is copied, and the entry
+        // is refused.
         var filledBytes = 0
         let value: (String) -> String? = { name in
             let text: String? =

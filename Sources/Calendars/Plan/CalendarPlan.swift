@@ -1,8 +1,8 @@
 internal import Foundation
 package import Grandstand
 
-/// The changes that a calendar makes to its season's events. It is pure: it depends only on the entries, the present
-/// events with their notes of the calendar's last state, and the time.
+/// The changes that a calendar makes to its season's events. They depend only on the entries, the time, and the present
+/// events with their notes (`SeasonNote`). A note has the event as the calendar had it in the last run.
 ///
 /// An event's member is changed only if the calendar has changed it since the last run. So changes that people made
 /// stay.
@@ -120,7 +120,7 @@ package struct CalendarPlan: Sendable {
         var note = known?.note ?? noted(draft, situation, nil)
         note.uid = draft.uid
         note.isMissing = false
-        // Somebody has reopened the event, so it stays open.
+        // An event that is already over, or that somebody has reopened, is not cancelled.
         if event.state.isOver || event.isKeptOpen {
             unchanged += 1
             return remember(note, of: event, line: draft.line)
@@ -139,12 +139,13 @@ package struct CalendarPlan: Sendable {
 
     /// The note for an entry that the calendar does not cancel.
     ///
-    /// - Parameter event: its event; `nil`: there is none yet.
+    /// - Parameter event: the entry's event; `nil`: there is no event yet.
     private func noted(_ draft: CalendarDraft, _ situation: Situation, _ event: SeasonEvent?) -> SeasonNote {
         SeasonNote(season: situation.season, uid: draft.uid, said: draft.document, reopenedAt: event?.reopenedAt)
     }
 
-    /// Updates the note, unless the event is over, because such an event cannot be declared.
+    /// Updates the note, unless the event is over. A note is stored with a declaration, and the server refuses a
+    /// declaration of an event that is over.
     private mutating func remember(_ note: SeasonNote, of event: SeasonEvent, line: Int?) {
         guard note != event.note, !event.state.isOver else { return }
         notes.append(
@@ -203,7 +204,8 @@ package struct CalendarPlan: Sendable {
         }
         let going = told + vanished
         let isMany = going.count * 3 > future
-        // Once cancellations were held back, they stay held back, even if the share is smaller because of new entries.
+        // If the last run held cancellations back, this run also holds them back, even if new entries have made their
+        // share smaller.
         if isMany || going.contains(where: { $0.event.note?.isMissing ?? false }) {
             shrinkage = Shrinkage(vanished: going.count, future: future)
             cancel = []

@@ -5,17 +5,18 @@ package import JSON
 /// What an event stores about its calendar, in `metadata.season`: `{"name", "uid", "said"}`.
 package struct SeasonNote: Sendable, Hashable {
     package var season: SeasonName
-    /// The UID of its entry.
+    /// The UID of the event's entry in the calendar.
     package var uid: String
     /// The event as the calendar had it in the last run. Long members are stored as hashes, because they are only
     /// compared. If a member differs in the next file, only that member is changed.
     package let said: EventDocument
-    /// Whether the last file lacked or cancelled the entry, and the event was not cancelled because too many were
-    /// affected.
+    /// Whether the last file lacked or cancelled the entry, but the event was not cancelled, because too many events
+    /// were affected.
     package var isMissing: Bool
-    /// Whether the calendar cancelled the event, or no longer had its entry.
+    /// Whether the calendar cancelled the event, or no longer had the event's entry.
     package var isCancelled: Bool
-    /// When the event was last reopened, as known in the last run; `nil`: never.
+    /// When the event was last reopened; `nil`: never. The value comes from the last run in which the calendar had the
+    /// event's entry and did not cancel it.
     package var reopenedAt: Date?
 
     package init(
@@ -92,9 +93,9 @@ package struct SeasonEvent: Sendable, Hashable {
     package var state: Event.State
     package var createdAt: Date
     package var updatedAt: Date
-    /// When it was last reopened; `nil`: never.
+    /// When the event was last reopened; `nil`: never.
     package var reopenedAt: Date?
-    /// `nil`: it belongs to no season.
+    /// `nil`: the event belongs to no season.
     package var note: SeasonNote?
 
     package init(
@@ -130,11 +131,13 @@ package struct SeasonEvent: Sendable, Hashable {
         return document
     }
 
-    /// Whether it was reopened since the last run. Then it stays open until the calendar has the entry again.
+    /// Whether the event was reopened after the last run in which the calendar had the event's entry and did not cancel
+    /// it. If so, runs do not cancel the event until the calendar has such an entry again.
     var isKeptOpen: Bool { reopenedAt != note?.reopenedAt }
 
-    /// Whether the event probably expired. An event that is over cannot be declared, so its last change was its end. An
-    /// expiry comes long after `endsAt`. The server decides whether the event opens again.
+    /// Whether the event probably expired: the server ends an event without an `end` long after its `endsAt`. An event
+    /// that is over cannot be declared again, so `updatedAt` of an ended event is the time when the event ended. The
+    /// result is only a guess: the server decides whether the event opens again.
     var seemsExpired: Bool {
         guard state == .ended else { return false }
         if let endsAt = date("endsAt") { return updatedAt >= endsAt.addingTimeInterval(ChannelTenure.overdueAfter) }

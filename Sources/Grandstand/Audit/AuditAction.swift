@@ -42,12 +42,12 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     case webhookDeleted = "webhook.deleted"
     /// The webhook got a new secret.
     case webhookRotated = "webhook.rotated"
-    /// The receiver refused further messages, or failed for days.
+    /// The server disabled the webhook, because the receiver refused further messages or failed for days.
     case webhookDisabled = "webhook.disabled"
-    /// An update or an end, to be sent now or later.
+    /// The server accepted an update or an end, to be sent now or later.
     case broadcastAccepted = "broadcast.accepted"
     case broadcastWithdrawn = "broadcast.withdrawn"
-    /// A push to one token, to be sent now or later.
+    /// The server accepted a push to one token, to be sent now or later.
     case pushAccepted = "push.accepted"
     case pushWithdrawn = "push.withdrawn"
     /// Old entries of the audit log were deleted.

@@ -8,7 +8,7 @@ package enum AuditActor: Sendable, Hashable {
 
     package init(_ key: APIKey) { self = .key(id: key.id, name: key.name) }
 
-    /// As the audit log shows and filters it.
+    /// The actor as text. The audit log shows this text, and filters by it.
     package var text: String {
         switch self {
         case .key(_, let name): "key:\(name)"

@@ -7,13 +7,13 @@ package struct AuditEntry: Sendable, Hashable {
     package var id: Int
     package var at: Date
     package var actor: String
-    /// The API key behind `actor`, if it was one.
+    /// The ID of the API key, if the actor was an API key.
     package var keyID: UUID?
     package var action: AuditAction
     package var subject: Subject
     /// Why, in words.
     package var reason: String?
-    /// The key ID that signed the call to Apple, if there was a call.
+    /// The ID of the key that signed the call to Apple, if there was a call.
     package var signingKey: String?
     package var answer: APNsRecord?
 
@@ -57,7 +57,7 @@ package struct AuditEntry: Sendable, Hashable {
     }
 }
 
-/// The parts of Apple's answer to a call that are kept.
+/// The stored parts of Apple's answer to a call.
 package struct APNsRecord: Sendable, Hashable {
     /// `nil`: no answer came.
     package var status: Int?
@@ -71,11 +71,11 @@ package struct APNsRecord: Sendable, Hashable {
         self.requestID = requestID
     }
 
-    /// The reason in one spelling, because Apple spells some reasons in several ways. The ledger stores and compares
-    /// this one.
+    /// The reason in one spelling, because Apple spells some reasons in several ways. The table of channels stores this
+    /// spelling, and reasons are compared in this spelling.
     package var canonicalReason: String? { reason.map { APNsReason(rawValue: $0).rawValue } }
 
-    /// The parts of `answer`; accepted calls are kept with `status`.
+    /// The parts of `answer`. For an accepted call, `status` is recorded.
     package init(_ answer: APNsAnswer<some Sendable>, accepted status: Int) {
         switch answer {
         case .accepted(_, let receipt): self.init(status: status, reason: nil, requestID: receipt.requestID)
@@ -96,9 +96,9 @@ package struct AuditFilter: Sendable, Hashable {
     package var bundleID: BundleID?
     /// Only entries of these apps.
     package var reach: AppReach
-    /// Entries at or after this.
+    /// Only entries at or after this time.
     package var from: Date?
-    /// Entries before this.
+    /// Only entries before this time.
     package var to: Date?
 
     package init(

@@ -1,9 +1,9 @@
 package import FoundationEssentials
 
-/// An estimate of another machine's clock, from a steady clock of our own and recent samples of the other.
+/// An estimate of another machine's clock, from a steady clock of our own and recent samples of the other clock.
 ///
-/// The sample with the shortest round trip is the most exact. A new sample that contradicts it shows that the other
-/// clock was set, or that another machine answers now. The earlier samples are then dropped.
+/// The sample with the shortest round trip is the most exact. If a new sample contradicts the most exact sample, the
+/// other clock was set, or another machine answers now. The earlier samples are then dropped.
 package struct ClockEstimate: Sendable, Hashable {
     /// The number of samples that are kept.
     static let remembered = 8

@@ -1,12 +1,12 @@
 package import FoundationEssentials
 
 /// One reading of another machine's clock, with this machine's clocks before the question and after the answer. The
-/// other clock showed this time at some moment in between.
+/// other clock showed `told` at some moment between the question and the answer.
 package struct ClockSample: Sendable, Hashable {
-    /// By a monotonic clock.
+    /// The times of the question and the answer, by a monotonic clock.
     package var sentAt: Duration
     package var receivedAt: Duration
-    /// By this machine's wall clock.
+    /// The times of the question and the answer, by this machine's wall clock.
     package var wallSentAt: Date
     package var wallReceivedAt: Date
     /// The other clock's time.
@@ -24,7 +24,7 @@ package struct ClockSample: Sendable, Hashable {
 
     package var roundTrip: Duration { receivedAt - sentAt }
 
-    /// The bounds of the other clock's time, in seconds since 1970, when the steady clock stood at zero.
+    /// The bounds of the other clock's time, in seconds since 1970, at the moment when the monotonic clock was zero.
     var origins: ClosedRange<TimeInterval> {
         let told = told.timeIntervalSince1970
         return (told - receivedAt.inSeconds)...(told - min(sentAt, receivedAt).inSeconds)

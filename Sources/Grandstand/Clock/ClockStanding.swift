@@ -4,20 +4,20 @@ package import FoundationEssentials
 /// provider tokens carry this machine's time, and Apple refuses tokens whose time is wrong.
 package enum ClockStanding: Sendable, Hashable {
     case right
-    /// Off by enough for a warning.
+    /// The clocks differ enough for a warning.
     case off
-    /// Off by so much that this process must not claim work.
+    /// The clocks differ so much that this process must not claim work.
     case unusable
 
-    /// The bounds in seconds.
+    /// The difference in seconds beyond which a clock is `off`, and beyond which it is `unusable`.
     package static let offBeyond: TimeInterval = 2
     package static let unusableBeyond: TimeInterval = 10
 
     /// - Parameters:
-    ///   - lead: bounds of the seconds by which the wall clock is ahead. If they include zero, the clock counts as
-    ///     right.
-    ///   - before: the standing at the last reading. It improves only if the distance is 10 % below the bound, so that
-    ///     a clock near a bound is reported once.
+    ///   - lead: the range of the seconds by which the wall clock may be ahead. If the range includes zero, the clock
+    ///     counts as right.
+    ///   - before: the standing at the last reading. The standing improves only if the clocks differ by at most 90 % of
+    ///     the seconds beyond which `before` begins, so that a clock near this bound is reported once.
     package init(lead: ClosedRange<TimeInterval>, before: ClockStanding = .right) {
         let distance = lead.contains(0) ? 0 : min(abs(lead.lowerBound), abs(lead.upperBound))
         self =

@@ -21,8 +21,8 @@ extension ContentSchema {
         /// The indices of schemas by their paths. A schema is added before its parts are read, so that it may refer to
         /// itself.
         private var places: [[String]: Int] = [:]
-        /// The number of schemas that are being compiled now. Each one is contained in the one before, or referenced by
-        /// it.
+        /// The number of schemas that are being compiled now. Each of these schemas is contained in the previous one,
+        /// or the previous one refers to it.
         private var depth = 0
         private static let mostDepth = 100
 
@@ -149,7 +149,7 @@ extension ContentSchema {
             return count
         }
 
-        /// The schema at a place, through objects and arrays.
+        /// The JSON value at a path. The path leads through objects and arrays.
         private func value(at path: [String]) -> JSONValue? {
             path.reduce(Optional(document)) { value, name in
                 guard let value else { return nil }

@@ -17,7 +17,8 @@ package struct ContentSchema: Sendable {
     package struct Budget: Sendable {
         package fileprivate(set) var units: Int
 
-        /// The work for one content. A content of 5 KB against 20 versions takes less than this.
+        /// The work that is allowed for one content. To check a content of 5 KB against 20 versions takes less than the
+        /// default.
         package init(units: Int = 200_000) { self.units = units }
     }
 
@@ -26,7 +27,8 @@ package struct ContentSchema: Sendable {
         case null, boolean, object, array, number, string, integer
     }
 
-    /// The values of `format`. Each is a form that Swift's decoder requires beyond the type.
+    /// The values of `format`. Each one is a form of string or number that Swift's decoder requires in addition to the
+    /// JSON type.
     enum Format: String, CaseIterable {
         case uuid
         case uri = "uri-reference"
@@ -36,7 +38,7 @@ package struct ContentSchema: Sendable {
 
     /// One schema of the document. It refers to other schemas by their indices in `nodes`.
     struct Node {
-        /// `false` as a schema: nothing fits.
+        /// Whether the schema is `false`, which no value fits.
         var isNever = false
         var types: [ValueType]?
         var properties: [String: Int] = [:]
@@ -143,10 +145,10 @@ private struct ContentCheck {
         return faults
     }
 
-    /// The work that a value takes, without its choices and the values inside it.
+    /// The work of checking a value against a schema, without the schema's choices and the values inside the value.
     private static func work(_ value: JSONValue, _ node: ContentSchema.Node) -> Int {
         switch value.kind {
-        // Foundation decodes some numbers and all formats.
+        // Foundation decodes each value with a `format`. That costs about 50 comparisons.
         case .number, .string: (node.format == nil ? 0 : 50) + value.source.count / 16
         case .object(let members):
             members.count + node.required.count + members.reduce(0) { $0 + $1.name.utf8.count / 16 }
@@ -180,7 +182,8 @@ private struct ContentCheck {
         for index in alternatives where !isSpent {
             let found = faults(of: value, by: index)
             if found.isEmpty { return [] }
-            // A fault further inside means that the kind of value was right.
+            // If an alternative's faults are deeper inside the value, the kind of the outer value was right for this
+            // alternative.
             let depth = found.map(\.pointer.count).max() ?? 0
             if depth > nearest?.map(\.pointer.count).max() ?? -1 { nearest = found }
         }
@@ -245,16 +248,16 @@ struct ValueNumber {
 
     init(_ text: String) { self.text = text }
 
-    /// Whether Swift reads it as a double. Swift refuses numbers that are too large, or so small that they would become
-    /// 0.
+    /// Whether Swift reads the number as a double. Swift refuses numbers that are too large, or so small that they
+    /// would become 0.
     var isDouble: Bool {
         text.utf8.count < 100 && text.utf8.allSatisfy { $0 | 0x20 != UInt8(ascii: "e") }
             || (try? JSONDecoder().decode(Double.self, from: Data(text.utf8))) != nil
     }
 
-    /// The whole number that Swift decodes from it; `nil`: Swift decodes none. A text of digits only is read exactly. A
-    /// text with a fraction or an exponent, such as `5.0`, is read with Swift's own decoder, because that converts it
-    /// through a Double or a Decimal.
+    /// The whole number that Swift decodes from the text; `nil`: Swift decodes none. A text of digits only is read
+    /// exactly. A text with a fraction or an exponent, such as `5.0`, is read with Swift's own decoder, because the
+    /// decoder converts such a text through a Double or a Decimal.
     var whole: JSONNumber? {
         if text.utf8.allSatisfy({ $0 != UInt8(ascii: ".") && $0 | 0x20 != UInt8(ascii: "e") }) {
             return JSONNumber(text)

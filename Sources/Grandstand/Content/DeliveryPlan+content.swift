@@ -20,7 +20,8 @@ extension DeliveryPlan {
         var faults: [FieldError] = []
         var mild: [FieldError] = []
         var budget = ContentSchema.Budget(units: Self.mostWork)
-        // Most audiences share a content and a type.
+        // The faults of each content that was checked. Most audiences share a content and a type, so each pair is
+        // checked once.
         var checked: [ContentCheckKey: [FieldError]] = [:]
         for index in items.indices {
             guard let type = types[items[index].audience.id] else { continue }

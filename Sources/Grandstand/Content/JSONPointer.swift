@@ -43,7 +43,8 @@ extension JSONValue {
         pointer.names.reduce(Optional(self)) { value, name in value?[name] }
     }
 
-    /// Whether both are the same JSON value: numbers by their value, objects without regard to the order of members.
+    /// Whether this value and `other` are the same JSON value. Numbers are compared by their value, objects without
+    /// regard to the order of members.
     ///
     /// - Parameter ignored: places that are not compared, with everything inside them.
     package func isSame(as other: JSONValue, ignoring ignored: [JSONPointer] = []) -> Bool {
@@ -64,7 +65,7 @@ extension JSONValue {
             return Set(left.keys).union(right.keys).allSatisfy { name in
                 let within = ignored.filter { $0.first == name }.map { $0.dropFirst() }
                 if within.contains(where: \.isEmpty) { return true }
-                // A member that only one of them has makes them different.
+                // If only one of the two objects has a member, the objects are different.
                 guard let one = left[name], let another = right[name] else { return false }
                 return one.isSame(as: another, within)
             }
@@ -72,8 +73,8 @@ extension JSONValue {
         }
     }
 
-    /// Whether this value contains `pattern`: both are the same, or this is an object that contains each member of
-    /// `pattern`.
+    /// Whether this value contains `pattern`: this value is the same as `pattern`, or is an object that contains each
+    /// member of `pattern`.
     package func includes(_ pattern: JSONValue) -> Bool {
         guard case .object = kind, case .object(let members) = pattern.kind else { return isSame(as: pattern) }
         return members.allSatisfy { self[$0.name]?.includes($0.value) ?? false }

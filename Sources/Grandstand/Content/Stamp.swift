@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import JSON
 
 /// The member of a `contentState` that gets `aps.timestamp` when a message is sent, so that an app knows which message
-/// it shows. ActivityKit does not give it the timestamp.
+/// it shows. ActivityKit does not give the app the timestamp.
 package struct Stamp: Sendable, Hashable {
     /// How the time is written.
     package enum Form: String, Sendable, Hashable, CaseIterable {
@@ -22,11 +22,11 @@ package struct Stamp: Sendable, Hashable {
         self.form = form
     }
 
-    /// A timestamp as long as any until the year 2096. Checks of a message's size use it.
+    /// No timestamp before the year 2096 has a longer text than this one. Checks of a message's size use it.
     package static let longest = 4_000_000_000
 
-    /// The content with its stamp. Every other byte stays. A member that is not there is added, if the object that it
-    /// belongs to is there.
+    /// The content with its stamp. Every other byte stays. If the content has no member for the stamp, the member is
+    /// added. If the object that the member belongs to is missing, the content stays as it is.
     ///
     /// - Parameters:
     ///   - contentState: JSON object text.
@@ -62,7 +62,7 @@ extension Stamp {
     /// One line: the form and the member.
     package var text: String { "\(form.rawValue) \(member)" }
 
-    /// Parses a `text`.
+    /// Parses the line that the property `text` writes.
     package init?(text: String) {
         let parts = text.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, let form = Form(rawValue: String(parts[0])), let member = JSONPointer(String(parts[1]))

@@ -24,7 +24,7 @@ package struct StateChange: Sendable {
     ///   - old: the newest accepted content; `nil`: there is none.
     ///   - type: `nil`: every difference is an update.
     package init(from old: JSONValue?, to new: JSONValue, by type: ContentType?) {
-        // The server writes the stamp, so the feed's value there is ignored.
+        // The server writes the stamp, so the feed's value of this member is ignored.
         let stamp = type?.stamp.map { [$0.member] } ?? []
         guard let old else {
             (outcome, rule) = (.update, nil)

@@ -4,7 +4,7 @@ package import JSON
 
 /// The whole state of an event, as a feed reports it.
 package struct StateReport: Sendable {
-    /// JSON objects.
+    /// A JSON object. Each value of `byVariant` is a JSON object, too.
     package var contentState: JSONValue
     package var byVariant: [Variant: JSONValue]
     /// Rises with each state of the feed. `nil`: states count in the order of their arrival.
@@ -34,7 +34,7 @@ package struct StateDecision: Sendable {
     package struct Standing: Sendable {
         package var audience: Audience.ID
         package var type: ContentType?
-        /// Its newest accepted content; `nil`: none.
+        /// The audience's newest accepted content; `nil`: none.
         package var newest: [UInt8]?
 
         package init(audience: Audience.ID, type: ContentType?, newest: [UInt8]?) {

@@ -7,7 +7,7 @@ package import JSON
 package struct StateRules: Sendable {
     /// Members whose changes alone are not urgent.
     package var quiet: [JSONPointer] = []
-    /// Seconds between two messages that have only such changes.
+    /// Seconds between two messages in which only members of `quiet` have changed.
     package var quietInterval = standardQuietInterval
     package var rings: [RingRule] = []
 
@@ -30,10 +30,11 @@ package struct StateRules: Sendable {
         }
     }
 
-    /// When a quiet message is sent: at once, or `quietInterval` after the previous one. A message that still waits for
-    /// its time is replaced, so the new one gets that time.
+    /// When a quiet message is sent: at once, but not before `quietInterval` has passed since the previous quiet
+    /// message was sent. If the previous quiet message still waits, the new message replaces it and is sent at the time
+    /// of the previous message.
     ///
-    /// - Parameter last: when the previous one is or was sent; `nil`: there was none.
+    /// - Parameter last: when the previous quiet message is or was sent; `nil`: there was none.
     package func quietTurn(after last: Date?, at now: Date) -> Date {
         guard let last else { return now }
         return last > now ? last : max(now, last.addingTimeInterval(Double(quietInterval)))
@@ -154,7 +155,7 @@ package struct RingRule: Sendable {
 struct AlertTemplate: Sendable {
     private let alert: JSONValue
 
-    /// Texts of an alert in which members may be named; others, such as a sound, stay as they are.
+    /// The members of an alert whose texts may have placeholders. Other members, such as a sound, stay as they are.
     private static let texts: Set = ["title", "body", "loc-args"]
 
     init?(_ alert: JSONValue, _ pointer: String, _ faults: inout RequestFaults) {
@@ -186,8 +187,8 @@ struct AlertTemplate: Sendable {
         }
     }
 
-    /// The alert's JSON. Once the members' texts are longer than APNs takes in a message, no others are filled in: the
-    /// message is refused for its size.
+    /// The alert's JSON with its placeholders filled in. Once the inserted texts are longer than a message to APNs may
+    /// be, the rest is not filled in, because the message is refused for its size.
     func text(from old: JSONValue, to new: JSONValue) -> [UInt8] {
         var json = JSONWriter()
         var room = APNsLimits.broadcastPayload
@@ -255,7 +256,8 @@ private struct AlertText {
         parts.append(.text(plain))
     }
 
-    /// - Parameter room: the bytes that members' texts may still take. Beyond it the rest is left out.
+    /// - Parameter room: the bytes that members' texts may still take. Once they are used up, the rest of the text is
+    ///   left out.
     func filled(from old: JSONValue, to new: JSONValue, room: inout Int) -> String {
         var filled = ""
         for part in parts where room > 0 {

@@ -15,9 +15,10 @@ package struct DeviceActivity: Sendable, Hashable {
     package var attributesType: String
     package var state: State
     package var updateToken: DeviceToken?
-    /// Apple's ID of the channel it listens to.
+    /// Apple's ID of the channel that the activity listens to.
     package var channelID: String?
-    /// The variant of its event that it shows. `nil` in the first report: the one that is chosen for its installation.
+    /// The variant that the activity shows. If the first report has `nil`, the server chooses the installation's
+    /// variant.
     package var variant: Variant?
 
     package init(
@@ -33,7 +34,7 @@ package struct DeviceActivity: Sendable, Hashable {
         self.variant = variant
     }
 
-    /// Whether openapi.yaml allows it as an activity's ID.
+    /// Whether openapi.yaml allows the text as an activity's ID.
     package static func isID(_ text: String) -> Bool { TextRule.activityId.accepts(text) }
 
     /// The rule for IDs as a sentence, for error messages.

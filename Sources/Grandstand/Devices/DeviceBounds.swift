@@ -9,8 +9,8 @@ package enum DeviceBounds {
     /// A registration up to this many bytes is never refused for its size. About 15 topics and three tokens of usual
     /// length fit.
     package static let ofRegistration = 3_000
-    /// Bytes that all installations of an app may hold together, beyond `ofRegistration` each. A person who follows 200
-    /// teams takes 25,000 of them.
+    /// Bytes that all installations of an app may hold together, in addition to `ofRegistration` for each installation.
+    /// A person who follows 200 teams takes 25,000 of these bytes.
     package static let shared = 3_000_000
     /// Bytes of one installation's activities: the newest five to eight fit.
     package static let ofActivities = 5_000
@@ -101,9 +101,9 @@ package struct DeviceAccount: Sendable, Hashable {
     }
 }
 
-/// How fast an installation may register new tokens for starts and activities. Each token causes requests to APNs, and
-/// an invented one counts against the app there. All times are the database's. Each token moves the installation's
-/// `tokensPacedUntil` by `interval` into the future.
+/// How fast an installation may register new tokens for starts and activities. Each token causes requests to APNs. If
+/// many tokens are invented, APNs slows down or ends the connections of the app. All times are the database's. Each
+/// token moves the installation's `tokensPacedUntil` by `interval` into the future.
 package enum TokenPace {
     /// Tokens that are accepted at once.
     package static let burst = 30

@@ -10,12 +10,12 @@ package enum FanOutPolicy: String, Sendable, Hashable, CaseIterable {
     /// a device. Members that join later get the newest state.
     case update
 
-    /// When a push is sent again, and its number of attempts then; `nil`: its outcome is final. A push that was not
-    /// sent is sent at once.
+    /// When a push is sent again, and how many attempts it has had by now; `nil`: its outcome is final. A push that was
+    /// not sent is due at once.
     ///
     /// - Parameters:
-    ///   - verdict: `nil`: it was not sent.
-    ///   - attempts: the attempts before it.
+    ///   - verdict: `nil`: the push was not sent.
+    ///   - attempts: the attempts before this push.
     package func again(
         _ verdict: TokenVerdict?, after attempts: Int, at now: Date, jitter: Double
     ) -> (attempts: Int, at: Date)? {

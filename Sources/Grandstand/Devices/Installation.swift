@@ -58,8 +58,8 @@ package struct InstallationState: Sendable, Hashable {
 /// An installation as its own app reads it.
 package struct KnownInstallation: Sendable, Hashable {
     package var state: InstallationState
-    /// Types of attributes whose start token APNs refused. Pushes use such a type again when the app registers a token
-    /// for it again.
+    /// Types of attributes whose start token APNs refused. When the app registers a token for such a type again, pushes
+    /// use the type again.
     package var suspectTypes: Set<String>
     package var activities: [DeviceActivity]
 

@@ -2,7 +2,7 @@ package import FoundationEssentials
 
 /// The rows that registrations insert, change and delete.
 package struct InstallationChanges<Secret: Equatable & Sendable>: Sendable {
-    /// An installation took another's token: both are on one phone.
+    /// An installation registered a start token that another installation had. So both installations are on one phone.
     package struct Takeover: Sendable, Hashable {
         package var app: Int
         package var from: UUID
@@ -26,8 +26,8 @@ package struct InstallationChanges<Secret: Equatable & Sendable>: Sendable {
     package internal(set) var unfollowed: [(row: Int, topic: Topic)] = []
     package internal(set) var followed: [(key: InstallationKey, topic: Topic)] = []
     package internal(set) var takeovers: [Takeover] = []
-    /// Installations that can take starts, and that are new or have a changed value that starts depend on. A start that
-    /// is under way may have to include them.
+    /// Installations that can take starts, and that are new or have a changed value on which their starts depend, such
+    /// as topics or tokens. A start that is under way may have to include them.
     package internal(set) var followers: [(key: InstallationKey, record: Record)] = []
 
     init() {}

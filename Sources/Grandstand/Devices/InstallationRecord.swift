@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// Identifies an installation by the number of its app and environment and by its UUID.
+/// Identifies an installation by its UUID and by the ID of its row in `app_environments`.
 package struct InstallationKey: Sendable, Hashable {
     package var app: Int
     package var id: UUID
@@ -28,7 +28,7 @@ package struct RegisteredToken: Sendable, Hashable {
 
 /// An installation as the database has it.
 ///
-/// `Secret` is the stored form of its secret; two of them are compared in constant time.
+/// `Secret` is the stored form of the installation's secret. Two such values are compared in constant time.
 package struct InstallationRecord<Secret: Equatable & Sendable>: Sendable {
     /// The number of its row; `nil`: it has none yet.
     package var row: Int?
@@ -39,7 +39,8 @@ package struct InstallationRecord<Secret: Equatable & Sendable>: Sendable {
     package var tokens: [String: RegisteredToken]
     /// When it was last seen, to the day.
     package var seenAt: Date
-    /// See `TokenPace`; `nil`: it has registered no token yet.
+    /// The time that each new token moves further into the future, to limit how fast the installation registers tokens
+    /// (`TokenPace`); `nil`: the installation has registered no token yet.
     package var tokensPacedUntil: Date?
 
     /// - Parameter state: its start tokens are ignored; `tokens` has them.

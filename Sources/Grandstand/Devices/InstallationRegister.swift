@@ -9,7 +9,7 @@ package import FoundationEssentials
 package struct InstallationRegister<Secret: Equatable & Sendable>: Sendable {
     package typealias Record = InstallationRecord<Secret>
 
-    /// A start token of an app and a type.
+    /// Identifies a start token by its app, its type of attributes and its bytes.
     private struct Place: Hashable {
         let app: Int
         let type: String
@@ -22,12 +22,13 @@ package struct InstallationRegister<Secret: Equatable & Sendable>: Sendable {
     /// Installations that have lost a token since the records were loaded.
     private var losers: [Place: [InstallationKey]] = [:]
     private var takeovers: Set<InstallationChanges<Secret>.Takeover> = []
-    /// Installations that are new, or have a changed value that starts depend on.
+    /// Installations that are new, or in which a value has changed that decides about starts.
     private var followers: Set<InstallationKey> = []
     /// Installations that are new, or differ from the loaded ones.
     package private(set) var changed: Set<InstallationKey> = []
 
-    /// The totals by the apps' numbers. An app that is not in this dictionary has no limits.
+    /// How many installations and tokens each app has. The key is the app's ID in the database. An app that is not in
+    /// this dictionary has no limits.
     private var accounts: [Int: DeviceAccount]
     private let mostNew: Int?
 
@@ -115,7 +116,7 @@ package struct InstallationRegister<Secret: Equatable & Sendable>: Sendable {
             losers[place] = nil
         }
         for (type, token) in tokens { take(Place(app: key.app, type: type, token: token.token), by: key) }
-        if records[key]?.isFollower(otherThan: loaded[key]) ?? false { followers.insert(key) }
+        if records[key]?.needsStartCheck(comparedTo: loaded[key]) ?? false { followers.insert(key) }
     }
 
     private mutating func take(_ place: Place, by key: InstallationKey) {
@@ -145,8 +146,8 @@ package struct InstallationRegister<Secret: Equatable & Sendable>: Sendable {
 }
 
 extension InstallationRecord {
-    /// Whether the installation is new, or has a changed value that starts depend on.
-    fileprivate func isFollower(otherThan old: InstallationRecord?) -> Bool {
+    /// Whether the installation is new, or a value has changed that decides about starts.
+    fileprivate func needsStartCheck(comparedTo old: InstallationRecord?) -> Bool {
         guard let old else { return true }
         return details.topics != old.details.topics || tokens != old.tokens
             || details.systemVersion != old.details.systemVersion

@@ -6,8 +6,8 @@ package import FoundationEssentials
 package struct LeaseClock: Sendable {
     private var lastAnswer: Date?
     private var isAway = false
-    /// How long the clock stopped, and until when this is subtracted. One lease duration after the outage, every lease
-    /// has been extended or has ended.
+    /// How long the clock stopped, and until when this length is subtracted from the time. One lease duration after the
+    /// outage, every lease has been extended or has ended.
     private var pause: (length: TimeInterval, until: Date)?
 
     package init() {}
@@ -27,8 +27,8 @@ package struct LeaseClock: Sendable {
     /// The database did not answer.
     package mutating func failed() { isAway = true }
 
-    /// The time to compare leases with: those that end at or before it are over.
-    package func leasesOver(at now: Date) -> Date {
+    /// The time to compare leases with: leases that end at or before this time are over.
+    package func leasesEndedBefore(at now: Date) -> Date {
         let now = isAway ? lastAnswer ?? now : now
         guard let pause, now < pause.until else { return now }
         return now.addingTimeInterval(-pause.length)

@@ -24,7 +24,7 @@ package struct PushOutcome<Member: Sendable & Hashable>: Sendable, Hashable {
     package var member: Member
     /// When the push was made.
     package var sentAt: Date
-    /// `nil`: it was not made.
+    /// The consequence of APNs' answer; `nil`: the push was not made.
     package var verdict: TokenVerdict?
 
     package init(member: Member, sentAt: Date, verdict: TokenVerdict?) {
@@ -47,7 +47,7 @@ package protocol ShardStore<Shard>: Sendable {
         _ shard: Shard, _ outcomes: [PushOutcome<Shard.Member>], replica: UUID, now: Date
     ) async throws
 
-    /// Extends to `leasedUntil` the leases of a replica that still works on these owners.
+    /// Extends a replica's leases of these owners to `leasedUntil`, because the replica still works on them.
     func extendLeases(of owners: [Int], replica: UUID, until leasedUntil: Date) async throws
 
     /// When the next shard in the environment is due; `nil`: none waits.
@@ -66,18 +66,19 @@ package struct ShardClaim: Sendable, Hashable {
     package var throttledSizes: [BundleID: Int] = [:]
     package var at: Date
     package var leasedUntil: Date
-    /// Leases that ended before this time are over. It is earlier than `at` if leases could not be extended recently
-    /// (`LeaseClock`).
-    package var leasesOver: Date
-    /// Owners whose shards the replica has. If the replica has a lease of another owner, the answer to that claim was
-    /// lost. So that owner may be claimed again. `nil`: not known.
+    /// Leases that end at or before this time are over. It is earlier than `at` if leases could not be extended
+    /// recently (`LeaseClock`).
+    package var leasesEndedBefore: Date
+    /// Owners whose shards the replica has. If the database has a lease of this replica for an owner that is not in
+    /// this list, the answer to the claim of this owner was lost. The owner may therefore be claimed again. `nil`: not
+    /// known.
     package var holding: [Int]?
     /// Apps whose key APNs refuses. None of their shards is claimed.
     package var avoiding: [BundleID]
 
     package init(
         environment: APNsEnvironment, replica: UUID, limit: Int, shardSize: Int, at: Date, leasedUntil: Date,
-        leasesOver: Date? = nil, holding: [Int]? = nil, avoiding: [BundleID] = []
+        leasesEndedBefore: Date? = nil, holding: [Int]? = nil, avoiding: [BundleID] = []
     ) {
         self.environment = environment
         self.replica = replica
@@ -85,7 +86,7 @@ package struct ShardClaim: Sendable, Hashable {
         self.shardSize = shardSize
         self.at = at
         self.leasedUntil = leasedUntil
-        self.leasesOver = leasesOver ?? at
+        self.leasesEndedBefore = leasesEndedBefore ?? at
         self.holding = holding
         self.avoiding = avoiding
     }

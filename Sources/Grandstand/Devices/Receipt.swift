@@ -14,16 +14,16 @@ package struct Receipt: Sendable, Hashable {
     }
 }
 
-/// The receipts of a request, with the difference between the sender's clock and the server's, which corrects their
-/// times.
+/// The receipts of a request, and the difference between the sender's clock and the server's. The difference corrects
+/// the times of the receipts.
 package struct ReceiptBatch: Sendable, Hashable {
     package var items: [Receipt]
     /// Seconds by which the sender's clock is ahead of the server's, minus the time that the request took. `nil`: the
     /// sender corrected the times itself.
     package var clockAhead: TimeInterval?
 
-    /// - Parameter sentAt: the sender's clock when it sent them; `nil`: it corrected the times by the `Date` of
-    ///   answers.
+    /// - Parameter sentAt: when the sender sent the receipts, by its own clock; `nil`: the sender corrected the times
+    ///   by the `Date` of answers.
     package init(_ items: [Receipt], sentAt: Date?, arrivedAt: Date) {
         self.items = items
         clockAhead = sentAt.map { $0.timeIntervalSince(arrivedAt) }

@@ -5,16 +5,17 @@ package struct ReceiptReport: Sendable, Hashable {
     package struct Message: Sendable, Hashable {
         /// `aps.timestamp`.
         package var timestamp: Int
-        /// When its broadcast was accepted, or its `sendAt`. `nil`: no known broadcast has this timestamp, for example
-        /// because it is the content of a start.
+        /// When the message's broadcast was accepted, or the broadcast's `sendAt`. `nil`: no known broadcast has this
+        /// timestamp, for example because the message is the content of a start.
         package var acceptedAt: Date?
-        /// Phones of the sample that showed it.
+        /// Phones of the sample that showed the message.
         package var shown = 0
-        /// Of these, phones whose clock is known to be wrong, or too far from the server's to be corrected.
+        /// Phones among `shown` whose time cannot be used: their clock is off by more than `maximumClockError`, or they
+        /// corrected the time themselves and it is later than the arrival of the receipt.
         package var clockUnknown = 0
-        /// Of these, phones that say they showed it before it was accepted.
+        /// Phones among `shown` whose receipt says that they showed the message before its broadcast was accepted.
         package var shownEarly = 0
-        /// Seconds from acceptance to display, for the other phones.
+        /// Seconds from acceptance to display, for the phones in neither `clockUnknown` nor `shownEarly`.
         package var seconds: Percentiles?
     }
 
@@ -22,8 +23,8 @@ package struct ReceiptReport: Sendable, Hashable {
     package var sample: Int
     /// By time.
     package var messages: [Message]
-    /// The newest state that APNs accepted, whether it was sent to the channel, to the crowd or to tokens that joined
-    /// later. Its timestamp is the highest of its messages.
+    /// The newest broadcast that APNs accepted, with the phones of all its messages: to the channel, to the crowd, and
+    /// to tokens that joined later. `timestamp` is the highest of the messages that belong to the broadcast.
     package var newest: Message?
 
     /// Clocks that are off by more seconds than this are not corrected.
@@ -50,7 +51,7 @@ package struct ReceiptReport: Sendable, Hashable {
     /// Equal receipts, counted.
     package struct Tally: Sendable, Hashable {
         package var timestamp: Int
-        /// By our clock.
+        /// When the phones showed the message, by the server's clock.
         package var shownAt: Date
         package var isClockKnown: Bool
         package var count: Int
@@ -73,9 +74,9 @@ package struct ReceiptReport: Sendable, Hashable {
         newest = Self.newest(sent, shown)
     }
 
-    /// The newest accepted broadcast. Receipts with a later timestamp that no broadcast has are counted, too: it is the
-    /// timestamp of a start, or of a message to a token that joined late. Those phones show the newest state, but say
-    /// nothing about the time that it took.
+    /// The newest accepted broadcast. Its number of phones includes receipts with a later timestamp that no broadcast
+    /// has. Such a timestamp belongs to a start, or to a message to a token that joined late. Those phones show the
+    /// newest state, but say nothing about the time that it took.
     private static func newest(_ sent: [Sent], _ shown: [Int: [Tally]]) -> Message? {
         let accepted = sent.filter(\.isAccepted)
         guard let last = accepted.max(by: { ($0.acceptedAt, $0.timestamp) < ($1.acceptedAt, $1.timestamp) }) else {

@@ -1,4 +1,4 @@
-/// The version of iOS or iPadOS: only the parts that starts depend on.
+/// The version of iOS or iPadOS: only the parts that decide whether a push can start an activity.
 package struct SystemVersion: Sendable, Hashable, Comparable, CustomStringConvertible {
     package let major: Int
     package let minor: Int

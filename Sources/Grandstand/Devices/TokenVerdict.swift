@@ -4,11 +4,11 @@ package import FoundationEssentials
 /// The consequence of APNs' answer to a push to one device token. Pure.
 package enum TokenVerdict: Sendable, Hashable {
     case accepted
-    /// APNs provably did not process it, or asked to send it again. The same push may be sent at this time.
+    /// APNs provably did not process the push, or asked to send it again. The same push may be sent at this time.
     case retry(at: Date, reason: String)
-    /// No answer came, or one that does not say whether APNs processed the push (`APNsRefusal.leavesOpen`).
+    /// No answer came, or the answer does not say whether APNs processed the push (`APNsRefusal.leavesOpen`).
     case unknown(reason: String)
-    /// Refused for good, for a reason that does not concern the token.
+    /// APNs refused the push for good, for a reason that does not concern the token.
     case rejected(reason: String)
     /// The push's deadline passed before APNs accepted it.
     case expired(reason: String)

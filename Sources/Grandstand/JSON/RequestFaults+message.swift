@@ -41,7 +41,7 @@ extension [AudienceSelector] {
 }
 
 extension Contract.Alert {
-    /// Parses the bytes of the alert again.
+    /// The alert as a JSON tree.
     ///
     /// - Throws: `malformed-json`.
     func tree() throws(Problem) -> JSONValue { try JSONValue(parsing: JSONWriter.text(self)) }

@@ -96,24 +96,24 @@ extension ContractRequest {
 
     /// Checks a body against openapi.yaml.
     ///
-    /// - Throws: as `read(_:at:_:)`.
+    /// - Throws: `invalid-request`, `unknown-field`, with every fault that was found.
     package static func check(_ body: JSONValue) throws(Problem) {
         var faults = RequestFaults(at: "")
         shape.check(body, &faults)
         try faults.finish()
     }
 
-    /// Reads a body that has no rules that concern several fields.
+    /// Reads a body for which no rule concerns several fields.
     ///
-    /// - Throws: as `read(_:at:_:)`.
+    /// - Throws: `invalid-request`, `unknown-field`, with every fault that was found.
     package static func read(_ body: JSONValue) throws(Problem) -> Self {
         try read(body) { request, _ throws(Problem) in request }
     }
 }
 
 extension RawRepresentable<String> {
-    /// The value of a text that openapi.yaml allows. It fails only by a mistake of the server, because the type and
-    /// openapi.yaml have the same words and patterns.
+    /// Converts a text that openapi.yaml allows. The conversion fails only by a mistake of the server, because the type
+    /// and openapi.yaml have the same words and patterns.
     ///
     /// - Throws: `internal-error`.
     package init(allowed text: String) throws(Problem) {
@@ -123,7 +123,7 @@ extension RawRepresentable<String> {
         self = value
     }
 
-    /// The value of an enumeration's word.
+    /// Converts a word of an enumeration in openapi.yaml to this type.
     ///
     /// - Throws: `internal-error`.
     package init(_ word: some OpenEnumeration) throws(Problem) { try self.init(allowed: word.rawValue) }

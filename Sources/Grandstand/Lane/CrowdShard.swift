@@ -4,11 +4,11 @@ package import FoundationEssentials
 /// Some members of a crowd, and the message for them.
 package struct CrowdShard: PushShard, Hashable {
     package struct Member: Sendable, Hashable {
-        /// The number of its activity. The crowd is ordered by it.
+        /// The number of the member's activity. The members of a crowd are in the order of these numbers.
         package var activity: Int
         package var token: DeviceToken
-        /// The phone has frequent pushes turned off. A message without a ringing alert gets priority 5, and the member
-        /// gets no other message for some time.
+        /// Whether the phone has frequent pushes turned off. If so, a message without a ringing alert gets priority 5,
+        /// and the member gets no other message for some time.
         package var wantsFew: Bool
         /// Earlier pushes of this message to the member.
         package var attempts: Int
@@ -25,12 +25,12 @@ package struct CrowdShard: PushShard, Hashable {
     package var delivery: Int?
     package var lane: Int
     package var address: APNsAddress
-    /// The message's request ID. Each member's ID is derived from it, so that a repetition has the same one.
+    /// The message's request ID. Each member's ID is derived from it, so that a repetition of a push has the same ID.
     package var requestID: UUID
     /// The whole JSON body, the same for everybody.
     package var body: [UInt8]
     package var priority: APNsPriority
-    /// Whether it has an alert that rings.
+    /// Whether the message has an alert that rings.
     package var rings: Bool
     /// The value of `apns-expiration`.
     package var expiration: Int

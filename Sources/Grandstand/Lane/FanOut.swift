@@ -1,7 +1,7 @@
-/// The progress of a message to many tokens. It is sent shard by shard, in the order of the members' numbers. Two kinds
-/// of members wait in a queue: those whose push must be tried again, and those with frequent pushes turned off that had
-/// a push recently (they rest). Other members have no row. A crash repeats one shard, which changes nothing on a device
-/// because the timestamp is the same.
+/// The progress of a message to many tokens. The message is sent shard by shard, in the order of the members' numbers.
+/// Two kinds of members wait in a queue: those whose push must be tried again, and those with frequent pushes turned
+/// off that had a push recently (they rest). Only members in the queue have a row in the database for this message. A
+/// crash repeats one shard, which changes nothing on a device because the timestamp is the same.
 package struct FanOut: Sendable, Hashable {
     /// Every member up to this number was sent the message, or waits in the queue.
     package var cursor: Int
@@ -13,13 +13,13 @@ package struct FanOut: Sendable, Hashable {
     package var resting: Int
     /// The number of members when the message began.
     package var total: Int
-    /// APNs said 200.
+    /// Members whose push APNs answered with 200.
     package var accepted: Int
-    /// Refused for good.
+    /// Members whose push APNs refused for good.
     package var rejected: Int
-    /// Their tokens are no longer valid.
+    /// Members whose token is no longer valid.
     package var gone: Int
-    /// Their deadline passed before APNs accepted the message.
+    /// Members for which the message expired before APNs accepted it.
     package var expired: Int
 
     package init(
@@ -108,13 +108,14 @@ package struct FanOut: Sendable, Hashable {
         total = max(total, decided + waiting)
     }
 
-    /// Whether every member was sent the message.
+    /// Whether the outcome of every member is known: nobody is left to sweep, and nobody waits in the queue.
     package var isDone: Bool { isSwept && waiting == 0 }
 
-    /// Whether every member was sent the message, except those that rest.
+    /// Whether only resting members still wait for the message. The message was sent to all other members, none of them
+    /// is tried again, and APNs accepted at least one push.
     package var isDoneButForResting: Bool { isSwept && resting > 0 && waiting == resting && accepted > 0 }
 
-    /// Counts the resting members as expired, because the message expired before their turn.
+    /// Counts the resting members as expired, because the message expired before it was sent to them.
     mutating func expireResting() {
         expired += resting
         (waiting, resting) = (0, 0)

@@ -10,7 +10,7 @@ extension Lane {
         if message.hasContent { newest = message.broadcast }
         if message.isEnd { fence(at: now) }
         messages.append(message)
-        giveWay(at: now)
+        settleObsolete(at: now)
     }
 
     /// Fences the lane, because its audience got its end or its event is over. It takes no more messages; messages that
@@ -25,8 +25,9 @@ extension Lane {
         cancelWaiting(at: now)
     }
 
-    /// Reopens a lane that was fenced or closed at `time`, when the server closed the event or the audience was
-    /// removed. The lane takes messages again, unless it had got its own `end` before.
+    /// Undoes the fence and the closing of a lane that happened at `time`, when the server closed the event or the
+    /// audience was removed. The lane takes messages again. If the lane had got its own `end` before `time`, it stays
+    /// fenced.
     package mutating func reopen(closedAt time: Date) {
         if fencedAt == time { fencedAt = nil }
         if closedAt == time { closedAt = nil }

@@ -6,17 +6,17 @@ extension Lane {
         self.channel = channel
         for index in messages.indices where messages[index].state == .waiting {
             messages[index].state = .queued
-            // A message that may have reached another channel keeps that channel's ID, so that it is sent as a new
-            // message.
+            // A message that may have reached another channel keeps that channel's ID. The ID then differs from the
+            // lane's channel, so the message is sent as a new message.
             if messages[index].timestamp == nil { messages[index].channelID = channel.channelID }
         }
     }
 
-    /// Removes the channel, because it no longer exists or the audience needs another. Messages that wait are sent to
-    /// the next channel; a request under way is settled as usual.
+    /// Removes the channel, because it no longer exists or the audience needs another channel. Messages that wait are
+    /// sent to the next channel; a request under way is settled as usual.
     ///
     /// - Parameter refusal: the reason with which APNs refuses messages because it does not have this channel. Messages
-    ///   that were refused with it are rejected for good.
+    ///   that were refused with this reason are rejected for good.
     /// - Returns: until when a device may still need the channel, as far as this lane knows.
     package mutating func disconnect(refusal: String? = nil, at now: Date) -> Date? {
         guard let channel else { return nil }
@@ -40,10 +40,11 @@ extension Lane {
         return neededUntil
     }
 
-    /// Takes over the audience's changed attributes. The lane keeps its order and its timestamps. It loses its channel
-    /// if the storage policy changed, which needs another channel, or if the audience no longer uses one.
+    /// Takes over the audience's changed attributes. The lane keeps its order and its timestamps. The lane loses its
+    /// channel if the audience has another storage policy now, which needs another channel, or if the audience uses no
+    /// channel any more.
     ///
-    /// - Returns: as `disconnect`.
+    /// - Returns: until when a device may still need the lost channel, as far as this lane knows.
     package mutating func change(_ audience: Audience, at now: Date) -> Date? {
         let isServed = audience.delivery == .channel && audience.storagePolicy == self.audience.storagePolicy
         self.audience = audience
@@ -60,7 +61,8 @@ extension Lane {
             let message = messages[index]
             let expiration = headers[message.broadcast].map(Expiration.header) ?? .standard
             let header = expiration.header(for: audience.storagePolicy, until: message.expiresAt)
-            // The policy decides whether APNs stores the message. The time was decided when the message was accepted.
+            // The policy decides only whether the header is 0, which means that APNs does not store the message. The
+            // time in another header was decided when the message was accepted, so it stays.
             if (header == 0) != (message.apnsExpiration == 0) { messages[index].apnsExpiration = header }
         }
     }

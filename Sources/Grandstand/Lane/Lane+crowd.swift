@@ -2,8 +2,9 @@ internal import APNsWire
 package import FoundationEssentials
 
 /// The lanes of one audience. One of them leads: the channel's lane, or the crowd's lane if the audience is reached by
-/// tokens only. The lead takes every message. Another lane takes a message only if it has recipients for it. In
-/// everything else it follows the lead, so each lane knows the newest content, the `end` and the last timestamp.
+/// tokens only. The lead takes every message. Each other lane takes a message only if the lane has recipients for it.
+/// In everything else the other lanes follow the lead, so each lane knows the newest content, the `end` and the last
+/// timestamp.
 extension Lane {
     /// Takes over the newest content, the end and the last timestamp from the lead of its audience.
     package mutating func follow(_ lead: Lane) {
@@ -19,8 +20,8 @@ extension Lane {
         newest = newest ?? follower.newest
     }
 
-    /// A message that was cancelled here because there was no channel is still the newest content if the audience's
-    /// crowd got it.
+    /// Makes the crowd's newest content the newest of this lane, if this lane cancelled the message with this content
+    /// because the lane had no channel.
     package mutating func recall(_ crowd: Lane) {
         guard let newest = crowd.newest,
             crowd.messages.contains(where: { $0.broadcast == newest && !$0.isEnd && $0.state != .cancelled }),
@@ -29,8 +30,8 @@ extension Lane {
         self.newest = newest
     }
 
-    /// Makes the next timestamp higher than `timestamp`, which another lane of the audience used, because a device may
-    /// have got that one.
+    /// Makes the next timestamp higher than `timestamp`. Another lane of the audience used `timestamp`, so a device may
+    /// have got a message with it.
     package mutating func lift(to timestamp: Int) { lastTimestamp = max(lastTimestamp, timestamp) }
 
     /// Records a message that is too large for tokens. It reaches no member, and messages that wait are still sent.
@@ -71,7 +72,7 @@ extension Lane {
             if tooLarge.contains(message.broadcast) { taken.refuse(at: now) }
             messages.append(taken)
         }
-        giveWay(at: now)
+        settleObsolete(at: now)
     }
 
     /// Whether a waiting message will be sent to this member of the crowd. If so, the member must not also get the

@@ -7,8 +7,8 @@ extension Lane {
         /// Nothing changed, because another replica has the lease, or the message was already settled.
         case none
         case settled
-        /// As `settled`. APNs also said, with this reason, that it does not know the lane's channel, so the channel
-        /// must be checked.
+        /// The verdict was recorded. APNs also said, with this reason, that it does not know the lane's channel, so the
+        /// channel must be checked.
         case channelDoubted(reason: String)
     }
 
@@ -21,10 +21,10 @@ extension Lane {
         case .accepted(let receipt):
             messages[index].settle(.accepted, at: settlement.at)
             messages[index].uniqueID = receipt.uniqueID
-            // Reasons of earlier attempts no longer apply, except that the alert did not ring.
+            // The reasons of earlier attempts no longer apply. Only `lapsed` stays: the alert was too old to ring.
             messages[index].reason = messages[index].hasLapsed ? LaneMessage.lapsed : nil
-            // `storedUntil` is about the lane's present channel. A message to a channel that the lane has lost
-            // meanwhile does not change it.
+            // `storedUntil` is about the lane's present channel. If the lane has lost the channel that the message was
+            // sent to, the message does not change `storedUntil`.
             if messages[index].channelID == channel?.channelID {
                 let kept = keptUntil(messages[index], settledAt: settlement.at)
                 storedUntil = [storedUntil, kept].compactMap(\.self).max()
@@ -61,8 +61,8 @@ extension Lane {
         return effect
     }
 
-    /// Records the outcome of a shard of the message under way, and ends the lease. The rest of the message waits.
-    /// Newer state may supersede it; then the members that were not reached yet get the newer state.
+    /// Records the outcome of a shard of the message under way, and ends the lease. The rest of the message waits. If
+    /// newer state supersedes the message, the members that were not reached yet get the newer state.
     ///
     /// - Parameters:
     ///   - number: the shard's number, as `attempts` counted it. If the shard was recorded before and only the answer
@@ -79,7 +79,7 @@ extension Lane {
         messages[index].fanOut = fanOut
         messages[index].reason = progress.reason ?? messages[index].reason
         if fanOut.isDone {
-            // Nothing was sent, so no interval has begun.
+            // Nothing was sent, so the lane need not wait for its interval between messages.
             if fanOut.total == 0 { readyAt = now }
             let isRefused = fanOut.accepted == 0 && fanOut.rejected + fanOut.gone > 0
             let isLate = fanOut.accepted == 0 && fanOut.expired > 0 && !isRefused
@@ -107,7 +107,7 @@ extension Lane {
         guard let index = underWay(delivery, replica) else { return false }
         messages[index].state = unsent
         messages[index].attempts -= 1
-        // Nothing was sent, so no interval has begun, and the previous one had ended.
+        // Nothing was sent, so the lane need not wait for its interval between messages.
         readyAt = now
         giveBack(at: now)
         return true
@@ -129,10 +129,12 @@ extension Lane {
         messages[index].reason = reason
     }
 
-    /// Ends the lease, unless its replica has claimed the lane again.
+    /// Ends the lease. If a message is under way, the replica has already claimed the lane again for that message, so
+    /// the lease stays. Also settles messages that are not needed any longer; if the lane is closed, it cancels the
+    /// messages that wait.
     mutating func giveBack(at now: Date) {
         if !messages.contains(where: { $0.state == .sending }) { lease = nil }
-        if closedAt == nil { giveWay(at: now) } else { cancelWaiting(at: now) }
+        if closedAt == nil { settleObsolete(at: now) } else { cancelWaiting(at: now) }
     }
 
     /// Until when APNs stores an accepted message, or a device shows the activity that the message ended. A dismissal

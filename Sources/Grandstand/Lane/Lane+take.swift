@@ -5,22 +5,22 @@ extension Lane {
     /// The form in which a message is sent: its content, its alert and its timestamp.
     ///
     /// - An alert is first sent with its own content. It may be sent again because APNs did not take it, or because a
-    ///   crowd's next shard is due. Then it is sent with the newest content, if both fit into one message. The alerts
-    ///   between it and the newest message get the newest content, too. So no state waits behind repetitions. The
-    ///   newest message is sent by itself afterwards.
+    ///   crowd's next shard is due. Then the alert is sent with the newest content, if both fit into one message.
+    ///   Alerts that wait between this alert and the newest message get the newest content, too. So no state waits
+    ///   behind repetitions. The newest message is sent by itself afterwards.
     /// - An alert that is too old to ring is left out.
-    /// - A message that differs from an earlier attempt, also by its channel, is another message. It has a new
+    /// - If content, alert or channel differ from the previous attempt, the message is another message. It has a new
     ///   timestamp and a new request ID. A message that may have reached APNs is repeated unchanged, or followed by a
     ///   higher timestamp.
     struct Form {
-        /// Whether its alert is left out.
+        /// Whether the message's alert is left out.
         var isStale = false
-        /// The broadcast whose content is sent; `nil`: the message's own.
+        /// The broadcast whose content is sent; `nil`: the message's own content is sent.
         var contentOf: UUID?
         var contentBytes: Int?
         /// The newest message, if its own content is sent with this message.
         var carried: UUID?
-        /// Whether it differs from the previous attempt.
+        /// Whether this form differs from the form of the previous attempt.
         var isAnother = false
         var hasNewTimestamp = false
     }
@@ -45,7 +45,7 @@ extension Lane {
             form.carried = newest.contentOf == nil ? newest.broadcast : nil
         }
         let isMoved = head.channelID != nil && head.channelID != channel?.channelID
-        // A message that has attempts but no timestamp was reset by `sendAfterAll`, because a later message has a
+        // A message that has attempts but no timestamp was reset by `requeueSuperseded`, because a later message has a
         // higher timestamp. It is sent as a new message.
         form.isAnother =
             head.timestamp == nil ? head.attempts > 0 : form.isStale || form.contentOf != head.contentOf || isMoved
@@ -80,14 +80,14 @@ extension Lane {
                 left = messages[index].broadcast
             }
         }
-        giveWay(at: now)
+        settleObsolete(at: now)
         guard takesMessages, let time = sendable(repeating: left, at: now), time <= now,
             let index = messages.firstIndex(where: { !$0.state.isSettled })
         else { return nil }
         let form = form(of: messages[index], isRepeated: messages[index].broadcast == left, at: now)
         if form.hasNewTimestamp {
-            // The start's activity is updated through another token, perhaps in the same second. Those timestamps must
-            // be higher, so a start's is one second lower.
+            // The activity that a start creates gets its updates through another token, perhaps in the same second. The
+            // timestamps of the updates must be higher, so the timestamp of a start is one second before the clock.
             let clock = Int(now.timeIntervalSince1970.rounded(.down)) - (messages[index].isStart ? 1 : 0)
             let timestamp = max(clock, lastTimestamp + 1)
             messages[index].timestamp = timestamp

@@ -2,14 +2,14 @@ package import FoundationEssentials
 
 extension Lane {
     /// Undoes an `end` or the cancellation of the event: the lane takes messages again. An `end` that waits is not
-    /// sent, and one under way is not repeated (`giveWay`). The newest content is then the newest that was neither
-    /// cancelled nor an end's. If the end superseded an update, the update is sent.
+    /// sent, and an `end` under way is not repeated (`settleObsolete`). The newest content becomes that of the newest
+    /// message that was not cancelled and is not an `end`. If the `end` superseded an update, the update is sent.
     ///
-    /// `messages` must have every end of the lane. It must also reach back to the newest message that is neither
-    /// cancelled nor an end.
+    /// `messages` must have every `end` of the lane. It must also reach back to the newest message that was not
+    /// cancelled and is not an `end`.
     ///
-    /// - Returns: whether devices may have got an `end`, and whether the newest content must then be sent again: APNs
-    ///   may have stored the end, and a device that comes back online gets the stored message.
+    /// - Returns: whether devices may have got an `end`, and whether the newest content must therefore be sent again:
+    ///   APNs may have stored the `end`, and a device that comes back online gets the stored message.
     package mutating func takeBackEnd(at now: Date) -> (mayHaveLeft: Bool, needsNews: Bool) {
         guard let since = fencedAt ?? closedAt else { return (false, false) }
         // An end that was already undone does not count.
@@ -21,20 +21,20 @@ extension Lane {
         }
         fencedAt = nil
         closedAt = nil
-        giveWay(at: now)
+        settleObsolete(at: now)
         while let message = messages.first(where: { $0.broadcast == newest }),
             message.isEnd || message.state == .cancelled
         {
             newest = message.contentBefore
         }
-        sendAfterAll(at: now)
+        requeueSuperseded(at: now)
         return (mayHaveLeft, mayHaveLeft && newest != nil && !pending.contains { !$0.isEnd && !$0.isStart })
     }
 
     /// Prepares a lane for the last `end` of a cancelled event. Messages that wait are cancelled, unless the lane
     /// already has an `end` of its own.
     ///
-    /// - Returns: whether the last `end` must be sent: the lane has no other, and has a recipient.
+    /// - Returns: whether the last `end` must be sent: the lane has no other `end`, and has a recipient.
     package mutating func makeWayForEnd(at now: Date) -> Bool {
         guard fencedAt == nil else { return false }
         cancelWaiting(at: now)

@@ -38,7 +38,7 @@ package struct Lane: Sendable, Hashable {
         }
     }
 
-    /// A replica is sending a message of the lane.
+    /// The right of one replica to send the lane's messages.
     package struct Lease: Sendable, Hashable {
         package var replica: UUID
         /// After this time another replica may take the lane.
@@ -58,14 +58,14 @@ package struct Lane: Sendable, Hashable {
     /// `nil`: the lane has no channel yet, or has lost it.
     package var channel: Channel?
     package var lease: Lease?
-    /// The unsettled messages, in order. For a withdrawal also the settled messages whose content may become the newest
-    /// again.
+    /// The unsettled messages, in order. For `withdraw` and `takeBackEnd`, the array also has the settled messages that
+    /// these methods need, for example messages whose content may become the newest again.
     package var messages: [LaneMessage]
     /// The `aps.timestamp` of the last message; 0 before the first.
     package var lastTimestamp: Int
     /// No message is sent before this time, because of the lane's interval or because APNs asked to wait.
     package var readyAt: Date?
-    /// When the lane got its `end`, or its event ended. It takes no more messages.
+    /// When the lane got its `end`, or its event ended. The lane takes no more messages.
     package var fencedAt: Date?
     /// When its audience was removed or its event cancelled. Waiting messages are not sent either.
     package var closedAt: Date?
@@ -100,8 +100,8 @@ package struct Lane: Sendable, Hashable {
     }
 
     /// The most seconds by which `aps.timestamp` may be ahead of the clock, when a lane sends more than one message a
-    /// second. Beyond it the lane waits for the clock, because devices drop messages that are more than about eight
-    /// hours ahead (docs/internals/apns.md section 4).
+    /// second. A lane that is further ahead waits for the clock, because devices drop messages that are more than about
+    /// eight hours ahead (docs/internals/apns.md section 4).
     package static let timestampLead = 3_600
     /// Seconds until a lane whose channel takes no messages is checked again.
     package static let channelPause: TimeInterval = 5
@@ -164,16 +164,17 @@ package struct Lane: Sendable, Hashable {
         return time
     }
 
-    /// Whether the head waits for the lane's interval. The next shard of a message that has begun does not.
+    /// Whether the head waits for the lane's interval. If a message has begun, its next shard does not wait for the
+    /// interval.
     private func isPaced(_ head: LaneMessage, _ form: Form) -> Bool { head.fanOut == nil || form.hasNewTimestamp }
 
     /// Settles messages that are not needed any longer, because the newest state replaces older ones. A later message
-    /// supersedes one without alert, or with an alert that is too old to ring. It does not supersede a fresh alert,
-    /// because people would miss it. A crowd's alert is superseded only when it was sent to every member, so that
-    /// members that did not take it do not delay newer state. A message under way is not superseded. A start is not
-    /// superseded and supersedes nothing. An `end` on a lane that is not fenced was undone, so it is cancelled. Expired
-    /// messages are not sent.
-    mutating func giveWay(at now: Date) {
+    /// supersedes a message that has no alert, or whose alert is too old to ring. It does not supersede a fresh alert,
+    /// because people would miss the alert. A crowd's fresh alert is superseded once it was sent to every member, so
+    /// that members whose push must be repeated do not delay newer state. A message under way is not superseded. A
+    /// start is not superseded and supersedes nothing. An `end` on a lane that is not fenced was undone, so it is
+    /// cancelled. Expired messages are not sent.
+    mutating func settleObsolete(at now: Date) {
         let newest = messages.lastIndex { !$0.state.isSettled && !$0.isStart && $0.expiresAt > now }
         for index in messages.indices where !messages[index].state.isSettled && !isUnderWay(messages[index]) {
             let message = messages[index]
@@ -199,7 +200,8 @@ package struct Lane: Sendable, Hashable {
         messages[newest].priority = max(messages[newest].priority, message.plainPriority)
     }
 
-    /// Gives a message its final state. The state is `accepted` if the whole crowd has it, except members that rest.
+    /// Gives a message its final state. If only resting members of a crowd still wait for the message, the state is
+    /// `accepted` instead of `state` (`FanOut.isDoneButForResting`).
     mutating func settle(_ index: Int, _ state: Delivery.State, at now: Date) {
         let isDone = messages[index].fanOut?.isDoneButForResting ?? false
         if isDone, state == .expired { messages[index].fanOut?.expireResting() }

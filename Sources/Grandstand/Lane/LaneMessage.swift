@@ -3,23 +3,23 @@ package import FoundationEssentials
 
 /// One broadcast's message on one lane, without its content: a row of `deliveries`.
 package struct LaneMessage: Sendable, Hashable {
-    /// `nil` until it is written.
+    /// The ID of the message's row; `nil`: the row is not written yet.
     package var id: Int?
     package let broadcast: UUID
     package var state: Delivery.State
     package let isEnd: Bool
-    /// Whether it starts an activity. A start is not superseded, takes no other content, and is not repeated once APNs
-    /// may have it.
+    /// Whether it starts an activity. A start is not superseded, is never sent with another broadcast's content, and is
+    /// not repeated once APNs may have it.
     package let isStart: Bool
     /// For an `end`: when its activity leaves lock screens, as the organiser asked, in seconds since 1970.
     package let dismissalDate: Int?
     package var priority: APNsPriority
-    /// The priority without its alert.
+    /// The priority if the message is sent without its alert.
     package let plainPriority: APNsPriority
     /// Whether it still has an alert.
     package var alerting: Bool
-    /// When its alert becomes too old to ring. After that the message is sent without it. `nil`: when the message
-    /// expires.
+    /// When the message's alert becomes too old to ring. After this time the message is sent without the alert. `nil`:
+    /// the alert may ring until the message expires.
     package let ringsUntil: Date?
     /// The `apns-expiration` header.
     package internal(set) var apnsExpiration: Int
@@ -40,17 +40,17 @@ package struct LaneMessage: Sendable, Hashable {
     package var settledAt: Date?
     /// Whether it changes the content. An `end` may leave the content unchanged.
     package let hasContent: Bool
-    /// The broadcast whose content was the newest before this one.
+    /// The broadcast whose content was the newest before this message.
     package var contentBefore: UUID?
-    /// The broadcast whose content the last attempt had; `nil`: its own.
+    /// The broadcast whose content the last attempt had; `nil`: the message's own broadcast.
     package var contentOf: UUID?
-    /// Whether its content was sent with an earlier alert.
+    /// Whether its content was already sent, in the message of an earlier broadcast that had an alert.
     package var contentSent: Bool
     /// The bytes of the content that is sent; `nil`: not known.
     package var contentBytes: Int?
     /// The bytes of its alert; `nil`: none, or not known.
     package let alertBytes: Int?
-    /// The member of its content that gets the timestamp when it is sent.
+    /// The member of the content that gets the timestamp when the message is sent.
     package let stamp: Stamp?
     /// The progress of a crowd's message; `nil`: it has not begun, or is not for a crowd.
     package var fanOut: FanOut?
@@ -96,7 +96,7 @@ package struct LaneMessage: Sendable, Hashable {
         self.fanOut = fanOut
     }
 
-    /// The broadcast whose content it is sent with.
+    /// The broadcast whose content the message is sent with.
     package var content: UUID { contentOf ?? broadcast }
 
     /// Whether its alert is fresh enough to ring.
@@ -105,17 +105,19 @@ package struct LaneMessage: Sendable, Hashable {
     /// Whether the message was sent without its alert, because the alert was too old to ring.
     var hasLapsed: Bool { alertBytes != nil && !alerting }
 
-    /// The delivery's reason if `hasLapsed`.
+    /// The reason of a delivery whose message was sent without its alert (`hasLapsed`).
     static let lapsed = "the alert was too old to ring"
 
     /// Whether APNs may have processed an attempt.
     var mayBeProcessed: Bool { attempts > refusals }
 
-    /// Whether it is certain that nobody got it or its content: it was never tried, or refused each time.
+    /// Whether it is certain that nobody got the message or its content: the message was never tried, or APNs refused
+    /// it each time.
     package var isUnsent: Bool {
         guard !mayBeProcessed, attempts > 0 || timestamp == nil, !contentSent else { return false }
         return switch state {
-        // A message that was rejected without an attempt was too large for a token.
+        // `.rejected` counts, too: APNs refused every attempt, or there was no attempt because the message was too
+        // large for a token.
         case .waiting, .queued, .superseded, .cancelled, .rejected: true
         case .sending, .accepted, .expired, .unknown: false
         }

@@ -9,7 +9,7 @@ package struct BroadcastSummary: Sendable, Hashable {
     package var acceptedAt: Date
     package var sendAt: Date?
     package var isScheduled: Bool
-    /// Whether it was withdrawn, or its event was over at `sendAt`.
+    /// Whether the broadcast was withdrawn, or its event was over at `sendAt`.
     package var isCancelled: Bool
     /// Deliveries in each state; states with none are left out.
     package var counts: [Delivery.State: Int]

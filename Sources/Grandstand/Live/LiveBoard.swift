@@ -41,13 +41,13 @@ extension Contract.LiveBoard {
 /// An update for a live view.
 package struct LiveUpdate: Sendable, Hashable {
     package enum Content: Sendable, Hashable {
-        /// The whole board: the first update.
+        /// The whole board. This is the first update that a viewer gets.
         case snapshot(LiveBoard)
         /// A broadcast is new or changed.
         case broadcast(BroadcastSummary)
         /// The event's own state.
         case state(Event.State)
-        /// No change: it shows proxies and viewers that the stream is alive.
+        /// Nothing changed. The update shows proxies and viewers that the stream is alive.
         case heartbeat
     }
 

@@ -6,7 +6,7 @@ internal import JSON
 package struct ChannelWait: Sendable, Hashable {
     /// When the channel will be created; `nil`: at once.
     package var opensAt: Date?
-    /// The refusal of its creation; `nil`: it was not refused.
+    /// The refusal of the channel's creation; `nil`: the creation was not refused.
     package var refusal: Refusal?
 
     /// A creation that was refused and is tried again.

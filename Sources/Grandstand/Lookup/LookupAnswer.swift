@@ -10,9 +10,9 @@ package enum LookupAnswer: Sendable, Hashable {
     case pending(ChannelWait)
     /// The event ended, at least for this audience, or was cancelled.
     ///
-    /// - Parameter last: its last content, if the caller asked for it.
+    /// - Parameter last: the event's last content, if the caller asked for it.
     case over(last: LastContent? = nil)
-    /// The event exists, but the app has no audience with this variant in it.
+    /// The event exists, but none of the app's audiences in the event has the requested variant.
     ///
     /// - Parameter variants: the variants of the app's audiences, in the order of their declaration; `nil`: an audience
     ///   without a variant.
@@ -48,8 +48,8 @@ extension Contract.Lookup {
         let hasChannel = entry.delivery == .channel
         self.init(
             eventKey: entry.eventKey.rawValue, channelId: hasChannel ? entry.channelID : nil,
-            // `delivery` is left out for audiences with a channel. Older apps do not know this member: they expect a
-            // channel, and look up no other events.
+            // Only audiences that are reached by tokens have `delivery`. Older apps do not know this member, but they
+            // look up only events with a channel.
             delivery: hasChannel ? nil : .init(entry.delivery), variant: entry.variant?.rawValue,
             variants: entry.variants.isEmpty ? nil : entry.variants.map(\.rawValue),
             storagePolicy: .init(entry.storagePolicy), state: .init(entry.state), startsAt: entry.startsAt,

@@ -1,11 +1,12 @@
 /// The changes that a replica must still read. Pure: it uses no clock and no database.
 ///
-/// A change may be announced, be found in the journal, or both. It is read once. A change that was found but not
-/// announced is read like the others. Sometimes the journal cannot show what was missed, because the connection was
-/// lost or the database changed its timeline. Then everything is read.
+/// A change may be announced, be found in the journal, or both. A change that was announced is not read again when it
+/// is found in the journal. A change that was found but not announced is read, too; if it is announced later, it is
+/// read once more. Sometimes the journal cannot show what was missed, because the connection was lost or the database
+/// changed its timeline. In this case everything is read.
 ///
-/// Changes of this process are recorded at once. Memory must not answer for such an event until the event was read in a
-/// round that began later.
+/// Changes of this process are recorded at once. After this process changed an event, memory must not answer for the
+/// event until the event was read in a round that began later.
 package struct LookupBacklog: Sendable {
     /// One round of reading single events.
     package struct Round: Sendable {
@@ -21,16 +22,16 @@ package struct LookupBacklog: Sendable {
 
     /// Events that must be read again.
     package private(set) var keys: Set<EventKey> = []
-    /// Whether everything must be read. Initially it must.
+    /// Whether everything must be read. At first this is true.
     package private(set) var needsReading = true
     /// Whether everything is being read.
     package private(set) var isReading = false
     /// The position up to which the journal was read; `nil` before the first reading.
     package private(set) var position: LookupPosition?
     /// Changes that were announced, but not found in the journal yet.
-    private var heard: Set<LookupChange> = []
-    /// Changes that were found. A search from `position` finds them again, because at a standby the search does not
-    /// know what was committed.
+    private var announced: Set<LookupChange> = []
+    /// Changes that were found. At a standby, a search from `position` may find them again, because at a standby
+    /// `position` is before the newest transactions.
     private var found: Set<LookupChange> = []
     private var hasListened = false
     /// Events that this process has changed and not read since.
@@ -49,36 +50,39 @@ package struct LookupBacklog: Sendable {
     /// Whether no new reading is needed now.
     package var isIdle: Bool { keys.isEmpty && (!needsReading || isReading) }
 
-    /// Records that listening began. When it begins for the first time, the journal has the announcements since the
-    /// first reading began. After a lost connection it may be another server's journal, so everything is read.
+    /// Records that listening began. When listening begins for the first time, no change is missed, because the journal
+    /// has all changes since the first reading of everything began. After a lost connection the journal may be another
+    /// server's, so everything is read.
     package mutating func listening() {
         if hasListened { needsReading = true }
         hasListened = true
     }
 
-    /// Records that the journal was not read for a long time, so that it may have deleted changes.
+    /// Records that the journal was not read for a long time. Changes may have been deleted from the journal meanwhile,
+    /// so everything must be read.
     package mutating func forgetPosition() { needsReading = true }
 
     package mutating func hear(_ change: LookupChange) {
-        heard.insert(change)
+        announced.insert(change)
         note(change)
     }
 
-    /// Records that the journal was read from `start` to `end`. If another server answered, everything is read, because
-    /// it may be behind the earlier one or on another timeline.
+    /// Records that the journal was read from `start` to `end`. If another server answered than before, everything is
+    /// read, because this server may be behind the earlier server or on another timeline.
     ///
     /// - Returns: the changes that were not announced yet. Their announcements may still come.
     package mutating func find(
         _ changes: [LookupChange], from start: LookupPosition, to end: LookupPosition
     ) -> [LookupChange] {
-        // Meanwhile everything is being read from another position.
+        // If the positions differ, a reading of everything has begun meanwhile, at another position.
         guard position == start else { return [] }
-        let news = changes.filter { found.insert($0).inserted }.filter { heard.remove($0) == nil }
+        let news = changes.filter { found.insert($0).inserted }.filter { announced.remove($0) == nil }
         news.forEach { note($0) }
         if start.server != end.server { needsReading = true }
         position = end
-        // Drops announcements that came after their change was found.
-        heard = heard.filter { $0.version >= start.floor }
+        // Drops announcements that came after their change was found: all changes below `start.floor` were visible
+        // before this reading of the journal.
+        announced = announced.filter { $0.version >= start.floor }
         found = found.filter { $0.version >= end.floor }
         return news
     }
@@ -93,7 +97,7 @@ package struct LookupBacklog: Sendable {
     /// Records that a reading of everything begins. It reads the state at `position` or later.
     package mutating func beginReading(at position: LookupPosition) {
         self.position = position
-        heard = []
+        announced = []
         found = []
         needsReading = false
         isReading = true
@@ -114,10 +118,12 @@ package struct LookupBacklog: Sendable {
         giveBack(keys)
     }
 
-    /// This process's last change of the event; `nil`: it was read since.
+    /// This process's last change of the event; `nil`: this process did not change the event, or the event was read
+    /// after the change.
     package func unread(_ key: EventKey) -> OwnChange? { ownChanges[key] }
 
-    /// The number of this process's last change, and the time of the first that was not read yet; `nil`: all were read.
+    /// The number of this process's last change, and the time of the first change that was not read yet; `nil`: all
+    /// changes were read.
     package var unread: OwnChange? {
         ownChanges.values.lazy.map(\.at).min().map { OwnChange(number: lastOwnChange, at: $0) }
     }
@@ -129,7 +135,8 @@ package struct LookupBacklog: Sendable {
         return Round(keys: Array(keys), number: number)
     }
 
-    /// An event was read in `round`. If this process changed it again since the round began, it must be read once more.
+    /// Records that an event was read in `round`. If this process changed the event again since the round began, the
+    /// event must be read once more.
     package mutating func read(_ key: EventKey, in round: Round) {
         if let change = ownChanges[key], change.number < round.number { ownChanges[key] = nil }
     }

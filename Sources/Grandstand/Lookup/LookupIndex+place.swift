@@ -19,7 +19,7 @@ extension LookupIndex {
         /// The exact place as text for a cursor. It has only characters that are allowed in a URL's query.
         package var text: String { "\(startsAt.bitPattern).\(key)" }
 
-        /// Parses a `text`; `nil` for anything else.
+        /// Parses the text that the property `text` writes; `nil` for anything else.
         package init?(text: String) {
             guard let separator = text.firstIndex(of: "."), let bits = UInt64(text[..<separator]),
                 !Double(bitPattern: bits).isNaN,

@@ -35,7 +35,8 @@ package struct LookupIndex: Sendable {
 
     package var isEmpty: Bool { records.isEmpty }
 
-    /// A number that changes with each change of the list of this topic; `nil`: the list of all events.
+    /// A number that changes with each change of the list of events of this topic. If `topic` is `nil`, the number
+    /// belongs to the list of all events.
     package func version(of topic: Topic?) -> Int {
         guard let topic else { return all.version }
         return byTopic[topic]?.version ?? 0
@@ -60,7 +61,8 @@ package struct LookupIndex: Sendable {
             Self.move(
                 in: &line, from: oldTopics.contains(topic) ? oldPlace : nil,
                 to: newTopics.contains(topic) ? newPlace : nil, changes)
-            // A topic without events has version 0 again, as it had before it was first used: both lists are empty.
+            // A topic that has no events any longer has version 0 again, as before its first event. This is correct,
+            // because its list is empty, as it was then.
             if !line.places.isEmpty { byTopic[topic] = line }
         }
     }
@@ -75,8 +77,8 @@ package struct LookupIndex: Sendable {
         if let new { line.places.insert(new, at: line.places.partitioningIndex { $0 >= new }) }
     }
 
-    /// The records of an event that lists may show; empty if no audience can follow the event. Records that are over
-    /// are included, because a list shows the audience that a lookup finds.
+    /// The records of an event, as lists need them; empty if no audience can follow the event. Records that are over
+    /// are included, because a list must choose the same audience as a lookup.
     private static func followable(_ records: [LookupRecord]) -> [LookupRecord] {
         records.contains { $0.listing != nil && !$0.isOver } ? records : []
     }
@@ -117,7 +119,8 @@ package struct LookupIndex: Sendable {
         let stop = index + Self.reach
         while index < places.count {
             let place = places[index]
-            // Few events matched so far. The next part continues, so that one request does not delay others for long.
+            // Many events were examined, but few matched. The next part continues here, so that one request does not
+            // delay others for long.
             if index == stop {
                 part.next = places[index - 1]
                 break

@@ -2,7 +2,7 @@ package import FoundationEssentials
 package import GrandstandContract
 
 extension Contract.FollowablePage {
-    /// One part of a list, in the form for apps.
+    /// One part of a list, as the API returns it to apps on phones.
     package init(_ part: LookupIndex.Part, now: Date) {
         self.init(
             items: part.items.map { item in

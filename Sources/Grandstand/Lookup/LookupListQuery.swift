@@ -9,7 +9,8 @@ package struct LookupListQuery: Sendable, Hashable {
     /// Only events that begin before this time.
     package var to: Date?
     package var state: State?
-    /// The variant of the audiences; `nil`: the audience without a variant, else the first that is not over.
+    /// The variant of the audiences; `nil`: the audience without a variant or, if there is none, the first audience
+    /// that is not over.
     package var variant: Variant?
     /// 1 to 200.
     package var limit: Int

@@ -1,12 +1,12 @@
 package import FoundationEssentials
 
-/// A rate limit: `perSecond` permits a second, and as many at once after a second without use.
+/// A rate limit: each second gives `perSecond` permits. After a second without use, that many may be taken at once.
 package struct TokenBucket: Sendable {
     private let rate: Double
     private var tokens: Double
     private var filledAt: Date
 
-    /// Full at first.
+    /// The bucket is full at first.
     package init(perSecond rate: Double, now: Date) {
         self.rate = rate
         tokens = rate

@@ -1,13 +1,14 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// The interface to APNs. Every call ends within the configured request timeout; none throws: see `APNsAnswer`.
+/// The interface to APNs. Every call ends within the configured request timeout. No call throws: its `APNsAnswer` also
+/// says how a call failed.
 package protocol APNsGateway: Sendable {
     /// Sends one message to everybody who follows the channel.
     func send(_ message: BroadcastMessage, to address: APNsAddress) async -> APNsAnswer<Void>
 
-    /// Creates a channel and returns Apple's ID. If the result is `unanswered`, APNs may have created the channel; then
-    /// only `listChannels` can show it.
+    /// Creates a channel and returns Apple's ID. If the result is `unanswered`, APNs may have created the channel, and
+    /// only `listChannels` can show whether it did.
     func createChannel(
         _ storagePolicy: StoragePolicy, at address: APNsAddress, requestID: UUID
     ) async -> APNsAnswer<String>

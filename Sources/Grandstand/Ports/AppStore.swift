@@ -30,9 +30,10 @@ extension AppStore {
         try await put(app, by: actor, if: .none)
     }
 
-    /// The app with this bundle ID. Callers use it where an unknown app would otherwise look like an app without data.
+    /// The app with this bundle ID. Callers use this method where an unknown app would otherwise look like an app
+    /// without data.
     ///
-    /// - Throws: `app-not-found`, also while it is being deleted.
+    /// - Throws: `app-not-found`, also while the app is being deleted.
     package func registered(_ bundleID: BundleID) async throws -> App {
         let app = try await shown(bundleID)
         guard app.deletingSince == nil else {

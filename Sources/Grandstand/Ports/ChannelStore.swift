@@ -3,15 +3,17 @@ package import FoundationEssentials
 
 /// The ledger of channels: why each exists, and which call to Apple it needs next.
 package protocol ChannelStore: Sendable {
-    /// Stores the intent to create a channel, within the app's limit. The caller leases it until `leasedUntil`.
+    /// Stores the intent to create a channel, within the app's limit. The caller gets a lease of the channel until
+    /// `leasedUntil`.
     ///
     /// - Throws: `app-not-found`, `quota-exhausted`.
     func reserve(_ draft: ChannelDraft, now: Date, leasedUntil: Date) async throws -> ChannelTask
 
     /// Takes over a channel that already exists at Apple.
     ///
-    /// - Throws: `app-not-found`; `channel-exists` if the ledger already has the channel, or the event has one for this
-    ///   audience; `event-not-found`, `event-ended`; `invalid-request` if the event has no such audience.
+    /// - Throws: `app-not-found`; `channel-exists` if the ledger already has the channel, or the event has another
+    ///   channel for this audience; `event-not-found`, `event-ended`; `invalid-request` if the event has no such
+    ///   audience.
     func `import`(_ channel: ChannelImport, by actor: AuditActor, now: Date) async throws -> Channel
 
     func channel(_ id: UUID, of bundleID: BundleID, in environment: APNsEnvironment) async throws -> Channel?
@@ -28,14 +30,15 @@ package protocol ChannelStore: Sendable {
     /// Changes the ledger to match the events. It closes events whose `end` never came. It creates intents for
     /// audiences whose channels must open. It retires the channels of events that are over, and drops intents that are
     /// no longer needed. If other channels need places, it allows the deletion of retiring channels that no device
-    /// needs. If places are scarce, the event that needs its channel first gets one; among equal ones the earlier start
-    /// counts, then the earlier declaration. Idempotent.
+    /// needs. If places are scarce, they are given in the order in which the channels are needed. Among channels needed
+    /// at the same time, the earlier start of the event decides, then the earlier declaration. Idempotent.
     ///
     /// - Returns: the number of channels that changed.
     func align(now: Date, tenure: ChannelTenure) async throws -> Int
 
     /// Leases channels for which a call to Apple is due: creations, retirements whose time has come, deletions. A
-    /// creation with an unknown outcome is never claimed again: see `ReconciliationStore`.
+    /// creation with an unknown outcome is never claimed again. A reconciliation finds out whether the channel exists
+    /// (`ReconciliationStore`).
     func claimDue(now: Date, leasedUntil: Date, limit: Int) async throws -> [ChannelTask]
 
     /// When the next channel is due; `nil`: none waits.
@@ -56,15 +59,16 @@ package protocol ChannelStore: Sendable {
         _ id: UUID, of bundleID: BundleID, in environment: APNsEnvironment, force: Bool, now: Date, leasedUntil: Date
     ) async throws -> ChannelTask
 
-    /// Leases retiring channels for deletion before their time, because the app has as many channels as its limit or
-    /// Apple allows. Only channels that no device needs any longer are leased, those with the earliest time first.
+    /// Leases retiring channels for deletion before their planned time, because the app has as many channels as its
+    /// limit or Apple allows. Only channels that no device needs any longer are leased, those with the earliest planned
+    /// time first.
     func reclaim(_ app: AppEnvironment, limit: Int, now: Date, leasedUntil: Date) async throws -> [ChannelTask]
 
-    /// Records the outcome of the call to Apple for `task`, and ends the lease. If the channel is active, its lane gets
-    /// it. If another caller has the lease by now, the outcome changes nothing, but an ID that Apple issued is never
-    /// lost.
+    /// Records the outcome of the call to Apple for `task`, and ends the lease. If the channel is active, the lane for
+    /// its messages gets the channel. If another caller has the lease by now, the outcome changes nothing, but an ID
+    /// that Apple issued is never lost.
     ///
-    /// - Returns: the channel after that.
+    /// - Returns: the channel after the outcome was recorded.
     func record(_ outcome: ChannelOutcome, of task: ChannelTask, by actor: AuditActor, now: Date) async throws
         -> Channel
 
@@ -161,7 +165,8 @@ package struct ChannelFilter: Sendable, Hashable {
 package struct ChannelTask: Sendable, Hashable {
     package var channel: Channel
     package var address: APNsAddress
-    /// When Apple's list of the app's channels was last requested and read completely.
+    /// When the server asked Apple for the newest list of the app's channels that it could read completely; `nil`: no
+    /// list was read yet.
     package var listAskedAt: Date?
 
     package init(channel: Channel, address: APNsAddress, listAskedAt: Date? = nil) {

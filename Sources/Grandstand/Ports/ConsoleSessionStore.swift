@@ -14,8 +14,8 @@ package protocol ConsoleSessionStore: Sendable {
     func end(_ id: [UInt8]) async throws
 }
 
-/// A signed-in session of the console, with its API key. The browser has a secret. The session's ID is the hash of it,
-/// so that a reader of the database cannot sign in.
+/// A signed-in session of the console, with its API key. The browser has a secret. The session's ID is the hash of the
+/// secret, so that a reader of the database cannot sign in.
 package struct ConsoleSession: Sendable, Hashable {
     /// SHA-256 of the browser's secret.
     package var id: [UInt8]

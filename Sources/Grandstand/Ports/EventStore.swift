@@ -20,20 +20,21 @@ package protocol EventStore: Sendable {
 
     /// Cancels the event: nothing more is sent, and its channels retire. An event that is over is not changed.
     ///
-    /// - Parameter sendsEnd: whether all activities that can be reached get a last `end` before that. It replaces
+    /// - Parameter sendsEnd: whether all activities that can be reached get a last `end` first. This `end` replaces
     ///   waiting messages.
     /// - Throws: `event-not-found`, `forbidden`, `version-mismatch`; `event-ended` if an end is requested for an event
-    ///   that is over, and some activities that can be reached got none.
+    ///   that is over, and some activities that can be reached got no `end`.
     func cancel(
         _ key: EventKey, sendingEnd sendsEnd: Bool, within reach: AppReach, by actor: AuditActor,
         if condition: WriteCondition, now: Date
     ) async throws
 
-    /// Undoes the end or the cancellation of an event. It takes broadcasts again, with the channels that still exist,
-    /// and its start resumes. An `end` that waits is withdrawn. Where it may have been sent, the newest content is sent
-    /// again, for devices that were offline. An event that is not over is not changed.
+    /// Undoes the end or the cancellation of an event. The event takes broadcasts again, with the channels that still
+    /// exist, and its start resumes. An `end` that waits is withdrawn. If an `end` may have been sent to an audience,
+    /// the newest content is sent again, for devices that were offline. An event that is not over is not changed.
     ///
-    /// - Parameter audiences: only these; `nil`: all, including those that had got an `end` of their own.
+    /// - Parameter audiences: the audiences to reopen; `nil`: all, including audiences that had got an `end` of their
+    ///   own.
     /// - Throws: `event-not-found`, `forbidden`; `invalid-request` for an audience that the event does not have.
     func reopen(
         _ key: EventKey, audiences: [AudienceSelector]?, within reach: AppReach, by actor: AuditActor, now: Date
@@ -48,9 +49,9 @@ package protocol EventStore: Sendable {
 }
 
 extension EventStore {
-    /// The event with this key, for a caller within reach of it.
+    /// The event with this key, if the event and all its audiences are within `reach`.
     ///
-    /// - Throws: `event-not-found`, also if it has audiences out of reach.
+    /// - Throws: `event-not-found`, also if the event has audiences out of reach.
     package func declared(_ key: EventKey, within reach: AppReach, now: Date) async throws -> Event {
         guard let event = try await event(key, now: now),
             reach.covers(event: key, of: event.specification.audiences.map(\.bundleID))
@@ -82,9 +83,9 @@ package struct EventFilter: Sendable, Hashable {
     package var kind: String?
     package var season: SeasonName?
     package var bundleID: BundleID?
-    /// Events that start at or after this.
+    /// Events that start at this time or later.
     package var from: Date?
-    /// Events that start before this.
+    /// Events that start before this time.
     package var to: Date?
     /// Only events that still have a channel, although by this rule they should no longer need it.
     package var overdueBy: ChannelTenure?

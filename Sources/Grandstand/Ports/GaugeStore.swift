@@ -12,7 +12,7 @@ package protocol GaugeStore: Sendable {
     /// Ends the lease, if this replica has it.
     func resign(_ replica: UUID) async throws
 
-    /// The work that waits now. The cost of the query depends on its amount, not on the amount of history.
+    /// The work that waits now. The cost of the query depends on the amount of this work, not on the amount of history.
     func backlog(now: Date) async throws -> Backlog
 }
 
@@ -21,8 +21,9 @@ package struct Backlog: Sendable, Hashable {
     /// The unsettled deliveries of one environment.
     package struct Deliveries: Sendable, Hashable {
         package var byState: [Delivery.State: Int]
-        /// When the oldest delivery that could be sent was accepted, or its `sendAt`; `nil`: none waits. It ignores
-        /// messages to crowds, because a large crowd takes long, and messages whose channel does not exist yet.
+        /// When the oldest delivery that could be sent was accepted, or its `sendAt`; `nil`: none waits. Messages whose
+        /// channel does not exist yet are ignored. Messages to crowds are ignored, too, because a large crowd takes
+        /// long.
         package var oldest: Date?
 
         package init(byState: [Delivery.State: Int] = [:], oldest: Date? = nil) {

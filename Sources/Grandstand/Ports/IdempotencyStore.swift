@@ -4,9 +4,9 @@ package import FoundationEssentials
 package protocol IdempotencyStore: Sendable {
     /// Performs a request once. Its changes and the stored answer commit in one transaction.
     ///
-    /// A repetition meanwhile, on any replica, waits and gets the stored answer. If the first request failed, the
-    /// repetition is performed. `work` may change data only through the stores, and only in the task that called it,
-    /// because they find the transaction by the task.
+    /// A repetition that comes meanwhile, on any replica, waits and gets the stored answer. If the first request
+    /// failed, the repetition is performed. `work` may change data only through the stores, and only in the task that
+    /// called it, because the stores find the transaction by the task.
     ///
     /// - Throws: `idempotency-mismatch`; `store-unavailable`; any error of `work`: then nothing was changed or stored.
     func once(
@@ -19,11 +19,12 @@ package protocol IdempotencyStore: Sendable {
     /// before the answer is stored, a repetition calls `recover` with this ID.
     ///
     /// - Parameters:
-    ///   - lease: how long the request holds its idempotency key. If the process dies, repetitions wait until then.
+    ///   - lease: how long the request holds its idempotency key. If the process dies, repetitions wait until the lease
+    ///     ends.
     ///   - waitLimit: how long a repetition waits for the first request to finish.
     ///   - recover: the answer for an object that was begun; `nil`: the object was not completed, so `work` runs again.
-    /// - Throws: as `once`, but the stored ID stays; `idempotency-in-progress` if the first request still runs after
-    ///   `waitLimit`.
+    /// - Throws: `idempotency-mismatch`; `store-unavailable`; any error of `work`, but the stored ID stays;
+    ///   `idempotency-in-progress` if the first request still runs after `waitLimit`.
     func inSteps(
         _ request: IdempotentRequest, lease: Duration, waitLimit: Duration, now: @Sendable () -> Date,
         recover: @Sendable (UUID) async throws -> KeptAnswer?,
@@ -62,7 +63,7 @@ package struct KeptAnswer: Sendable, Hashable {
     }
 }
 
-/// An answer, and whether it is a stored one.
+/// An answer, and whether it is the stored answer to an earlier request.
 package struct IdempotentOutcome: Sendable, Hashable {
     package var answer: KeptAnswer
     package var isReplay: Bool

@@ -3,10 +3,10 @@ package import FoundationEssentials
 /// Stores installations of apps, as the apps register them. Each is authenticated by its own secret. The hash of the
 /// secret is stored at the first registration.
 package protocol InstallationStore: Sendable {
-    /// Stores the state of an installation that its app reports. A repetition changes nothing.
+    /// Stores the state that an installation's app reports. A repetition changes nothing.
     ///
-    /// If the installation now follows an event whose start is running, the same commit puts it into the queue of that
-    /// start.
+    /// If the installation now follows an event whose start is running, the same commit puts the installation into the
+    /// queue of the start.
     ///
     /// - Returns: whether the installation is new.
     /// - Throws: `app-not-found`; `wrong-installation-secret`; `stale-installation` for a lower sequence than the
@@ -30,8 +30,8 @@ package protocol InstallationStore: Sendable {
     ///
     /// - Parameter isSampled: whether the installation is asked for receipts.
     /// - Returns: whether the activity is new.
-    /// - Throws: `app-not-found`; `installation-not-found`; `event-not-found`, also for an event without an audience of the
-    ///   app in its environment; `wrong-installation-secret`.
+    /// - Throws: `app-not-found`; `installation-not-found`; `event-not-found`, also for an event without an audience of
+    ///   the app in its environment; `wrong-installation-secret`.
     func put(
         _ activity: DeviceActivity, of id: InstallationID, secret: String, isSampled: Bool, now: Date
     ) async throws -> Bool
@@ -41,8 +41,8 @@ package protocol InstallationStore: Sendable {
     /// - Throws: `app-not-found`; `installation-not-found`; `wrong-installation-secret`.
     func forget(activity: String, of id: InstallationID, secret: String) async throws
 
-    /// Counts of an app's installations in an environment: systems, locales, frequent pushes, tokens by state. It never
-    /// lists people.
+    /// Counts of an app's installations in an environment: systems, locales, frequent pushes, tokens by state. The
+    /// counts never list people.
     ///
     /// - Throws: `app-not-found`.
     func statistics(of app: AppEnvironment) async throws -> InstallationStatistics
@@ -53,7 +53,8 @@ package struct InstallationStatistics: Sendable, Hashable {
     package var installations = 0
     /// Installations by major version of iOS.
     package var systems: [Int: Int] = [:]
-    /// Installations by language, the first subtag; `und` for installations without a locale. Only the most frequent.
+    /// Installations by language, the first subtag; `und` for installations without a locale. Only the most frequent
+    /// languages are listed (`maximumNames`).
     package var locales: [String: Int] = [:]
     package var liveActivitiesDisabled = 0
     package var frequentPushesDisabled = 0

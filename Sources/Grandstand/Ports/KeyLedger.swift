@@ -10,7 +10,7 @@ package protocol KeyLedger: Sendable {
 
     /// Keys with their last use, the newest first.
     ///
-    /// - Parameter reach: only keys whose reach is inside this one.
+    /// - Parameter reach: only keys whose own reach is inside this reach.
     /// - Throws: `invalid-request` for an invalid cursor.
     func keys(within reach: AppReach, _ page: PageRequest) async throws -> Page<KeyListing>
 
@@ -20,10 +20,10 @@ package protocol KeyLedger: Sendable {
     ///
     /// - Parameter disablingWebhooks: also disables the webhooks that the key declared, even if the key is already
     ///   revoked.
-    /// - Returns: whether it changed anything: the key was not revoked yet, or a webhook was enabled.
+    /// - Returns: whether the call changed anything: the key was not revoked yet, or a webhook was enabled.
     func revoke(_ id: UUID, disablingWebhooks: Bool, by actor: AuditActor, now: Date) async throws -> Bool
 
-    /// Creates a key with the same name, scopes, apps and prefix. The old one is valid until `overlapEnds`, or until
+    /// Creates a key with the same name, scopes, apps and prefix. The old key is valid until `overlapEnds`, or until
     /// its own expiry if that is earlier.
     ///
     /// - Returns: the new key; `nil` if there is no active key with this ID, or if it was already replaced.
@@ -55,11 +55,11 @@ package struct KeyDraft: Sendable, Hashable {
     /// `organise`.
     package var mayNotHavePrefix: Bool { reach.eventKeyPrefix != nil && scopes != [.organise] }
 
-    /// The error text if `mayNotHavePrefix`.
+    /// The error text for a key whose prefix is not allowed (`mayNotHavePrefix`).
     package static let prefixRule =
         "A key with a prefix of event keys can have only the scope organise. Leave the other scopes or the prefix out."
 
-    /// The error text if `lacksApp`.
+    /// The error text for a `device` key that is not bound to exactly one app (`lacksApp`).
     package static let appRule =
         "A key with the scope device must be bound to exactly one app. Give one bundle ID."
 }
@@ -77,7 +77,7 @@ package struct IssuedKey: Sendable, Hashable {
 
 package struct KeyListing: Sendable, Hashable {
     package var key: APIKey
-    /// It is stored every few seconds, so it may be some seconds old.
+    /// When the key was last used. This time is stored every few seconds, so it may be some seconds old.
     package var lastUsedAt: Date?
 
     package init(key: APIKey, lastUsedAt: Date?) {

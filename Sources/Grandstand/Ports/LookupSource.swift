@@ -59,16 +59,16 @@ package struct LookupChange: Sendable, Hashable {
     }
 }
 
-/// A position in the journal: the set of transactions that are visible at it. At a standby it is unknown which of the
-/// newest transactions are visible. So a position there is before all of them, and a search from it may find changes
-/// again.
+/// A position in the journal: the set of transactions that are visible at this position. At a standby it is unknown
+/// which of the newest transactions are visible. So a position from a standby is before all of the newest transactions,
+/// and a search from this position may find changes again.
 package struct LookupPosition: Sendable, Hashable {
     /// The position in the source's own format.
     package var text: String
     /// All changes with a smaller version are visible at this position.
     package var floor: UInt64
-    /// The time of the newest data that was read here; `nil`: now. If a standby does not know this time, it is the
-    /// distant past.
+    /// The commit time of the newest data that the standby had, if a standby answered. A standby that does not know
+    /// this time gives the distant past. `nil`: the data was current.
     package var asOf: Date?
     /// The server that answered, if the source is set up to read from a standby; `nil`: it is not.
     package var server: String?

@@ -46,11 +46,12 @@ package protocol Outbox: Sendable {
     /// The broadcasts of an event that wait for their `sendAt`, the next one first; empty for an event out of reach.
     func scheduled(of key: EventKey, within reach: AppReach, _ page: PageRequest) async throws -> Page<Broadcast>
 
-    /// Withdraws a broadcast that was sent to nobody, and logs the actor. The content before it is the newest again. If
-    /// it had superseded an unsent update, that update is sent. If it had ended an event or a lane, this is undone.
+    /// Withdraws a broadcast that was sent to nobody, and logs the actor. The content before the broadcast's is the
+    /// newest again. If the broadcast had superseded an unsent update, the update is sent. If the broadcast had ended
+    /// an event or a lane, the end is undone.
     ///
-    /// - Returns: whether it could be withdrawn; `nil`: there is no such broadcast. A single push does not count as
-    ///   one.
+    /// - Returns: whether the broadcast could be withdrawn; `nil`: there is no such broadcast. A single push does not
+    ///   count as a broadcast.
     /// - Throws: `forbidden` if its event or channel is out of `reach`.
     func cancel(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool?
 
@@ -69,15 +70,15 @@ package protocol Outbox: Sendable {
     func nextScheduled() async throws -> Date?
 
     /// Leases due lanes of one environment and takes the head of each. At most one message of a lane is under way.
-    /// (`accept` does the same for lanes that get work, as far as `Departures` allows.)
+    /// (`accept` does the same for lanes that get work, as far as `DirectSends` allows.)
     ///
     /// Apps take turns, so that a burst of one app does not delay others. An app's lanes are ordered by `Lane.rank`,
-    /// then by how long they are due. Under a limit, a lane that has waited long comes before higher ranks that have
-    /// not (`LaneLimit`).
+    /// then by how long they are due. Under a limit, a lane that has waited long comes before more urgent lanes that
+    /// have not waited long (`LaneLimit`).
     func claim(_ claim: LaneClaim) async throws -> [ClaimedDelivery]
 
-    /// Extends the leases of a replica that still works on these lanes until `leasedUntil`. Lanes that another
-    /// transaction has locked are skipped: nobody can claim them meanwhile.
+    /// Sets the end of this replica's leases on these lanes to `leasedUntil`, because the replica still works on the
+    /// lanes. Lanes that another transaction has locked are skipped: nobody can claim them meanwhile.
     func extendLeases(of lanes: [Int], replica: UUID, until leasedUntil: Date) async throws
 
     /// Records a verdict and ends the lease of the delivery's lane. Verdicts that come at about the same time are
@@ -85,7 +86,7 @@ package protocol Outbox: Sendable {
     ///
     /// - Parameter settlement: `nil`: the message was not sent. The attempt does not count.
     /// - Returns: whether the verdict is recorded; `false`: another transaction has locked the lane. This call does not
-    ///   wait for it, so the verdict must be recorded again.
+    ///   wait for the other transaction, so the verdict must be recorded again.
     func settle(
         _ delivery: ClaimedDelivery, _ settlement: Settlement?, replica: UUID, now: Date
     ) async throws -> Bool
@@ -97,7 +98,7 @@ package protocol Outbox: Sendable {
 }
 
 extension Outbox {
-    /// When the next lane of the environment will be due, if none is throttled.
+    /// When the next lane of the environment is due, without regard to limits; `nil`: none waits.
     package func nextDue(in environment: APNsEnvironment) async throws -> Date? {
         try await nextDue(in: environment, limits: [])
     }
@@ -130,7 +131,7 @@ package struct BroadcastIntake: Sendable, Hashable {
 package struct StateIntake: Sendable {
     package var eventKey: EventKey
     package var report: StateReport
-    /// The actor that reports it.
+    /// The actor that reports the state.
     package var actor: AuditActor
     /// The reach of the caller.
     package var reach: AppReach
@@ -170,12 +171,12 @@ package struct LaneClaim: Sendable, Hashable {
     /// When the claim was made, by the dispatcher's clock.
     package var at: Date
     package var leasedUntil: Date
-    /// Seconds between two messages of a lane, counted from when the first was due.
+    /// Seconds between two messages of a lane, counted from the time at which the first of the two was due.
     package var laneInterval: TimeInterval
     /// The limits of apps that APNs throttles, by kind of lane. Other apps have no limit.
     package var limits: [LaneLimit]
-    /// Lanes that the replica still works on. It does not take them again, even if their leases ended because they
-    /// could not be extended.
+    /// Lanes that the replica still works on. The replica does not take these lanes again, even if it could not extend
+    /// their leases and the leases ended.
     package var held: Set<Int> = []
 
     package init(
@@ -193,7 +194,7 @@ package struct LaneClaim: Sendable, Hashable {
 }
 
 extension LaneClaim {
-    /// Whether APNs throttles the lane's app.
+    /// Whether this claim has a limit for the lane's app and kind.
     package func limits(_ lane: Lane) -> Bool {
         limits.contains { $0.bundleID == lane.audience.bundleID && $0.kind == lane.kind }
     }
@@ -205,8 +206,8 @@ package struct LaneLimit: Sendable, Hashable {
     /// `channel` or `token`.
     package var kind: Lane.Kind
     package var allowance: Int
-    /// Seconds in which every waiting lane should get its turn. A lane that has waited longer comes before all that
-    /// have not, whatever their ranks.
+    /// Seconds within which every waiting lane should be claimed. A lane that has waited longer comes before all lanes
+    /// that have not, whatever their ranks.
     package var patience: TimeInterval
 
     package init(bundleID: BundleID, kind: Lane.Kind, allowance: Int, patience: TimeInterval) {
@@ -290,7 +291,7 @@ extension ClaimedDelivery.Message {
     /// Apple's ID of the channel that gets the message.
     package var channelID: String? { if case .broadcast(let message) = self { message.channelID } else { nil } }
 
-    /// The rules by which APNs' answer to the message is judged.
+    /// The kind of the message. It decides how APNs' answer is judged.
     package var subject: Verdict.Subject {
         switch self {
         case .broadcast: .broadcast

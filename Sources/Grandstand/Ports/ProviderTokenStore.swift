@@ -3,8 +3,8 @@
 /// APNs counts how often a team's token changes, and each ECDSA signature of the same content is different. So replicas
 /// can use the same token only if they share it.
 package protocol ProviderTokenStore: Sendable {
-    /// Agrees on a token: the stored one for `key` if it was issued after `limit`, else `offer`, which is then stored.
-    /// If there are several offers at once, one wins, and all callers get it.
+    /// Agrees on a token. If the stored token for `key` was issued after `limit`, all callers get it. Otherwise `offer`
+    /// is stored and returned. If several callers offer a token at once, one offer is stored, and all callers get it.
     ///
     /// - Parameter limit: seconds since 1970. A token that was issued at this time or earlier is replaced.
     func agree(on offer: SharedProviderToken, for key: ProviderTokenKey, replacing limit: Int) async throws

@@ -5,7 +5,7 @@ package protocol QuirkStore: Sendable {
 
     /// Stores a value in place of an earlier one. If the same value is learned twice, the first evidence stays.
     ///
-    /// `broadcast-feature` is the alarm that an app's Broadcast capability is off. `on` ends the alarm, and creations
-    /// that were refused because of it are then due at once.
+    /// `broadcast-feature` with the value `off` is the alarm that an app's Broadcast capability is off. The value `on`
+    /// ends the alarm. Creations that were refused because the capability was off are then due at once.
     func remember(_ quirk: Quirk, for app: AppEnvironment, by actor: AuditActor) async throws
 }

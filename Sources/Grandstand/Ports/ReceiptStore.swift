@@ -5,7 +5,7 @@ package protocol ReceiptStore: Sendable {
     /// Records the states that an installation showed. A receipt changes nothing if it is already stored, is not about
     /// an event of its app, or is beyond `ReceiptBounds`.
     ///
-    /// - Returns: how many of them are stored now.
+    /// - Returns: how many receipts of the batch are stored now, including those that were stored before.
     /// - Throws: `app-not-found`; `installation-not-found`; `wrong-installation-secret`.
     func record(_ batch: ReceiptBatch, of id: InstallationID, secret: String, now: Date) async throws -> Int
 

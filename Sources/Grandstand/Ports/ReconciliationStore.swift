@@ -24,19 +24,19 @@ package protocol ReconciliationStore: Sendable {
 
     func extend(_ run: ReconciliationRun, until: Date) async throws
 
-    /// Records Apple's list: when each channel was first seen, and which are no longer listed. It only observes;
-    /// channels are not changed.
+    /// Records Apple's list: when each channel was first seen, and which channels are no longer listed. The state of
+    /// the channels is not changed.
     ///
     /// - Parameters:
     ///   - listedAt: when the list was requested.
     ///   - seenAt: when the list had arrived.
-    /// - Returns: the ledger after that.
+    /// - Returns: the ledger after the list was recorded.
     func observe(
         _ listing: ChannelListing, listedAt: Date, seenAt: Date, _ run: ReconciliationRun
     ) async throws -> LedgerSnapshot
 
     /// Records a complete list that was read just before a creation. A channel that this list lacks and a later list
-    /// has was created in between. It needs no lease, because it only adds first sightings.
+    /// has was created between the two lists. The call needs no lease, because it only adds first sightings.
     func witness(_ listing: ChannelListing, askedAt: Date, seenAt: Date, _ app: AppEnvironment) async throws
 
     /// Stores the storage policies that Apple reported for unmanaged channels.

@@ -5,18 +5,19 @@ package import FoundationEssentials
 /// A start is recorded before it is sent, so it is sent once. After a crash, an installation that was recorded and has
 /// no answer is `unknown`.
 package protocol StartStore: ShardStore where Shard == StartShard {
-    /// Opens the runs whose time has come. Then leases due runs of an environment, closes those whose time is over, and
-    /// takes the next shard of each of the others. First come the followers in order of their installations, then late
-    /// followers and pushes to be tried again. The returned shards are already recorded as under way.
+    /// Opens the runs whose time has come. Then leases due runs of an environment, closes leased runs whose time is
+    /// over, and takes the next shard of each other leased run. First come the followers in order of their
+    /// installations, then late followers and pushes to be tried again. The returned shards are already recorded as
+    /// under way.
     func claim(_ claim: StartClaim) async throws -> [StartShard]
 
     /// Records the outcomes of a shard's pushes, removes tokens as the answers require, and ends the lease. If another
     /// replica has the lease by now, nothing changes, because that replica has counted the shard as unknown.
     func settle(_ shard: StartShard, _ verdicts: [StartOutcome], replica: UUID, now: Date) async throws
 
-    /// Sends the event's start now instead of at its time, or resumes a stopped one.
+    /// Sends the event's start now instead of at its planned time, or resumes a stopped start.
     ///
-    /// - Returns: who requested the start. If it already ran, this is the earlier caller, and nothing changed.
+    /// - Returns: who requested the start. If the start already ran, this is the earlier caller, and nothing changed.
     /// - Throws: `event-not-found`, `event-ended`; `invalid-request` for an event that declares no start, or whose
     ///   start's time is over; `forbidden` for an event out of `reach`.
     @discardableResult

@@ -4,8 +4,8 @@ package import FoundationEssentials
 /// it reports. A claimed message is posted, is tried again over days, and is given up in the end.
 package protocol WebhookOutbox: Sendable {
     /// Writes the messages for the notes that were recorded since the last call. A note has a fact, or it names a
-    /// broadcast that may be settled. Such a broadcast is checked here, because only after a commit is it certain that
-    /// it has no unsettled delivery.
+    /// broadcast of which a delivery was settled. Whether all deliveries of such a broadcast are settled is checked
+    /// here, because this is certain only after a commit.
     ///
     /// - Returns: the number of notes that were processed. If it is less than `limit`, none is left.
     func compose(now: Date, limit: Int) async throws -> Int
@@ -14,8 +14,8 @@ package protocol WebhookOutbox: Sendable {
     /// longest.
     func claim(_ claim: WebhookClaim) async throws -> [ClaimedWebhook]
 
-    /// Extends the leases of a replica that still posts these messages until `until`. Messages that another transaction
-    /// has locked are skipped.
+    /// Sets the end of this replica's leases on these messages to `until`, because the replica still posts them.
+    /// Messages that another transaction has locked are skipped.
     func extendLeases(of deliveries: [UUID], replica: UUID, until: Date) async throws
 
     /// Records a verdict. If another replica has the lease by now, nothing changes. A webhook that wants no more
@@ -36,12 +36,14 @@ package struct WebhookClaim: Sendable, Hashable {
     package var leasedUntil: Date
     /// The most messages to lease.
     package var limit: Int
-    /// The most messages of one webhook that may be under way at a time. A webhook whose last message failed gets one.
+    /// The most messages of one webhook that may be under way at a time. If the last message of a webhook failed, only
+    /// one may be under way.
     package var perWebhook: Int
-    /// The most messages that may be under way at a time for all webhooks of the same apps. So receivers that do not
-    /// answer cannot delay the messages of other apps.
+    /// The most messages that may be under way at a time for all webhooks with the same set of apps together. So
+    /// receivers that do not answer cannot delay the messages of other apps.
     package var perApp: Int
-    /// Webhooks whose receivers do not answer. None of their messages is claimed, except those that people requested.
+    /// Webhooks whose receivers do not answer. None of their messages is claimed, except test messages and replays,
+    /// which people requested.
     package var avoiding: [UUID] = []
 
     package init(replica: UUID, at: Date, leasedUntil: Date, limit: Int, perWebhook: Int, perApp: Int) {

@@ -3,7 +3,7 @@ package import FoundationEssentials
 /// Stores webhooks as their owners declare them, and the log of posted messages.
 ///
 /// Each write checks in its transaction that the webhook is within the writer's bounds. For the writer, a webhook
-/// beyond them does not exist.
+/// outside these bounds does not exist.
 package protocol WebhookStore: Sendable {
     /// Creates a webhook and its secret. The secret cannot be read again.
     ///
@@ -16,7 +16,7 @@ package protocol WebhookStore: Sendable {
     /// Replaces the declaration of the webhook. Enabling a webhook clears its failures.
     ///
     /// - Returns: `nil`: there is no such webhook.
-    /// - Throws: as `create`; `webhook-limit` for an app that already has too many; `version-mismatch`.
+    /// - Throws: as `create`; `webhook-limit` for an app that already has too many webhooks; `version-mismatch`.
     func replace(
         _ id: UUID, with draft: WebhookDraft, within bounds: WebhookFilter, by actor: AuditActor,
         if condition: WriteCondition, now: Date
@@ -27,7 +27,7 @@ package protocol WebhookStore: Sendable {
     /// - Returns: whether it existed.
     func delete(_ id: UUID, within bounds: WebhookFilter, by actor: AuditActor, now: Date) async throws -> Bool
 
-    /// Gives the webhook a new secret. For `overlap` seconds, messages also carry the signature of the old one.
+    /// Gives the webhook a new secret. For `overlap` seconds, messages also carry the signature of the old secret.
     ///
     /// - Returns: `nil`: there is no such webhook.
     func rotateSecret(
@@ -65,7 +65,7 @@ package protocol WebhookStore: Sendable {
 package struct WebhookFilter: Sendable, Hashable {
     /// Only webhooks whose topics are all in this set.
     package var topics: Set<WebhookTopic>
-    /// Only webhooks whose reach is within this one.
+    /// Only webhooks whose own reach is within this reach.
     package var reach: AppReach
     /// Only webhooks that this key declared.
     package var declaredBy: UUID?

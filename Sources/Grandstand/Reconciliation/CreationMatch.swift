@@ -4,8 +4,9 @@ package import FoundationEssentials
 /// Decides which unmanaged channels were made by creations that got no answer. Pure.
 ///
 /// Channels have no names, so only time distinguishes them. A channel belongs to a creation only if a complete list
-/// shortly before the call did not have it, and if there are no more such channels than calls. Otherwise another system
-/// may have made it. It is not assigned then, and the creations are tried again.
+/// shortly before the call did not have the channel, and if the number of such channels is not greater than the number
+/// of calls. Otherwise another system may have made the channel. In this case the channel is not assigned, and the
+/// creations are tried again.
 package struct CreationMatch: Sendable {
     /// Calls with the channels that they made.
     package private(set) var settled: [(call: LedgerSnapshot.Entry, channel: UnmanagedChannel)] = []
@@ -16,8 +17,8 @@ package struct CreationMatch: Sendable {
 
     /// A list without a channel is proof for a call only if it was read at most this many seconds before the call.
     package static let witnessAge: TimeInterval = 60
-    /// Seconds that a call waits for a complete list whose channels can be read. Then it is made again, because an
-    /// event without a channel is worse than a channel that people have to look at.
+    /// Seconds that a call waits for a complete list whose channels can be read. After this time the call is made
+    /// again, because an event without a channel is worse than a channel that people have to look at.
     package static let settleTimeout: TimeInterval = 60
 
     /// - Parameters:
@@ -40,7 +41,7 @@ package struct CreationMatch: Sendable {
     }
 
     /// Matches the calls of one storage policy with channels. Each channel has this policy, or its policy was not read.
-    /// At least one of the calls may have made it.
+    /// For each channel, at least one of the calls may have made it.
     private mutating func match(
         _ calls: [LedgerSnapshot.Entry], _ channels: [UnmanagedChannel], undecided: [UnmanagedChannel], isWhole: Bool,
         listedAt: Date
@@ -73,7 +74,7 @@ package struct CreationMatch: Sendable {
     }
 
     /// Finds a different call for every channel. Maps the index of the call to the index of the channel. `nil`: there
-    /// is no call for some channels, so others made them.
+    /// is no call for some channels, so other systems made these channels.
     private static func pairs(_ calls: [LedgerSnapshot.Entry], _ channels: [UnmanagedChannel]) -> [Int: Int]? {
         var channelOfCall: [Int: Int] = [:]
         // Kuhn's augmenting paths: a call gives up its channel if that channel finds another call.
@@ -96,14 +97,15 @@ package struct CreationMatch: Sendable {
 }
 
 extension LedgerSnapshot.Entry {
-    /// Whether this creation can have made the channel. The channel was not seen before the call. The last list without
-    /// it was asked for before the call's outcome counted as known.
+    /// Whether this creation can have made the channel. The channel must have been seen first at `calledAt` or later.
+    /// If a list without the channel is known, Apple must have been asked for this list before `settleableAt`.
     func mayHaveMade(_ channel: UnmanagedChannel) -> Bool {
         guard let calledAt, calledAt <= channel.firstSeenAt else { return false }
         return (channel.lackedAt ?? .distantPast) < (settleableAt ?? .distantFuture)
     }
 
-    /// As `mayHaveMade`, and a list shortly before the call did not have the channel.
+    /// Whether this creation can have made the channel (`mayHaveMade`), and a list shortly before the call did not have
+    /// the channel.
     fileprivate func hasSurelyMade(_ channel: UnmanagedChannel) -> Bool {
         guard mayHaveMade(channel), let calledAt, let lackedAt = channel.lackedAt else { return false }
         return lackedAt >= calledAt.addingTimeInterval(-CreationMatch.witnessAge)

@@ -3,11 +3,11 @@ package import FoundationEssentials
 
 /// The ledger's channels of one app and environment when Apple's list was compared with it.
 package struct LedgerSnapshot: Sendable, Hashable {
-    /// Every channel that is not deleted, and deleted ones that Apple still lists.
+    /// Every channel that is not deleted, and the deleted channels that Apple still lists.
     package var entries: [Entry]
     /// Channels that Apple lists and the ledger does not know.
     package var unmanaged: [UnmanagedChannel]
-    /// When the list was asked for.
+    /// When Apple was asked for the list.
     package var listedAt: Date
 
     package init(entries: [Entry], unmanaged: [UnmanagedChannel], listedAt: Date) {
@@ -27,15 +27,16 @@ package struct LedgerSnapshot: Sendable, Hashable {
         package var changedAt: Date
         /// When Apple was asked to create the channel, if the outcome of this call is not known.
         package var calledAt: Date?
-        /// A list that is asked for from this time on shows the outcome of the call at `calledAt`. Before this time the
-        /// call may be under way.
+        /// A list that Apple is asked for at this time or later shows the outcome of the call at `calledAt`. Before
+        /// this time the call may be under way.
         package var settleableAt: Date?
-        /// When Apple refused a message because it does not know the channel; `nil` once that was checked.
+        /// When Apple refused a message because it does not know the channel; `nil` once a reconciliation has checked
+        /// the channel.
         package var doubtedAt: Date?
         /// Of a deleted channel: `true` if Apple confirmed the deletion, or answered that it does not know the channel.
         package var deletionConfirmed: Bool
-        /// Of a deleted channel: whether its event is not over and still has the audience of this channel, and the
-        /// audience has no other channel at Apple.
+        /// Of a deleted channel: whether its audience needs a channel. The audience needs one if the event is not over
+        /// and still has this audience, and if Apple has no other channel for the audience and is not making one.
         package var isWanted: Bool
 
         package init(
@@ -71,12 +72,12 @@ package struct LedgerSnapshot: Sendable, Hashable {
 package struct UnmanagedChannel: Sendable, Hashable {
     package var channelID: String
     package var firstSeenAt: Date
-    /// When Apple was last asked for a list that did not have the channel. The channel was made after that. `nil`: not
-    /// known.
+    /// When Apple was last asked for a list that did not have the channel. The channel was made after this time. `nil`:
+    /// not known.
     package var lackedAt: Date?
     /// `nil` until Apple was asked.
     package var storagePolicy: StoragePolicy?
-    /// Whether an unanswered creation or another system may have made it, so that it was not assigned.
+    /// Whether an unanswered creation or another system may have made the channel. Such a channel is not assigned.
     package var isContested: Bool
 
     package init(

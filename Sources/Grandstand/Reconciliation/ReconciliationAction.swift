@@ -1,20 +1,20 @@
 /// One step that brings Apple's list and the ledger together.
 package enum ReconciliationAction: Sendable, Hashable {
-    /// Apple no longer has the channel. An event that needs it gets another.
+    /// Apple no longer has the channel. An event that needs the channel gets another one.
     case markMissing(LedgerSnapshot.Entry)
     /// A channel that was missing, or given up as missing, is listed again. It serves its event again.
     case restore(LedgerSnapshot.Entry)
-    /// Apple has the channel, although it refused a message to it.
+    /// Apple has the channel, although Apple refused a message to this channel.
     case confirm(LedgerSnapshot.Entry)
-    /// A channel that was given up as missing is listed again, and its event has another one. It becomes unmanaged, and
-    /// an operator decides.
+    /// A channel that was given up as missing is listed again, and its event has another channel. The listed channel
+    /// becomes unmanaged, and an operator decides.
     case release(LedgerSnapshot.Entry)
     /// Apple confirmed the deletion and still lists the channel. The deletion is tried again.
     case deleteAgain(LedgerSnapshot.Entry)
     /// An unanswered creation made this channel.
     case settle(LedgerSnapshot.Entry, with: UnmanagedChannel)
-    /// An unanswered creation made no channel, or its channel cannot be distinguished from others' channels. The
-    /// creation is tried again.
+    /// An unanswered creation made no channel, or its channel cannot be distinguished from the channels of other
+    /// creations or systems. The creation is tried again.
     case reopen(LedgerSnapshot.Entry)
     /// An unanswered creation or another system may have made the channel. It is not assigned.
     case contest(UnmanagedChannel)
@@ -70,7 +70,7 @@ package enum ReconciliationAction: Sendable, Hashable {
         }
     }
 
-    /// Whether it deletes the channel at Apple, now or later.
+    /// Whether the action deletes the channel at Apple, now or later.
     package var deletes: Bool {
         switch self {
         case .deleteAgain, .deleteUnmanaged: true

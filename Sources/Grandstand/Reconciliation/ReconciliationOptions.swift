@@ -2,16 +2,16 @@ package import FoundationEssentials
 
 /// The permissions of a reconciliation.
 package struct ReconciliationOptions: Sendable, Hashable {
-    /// Without it nothing changes: the report says what would be done.
+    /// The actions are carried out. Without this permission nothing changes: the report says what would be done.
     package var apply: Bool
     /// Unmanaged channels become managed ones.
     package var adopt: Bool
     /// Unmanaged channels that were not adopted are deleted, after their grace and within the budget.
     package var deleteUnmanaged: Bool
-    /// Treats it as a fact that every known channel vanished, so that events get new channels. With `apply`, creations
-    /// that wait for their next attempt are due now.
+    /// If Apple's list has none of the expected channels, the reconciliation treats it as a fact that they vanished, so
+    /// that events get new channels. With `apply`, creations that wait for their next attempt are due now.
     package var recreate: Bool
-    /// Seconds since first sight before an unmanaged channel may be deleted.
+    /// An unmanaged channel may be deleted only this many seconds after it was first seen.
     package var grace: TimeInterval
     /// The most deletions of one run.
     package var deleteBudget: Int

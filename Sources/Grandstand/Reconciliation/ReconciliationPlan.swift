@@ -1,8 +1,8 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// Compares Apple's list with the ledger. First it returns the channels to read from Apple one by one. With those
-/// answers it then decides the actions. Pure.
+/// Compares Apple's list with the ledger. First `questions` returns the channels to read from Apple one by one. With
+/// Apple's answers, `conclusions` decides the actions. Pure.
 package struct ReconciliationPlan: Sendable {
     /// The result of reading one channel.
     package enum Reading: Sendable, Hashable {
@@ -18,11 +18,12 @@ package struct ReconciliationPlan: Sendable {
     package let matched: Int
     /// Expected channels that are not listed.
     package let vanished: [LedgerSnapshot.Entry]
-    /// Whether no expected channel is listed, even if only one was expected. Apple may have turned the capability off,
-    /// or sent a list that is not this app's. Then nothing is replaced unless somebody asks for it (`recreate`). This
-    /// is `false` if at least one expected channel is listed. It is also `false` if Apple refused a message because it
-    /// does not know one of them: an app without the capability does not get that answer. If it is `false`, the
-    /// channels that vanished are replaced.
+    /// Whether the list has none of the expected channels (even if only one was expected), and no message to one of
+    /// them was refused with the reason that Apple does not know the channel. If `true`, Apple may have turned the
+    /// app's Broadcast capability off, or sent the list of another app. In this case no channel is replaced, unless
+    /// somebody requests new channels (`recreate`). If `false`, the channels that vanished are replaced. A refusal
+    /// because of an unknown channel shows that the capability is on: an app without the capability does not get this
+    /// refusal.
     package let everythingVanished: Bool
     /// Channels that are listed, although Apple refused a message to them before the list was asked for.
     package let doubted: [LedgerSnapshot.Entry]
@@ -69,9 +70,9 @@ package struct ReconciliationPlan: Sendable {
 
     // MARK: Channels to read
 
-    /// Channels to read one by one before anything is decided, at most `limit`. Channels that vanished or refused a
-    /// message are read to be sure. Channels that an unanswered creation may have made, and channels to be adopted or
-    /// deleted, are read for their storage policy.
+    /// Channels to read one by one before anything is decided, at most `limit`. Channels that vanished, and channels to
+    /// which Apple refused a message, are read to be sure. Channels that an unanswered creation may have made, and
+    /// channels to be adopted or deleted, are read for their storage policy.
     package func questions(_ options: ReconciliationOptions, now: Date, limit: Int) -> [String] {
         if everythingVanished, !options.recreate { return [] }
         let ripe = options.apply && options.deleteUnmanaged ? Set(self.ripe(unmanaged, options, now)) : []
@@ -92,7 +93,7 @@ package struct ReconciliationPlan: Sendable {
                 .prefix(max(0, options.deleteBudget - spent)))
     }
 
-    /// Whether creations without an answer remain after `actions`, so that the list should be read again soon.
+    /// Whether creations without an answer remain after `actions`. If so, the list should be read again soon.
     package func leavesUnanswered(_ actions: [ReconciliationAction]) -> Bool {
         let decided = actions.count { action in
             switch action {
@@ -123,8 +124,9 @@ package struct ReconciliationPlan: Sendable {
             case .unknown, nil: break
             }
         }
-        // Apple has the channels that it lists. They are confirmed only if Apple also answered when they were read,
-        // because that shows whether the list is current.
+        // The list counts more than the reading of one channel: a doubted channel that is listed is confirmed, even if
+        // Apple answered `gone` when the channel was read. But if the reading gave no usable answer, the channel is not
+        // confirmed, because it is not known whether the list is current.
         for entry in doubted {
             switch entry.channelID.flatMap({ readings[$0] }) {
             case .exists, .gone: actions.append(.confirm(entry))
@@ -148,7 +150,9 @@ package struct ReconciliationPlan: Sendable {
         actions += match.reopened.map(ReconciliationAction.reopen)
         let settled = Set(match.settled.map(\.channel))
         free.removeAll(where: settled.contains)
-        // A ledger row needs the policy. Without `apply` no policy was read, but the plan is shown nevertheless.
+        // An adopted channel gets a row in the ledger, and the row needs the storage policy. So with `apply` a channel
+        // without a known policy is not adopted. Without `apply` no policy is read for adoption, and the plan shows
+        // these channels, too.
         if options.adopt {
             let known = free.filter { $0.storagePolicy != nil || !options.apply }
             actions += known.map(ReconciliationAction.adopt)
@@ -170,8 +174,9 @@ package struct ReconciliationPlan: Sendable {
         return (actions, isIncomplete ? .listIncomplete : isAmbiguous ? .ambiguousCreation : nil)
     }
 
-    /// Seconds from its first sight for which a contested channel raises an alarm. Later it is unmanaged like any
-    /// other.
+    /// Seconds for which a contested channel raises an alarm after it was first seen. A channel is contested if a
+    /// creation without an answer, or another system, may have made it. After this time the channel is unmanaged like
+    /// any other.
     private static let contestLasts: TimeInterval = 86_400
 
     /// Decides about channels that are listed although the ledger has them as missing or deleted. A channel is deleted
@@ -187,7 +192,7 @@ package struct ReconciliationPlan: Sendable {
                 .map { entry in (entry.place, entry.id) }, uniquingKeysWith: { $1 })
         for entry in snapshot.entries where entry.channelID.map(listed.contains) ?? false {
             if entry.state == .missing { actions.append(.restore(entry)) }
-            // Only a deletion that was recorded before the list was asked for.
+            // A deletion is examined only if it was recorded before the list was asked for.
             guard entry.state == .deleted, entry.changedAt < snapshot.listedAt else { continue }
             if !entry.deletionConfirmed {
                 let serves = entry.eventKey != nil && newest[entry.place] == entry.id

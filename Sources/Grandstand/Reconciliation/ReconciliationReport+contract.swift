@@ -2,7 +2,8 @@ internal import APNsWire
 internal import FoundationEssentials
 package import GrandstandContract
 
-// This is here and not with the API's routes, because the database keeps the report as it was answered.
+// This extension is in this module and not with the API's routes, because the database keeps the report as it was
+// answered.
 
 extension Contract.Reconciliation {
     package init(_ report: ReconciliationReport) {

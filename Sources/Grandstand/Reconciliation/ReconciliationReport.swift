@@ -63,7 +63,7 @@ package struct ReconciliationReport: Sendable, Hashable {
     package struct Action: Sendable, Hashable {
         package var action: ReconciliationAction
         package var done: Bool
-        /// Why it was not done, or Apple's answer.
+        /// Why the action was not done, or Apple's answer.
         package var detail: String?
 
         package init(_ action: ReconciliationAction, done: Bool, detail: String? = nil) {

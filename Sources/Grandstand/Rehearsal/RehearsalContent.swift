@@ -2,7 +2,7 @@ internal import FoundationEssentials
 package import GrandstandContract
 package import JSON
 
-/// A content type in a rehearsal: its declaration there, and example contents for its rules. Pure.
+/// A content type in a rehearsal: its declaration in the rehearsal, and example contents for its rules. Pure.
 package struct RehearsalContent: Sendable {
     package let type: ContentType
     /// The body of its declaration.
@@ -40,10 +40,11 @@ package struct RehearsalContent: Sendable {
         }
     }
 
-    /// The content after a change that matches a ring rule: the first rule from index `turn` on for which such a change
-    /// is possible.
+    /// The content after a change that matches a ring rule of the content type (`RingRule`). Takes the first rule from
+    /// index `turn` on for which such a change is possible; the first rule follows the last one.
     ///
-    /// - Returns: `nil`: no rule has such a change, or every such change would add a fault.
+    /// - Returns: `nil`: no rule has such a change, or after each such change a version of the app could not decode
+    ///   another place of the content.
     package func ringing(after content: JSONValue, turn: Int) -> JSONValue? {
         let rings = type.rules.rings
         let faults = type.faults(of: content.bytes, at: "")
@@ -103,7 +104,7 @@ extension RingRule.Condition {
 }
 
 extension ContentSchema {
-    /// A content that fits the schema. It supports schemas that are made from Swift types.
+    /// A content that fits the schema. Only schemas that are made from Swift types are supported.
     fileprivate var example: String { example(of: 0, depth: 0) }
 
     private func example(of index: Int, depth: Int) -> String {

@@ -2,7 +2,8 @@ package import FoundationEssentials
 
 /// How long Apple was without the newest state. Pure.
 ///
-/// A message has reached a channel when Apple accepted it or a newer one there. A superseded message is not late.
+/// A message has reached a channel when Apple accepted this message or a newer message on the channel. A superseded
+/// message is not late.
 package struct RehearsalDelays: Sendable, Hashable {
     /// The longest wait for the newest state on one channel.
     package struct Gap: Sendable, Hashable {

@@ -11,7 +11,7 @@ package struct RehearsalEvent: Sendable, Hashable {
     /// Whether a push starts the event's activity.
     package var hasStart: Bool
     package var topics: [String]
-    /// Whether a content type checks the contents of an audience.
+    /// Whether at least one audience of the event has a content type, which checks contents.
     package var hasContentType: Bool
 
     package init(
@@ -30,7 +30,7 @@ package struct RehearsalEvent: Sendable, Hashable {
     /// Seconds that an event without `endsAt` is taken to last.
     package static let standardDuration: TimeInterval = 7_200
 
-    /// From the event's start to its end; `nil` without a start.
+    /// From `startsAt` to the event's end; `nil` without `startsAt`.
     package var span: Range<Date>? {
         guard let startsAt else { return nil }
         let end = endsAt.flatMap { $0 > startsAt ? $0 : nil } ?? startsAt.addingTimeInterval(Self.standardDuration)

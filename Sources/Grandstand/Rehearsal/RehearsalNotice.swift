@@ -1,14 +1,14 @@
 internal import APNsWire
 internal import FoundationEssentials
 
-/// A warning about a declared day, for the organiser. The server accepts what it warns about. Pure.
+/// A warning for the organiser about a declared day. The server accepts the declarations in spite of the warning. Pure.
 package struct RehearsalNotice: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         /// The event has no end; two hours are assumed.
         case noEnd = "no-end"
         /// The event lasts longer than iOS keeps an activity.
         case tooLong = "too-long"
-        /// The event has a start but no topic, so no phone gets the start.
+        /// The event declares a push that starts its activity, but no topic, so no phone gets this push.
         case noFollowers = "no-followers"
         /// Followers of the topic get several activities at the same time.
         case overlap

@@ -1,7 +1,7 @@
 internal import APNsWire
 package import FoundationEssentials
 
-/// The places in Apple's channel limit that an app takes over the day. Pure.
+/// The places in Apple's channel limit that an app uses during the day. Pure.
 package struct RehearsalPlaces: Sendable, Hashable {
     /// The most places within an hour of the day.
     package struct Hour: Sendable, Hashable {
@@ -12,11 +12,11 @@ package struct RehearsalPlaces: Sendable, Hashable {
     package var app: AppEnvironment
     package var limit: Int
     package var peak: Int
-    /// On the clock of the rehearsed day.
+    /// When the most places are used, on the clock of the rehearsed day.
     package var peakAt: Date
     package var hours: [Hour]
 
-    /// One for each app and environment in `limits`, in the order of their names.
+    /// The places of each app and environment in `limits`, in the order of their names.
     package static func all(
         of record: RehearsalRecord, _ plan: RehearsalPlan, limits: [AppEnvironment: Int]
     ) -> [RehearsalPlaces] {

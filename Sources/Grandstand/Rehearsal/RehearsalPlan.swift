@@ -3,27 +3,27 @@ package import FoundationEssentials
 /// The schedule of a rehearsed day: the times of all messages, and the conversion between times of the day and times of
 /// the rehearsal. Pure.
 ///
-/// A rehearsal begins shortly before the first thing that happens on the day, not at midnight, and ends with the last
-/// end. Channels that opened earlier are open at once.
+/// A rehearsal begins shortly before the first thing that happens on the day, not at midnight, and ends when the last
+/// event ends. Channels that opened earlier are open at once.
 package struct RehearsalPlan: Sendable, Hashable {
     /// The messages of an organiser to one event, in order.
     package struct Script: Sendable, Hashable {
         package var event: RehearsalEvent
-        /// Whether the event's messages are rehearsed. Otherwise the event only holds its places, until its end.
+        /// Whether the event's messages are rehearsed. Otherwise the event only keeps its channels, until its end.
         package var isPlayed: Bool
         package var messages: [Message]
     }
 
     package struct Message: Sendable, Hashable {
-        /// From 1, within its event.
+        /// The message's number within its event, from 1.
         package var number: Int
-        /// On the clock of the rehearsed day.
+        /// When the message is due, on the clock of the rehearsed day.
         package var at: Date
         package var isEnd: Bool
         package var rings: Bool
     }
 
-    /// On the clock of the rehearsed day.
+    /// When the rehearsal begins, on the clock of the rehearsed day.
     package let begins: Date
     package let ends: Date
     /// Seconds of the day in a second of the rehearsal.
@@ -37,11 +37,12 @@ package struct RehearsalPlan: Sendable, Hashable {
     private static let prelude: (day: TimeInterval, real: TimeInterval) = (900, 2)
 
     /// - Parameters:
-    ///   - playing: events that start on the day; those without a start are left out.
+    ///   - playing: events whose `startsAt` is on the day; events without `startsAt` are left out.
     ///   - others: events that may hold places at the same time.
-    ///   - day: from its first moment to the next day's.
+    ///   - day: from its first moment to the first moment of the next day.
     ///   - messages: updates of each event, spread over its duration, before its end.
-    ///   - feed: the messages' times in seconds after an event's start, in place of `messages`; the last one is the end.
+    ///   - feed: the messages' times in seconds after an event's `startsAt`, in place of `messages`; the last time is
+    ///     the end.
     /// - Returns: `nil` when nothing is to be played.
     package init?(
         playing: [RehearsalEvent], others: [RehearsalEvent], day: Range<Date>, messages: Int,
@@ -101,8 +102,8 @@ package struct RehearsalPlan: Sendable, Hashable {
     /// Seconds that the rehearsal takes.
     package var seconds: TimeInterval { ends.timeIntervalSince(begins) / speed }
 
-    /// The time of the fault: when half of all messages have been sent, because it does most harm then. On the clock of
-    /// the rehearsed day.
+    /// The time of the fault, on the clock of the rehearsed day: when half of all messages have been sent, because a
+    /// fault does most harm at that time.
     package var faultAt: Date {
         let times = scripts.filter(\.isPlayed).flatMap { $0.messages.map(\.at) }.sorted()
         return times.isEmpty ? begins : times[times.count / 2]

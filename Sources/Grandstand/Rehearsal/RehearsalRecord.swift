@@ -2,15 +2,15 @@ package import FoundationEssentials
 
 /// The observations of one run of a rehearsal, with real times. The report is computed from them.
 package struct RehearsalRecord: Sendable {
-    /// A message the server accepted.
+    /// A message that the server accepted.
     package struct Message: Sendable, Hashable {
         /// The event's index in the plan's scripts.
         package var event: Int
         package var number: Int
-        /// When the organiser sent it first.
+        /// When the organiser first sent the message.
         package var sentAt: Date
         package var acceptedAt: Date
-        /// Whether it waits for the interval of quiet messages. Then its delay is not measured.
+        /// Whether the message waits for the interval of quiet messages. If so, its delay is not measured.
         package var isQuiet: Bool
 
         package init(event: Int, number: Int, sentAt: Date, acceptedAt: Date, isQuiet: Bool = false) {
@@ -29,9 +29,9 @@ package struct RehearsalRecord: Sendable {
         package var number: Int
         /// The outcome of a state; `nil`: the message was a broadcast, or was refused.
         package var outcome: StateOutcome?
-        /// Whether it is sent with priority 10.
+        /// Whether the message is sent with priority 10.
         package var isUrgent: Bool
-        /// The places of its content that a version of the app cannot decode, in words.
+        /// The places of the message's content that a version of the app cannot decode, in words.
         package var faults: [String]
 
         package init(event: Int, number: Int, outcome: StateOutcome?, isUrgent: Bool, faults: [String]) {
@@ -58,11 +58,11 @@ package struct RehearsalRecord: Sendable {
         }
     }
 
-    /// A channel Apple made or deleted.
+    /// A channel that Apple made or deleted.
     package struct PlaceChange: Sendable, Hashable {
         package var app: AppEnvironment
         package var at: Date
-        /// 1 or -1.
+        /// 1: Apple made the channel; -1: Apple deleted it.
         package var by: Int
 
         package init(app: AppEnvironment, at: Date, by: Int) {
@@ -78,7 +78,8 @@ package struct RehearsalRecord: Sendable {
         package var at: Date
         /// `declare`, `broadcast`, `state` or `channel`.
         package var action: String
-        /// The problem's slug, or the channel's reason.
+        /// The last part of the problem's `type` URL. For the action `channel`: the reason why there is no channel, or
+        /// the channel's state if no reason is known.
         package var problem: String
         package var detail: String
 
@@ -127,7 +128,7 @@ package struct RehearsalFault: Sendable, Hashable {
 
     package var kind: Kind
     package var at: Date
-    /// How long it lasted; 0: it lasted only a moment.
+    /// How long the fault lasted; 0: only a moment.
     package var seconds: TimeInterval
 
     package init(kind: Kind, at: Date, seconds: TimeInterval) {

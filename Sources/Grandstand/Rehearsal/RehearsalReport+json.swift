@@ -134,6 +134,6 @@ extension RehearsalRecord.Refusal: JSONObjectWritable {
 }
 
 extension Double {
-    /// To the thousandth.
+    /// The number, rounded to the thousandth.
     fileprivate var json: [UInt8] { Array("\((self * 1_000).rounded() / 1_000)".utf8) }
 }

@@ -128,7 +128,7 @@ private struct TextPage {
 }
 
 extension Double {
-    /// Whole numbers without a fraction, others to the hundredth.
+    /// The number as text: whole numbers have no fraction, other numbers are rounded to the hundredth.
     fileprivate var short: String {
         let rounded = (self * 100).rounded() / 100
         return rounded == rounded.rounded() && abs(rounded) < 1e9 ? String(Int(rounded)) : String(rounded)

@@ -1,11 +1,11 @@
 package import FoundationEssentials
 
-/// The results of one run of a rehearsal: the report's arithmetic. Pure.
+/// The results of one run of a rehearsal, computed for the report. Pure.
 package struct RehearsalRun: Sendable {
     package struct Gap: Sendable, Hashable {
         package var seconds: TimeInterval
         package var eventKey: String
-        /// On the clock of the rehearsed day.
+        /// When the gap began, on the clock of the rehearsed day.
         package var at: Date
     }
 
@@ -20,18 +20,19 @@ package struct RehearsalRun: Sendable {
         package var detail: String
         package var count: Int
         package var eventKey: String
-        /// On the clock of the rehearsed day.
+        /// When the fault first occurred, on the clock of the rehearsed day.
         package var at: Date
     }
 
     /// Messages of priority 10.
     package struct Urgent: Sendable, Hashable {
         package var count = 0
-        /// The most for one event within an hour of the day.
+        /// The most of these messages for one event within an hour of the day.
         package var mostPerHour = 0
-        /// Which event that was; `nil`: there were none.
+        /// The key of the event that had `mostPerHour` messages in an hour; `nil`: there were no messages of priority
+        /// 10.
         package var eventKey: String?
-        /// When that hour began, on the clock of the rehearsed day.
+        /// When the hour with `mostPerHour` messages began, on the clock of the rehearsed day.
         package var from: Date?
     }
 
@@ -40,7 +41,7 @@ package struct RehearsalRun: Sendable {
     /// How long the run took.
     package var seconds: TimeInterval
     package var places: [RehearsalPlaces]
-    /// Messages the server accepted.
+    /// Messages that the server accepted.
     package var accepted: Int
     /// Messages that Apple accepted, counted on each channel.
     package var arrived: Int
@@ -52,7 +53,7 @@ package struct RehearsalRun: Sendable {
     package var urgent: Urgent
     /// Contents that were checked by a content type.
     package var checked: Int
-    /// Of these, contents that a version cannot decode.
+    /// The checked contents that a version cannot decode.
     package var undecodable: Int
     package var faults: [Fault]
     package var starts: StartReport.Counts
@@ -61,7 +62,8 @@ package struct RehearsalRun: Sendable {
     package var delays: [TimeInterval]
     package var gap: Gap?
     package var lost: [Loss]
-    /// Their times are on the clock of the rehearsed day.
+    /// The calls that the server refused and the channels that did not exist. Their times are on the clock of the
+    /// rehearsed day.
     package var refusals: [RehearsalRecord.Refusal]
 
     package init(_ record: RehearsalRecord, of plan: RehearsalPlan, limits: [AppEnvironment: Int]) {
@@ -142,7 +144,7 @@ extension RehearsalPlan {
     }
 }
 
-/// The report on a rehearsed day: its runs, without a fault and with one.
+/// The report on a rehearsed day: its runs, without a fault and with a fault.
 package struct RehearsalReport: Sendable {
     /// As the caller wrote it: `2026-11-28`.
     package var day: String

@@ -31,7 +31,7 @@ struct StartBodies: Sendable {
 }
 
 extension StartShard.Push {
-    /// The key next to `attributes-type` that says how updates reach the activity.
+    /// The key that tells the phone how updates reach the activity. The push has this key next to `attributes-type`.
     func input(for form: StartForm) -> StartPayload.Input {
         switch form {
         case .channel: channelID.map(StartPayload.Input.channel) ?? .token

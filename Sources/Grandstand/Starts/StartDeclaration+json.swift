@@ -3,7 +3,8 @@ internal import JSON
 // The alerts by language as the database keeps them.
 
 extension StartDeclaration {
-    /// JSON object text of the alerts by their tags, each alert as it was written; `nil` without any.
+    /// The alerts by language tag, as JSON object text. Each alert has the text that the organiser wrote. `nil`: there
+    /// are no such alerts.
     package var alertsByLocaleText: [UInt8]? {
         guard !alertsByLocale.isEmpty else { return nil }
         return JSONWriter.text { object in

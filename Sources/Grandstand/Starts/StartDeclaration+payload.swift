@@ -24,8 +24,8 @@ extension StartPayload {
     ///
     /// - Parameters:
     ///   - contentState: JSON object text.
-    ///   - staleDate: the content's own, seconds since 1970; `nil`: the declared one.
-    ///   - relevanceScore: the content's own, JSON number text.
+    ///   - staleDate: the message's stale date, seconds since 1970; `nil`: the declared one.
+    ///   - relevanceScore: the message's relevance score, JSON number text.
     package init(
         _ declaration: StartDeclaration, contentState: [UInt8], staleDate: Int? = nil, relevanceScore: [UInt8]? = nil
     ) {
@@ -37,11 +37,11 @@ extension StartPayload {
     }
 
     /// The declared push with the newest accepted content, so that no activity begins with an old score. The declared
-    /// content, with the event's defaults, is used only before there is an accepted one.
+    /// content, with the event's defaults, is used until a content is accepted.
     ///
     /// - Parameters:
-    ///   - newest: the newest content of the audience that it is sent for; `nil`: none was accepted yet.
-    ///   - time: when it is sent.
+    ///   - newest: the newest content of the audience that gets the push; `nil`: no content was accepted yet.
+    ///   - time: when the push is sent.
     /// - Returns: `nil`: there is no content yet.
     package init?(
         _ declaration: StartDeclaration, newest: NewestContent? = nil, filledBy defaults: EventDefaults, at time: Date
@@ -70,7 +70,8 @@ extension StartPayload {
 }
 
 extension StartDeclaration {
-    /// Refuses a start whose push would be too large for APNs, with the declared content or with an empty one.
+    /// Refuses a start whose push would be too large for APNs, with the declared content or, if there is none, with an
+    /// empty content.
     ///
     /// - Throws: `payload-too-large`.
     package func requireFit(with defaults: EventDefaults, stamp: Stamp? = nil) throws(Problem) {

@@ -4,7 +4,8 @@ package import FoundationEssentials
 package struct StartDeclaration: Sendable, Hashable {
     /// `nil`: when the event starts.
     package var at: Date?
-    /// Followers that come later get the start until this time; `nil`: until the event ends, or four hours after `at`.
+    /// Installations that become followers after `at` get the start until this time; `nil`: until the event ends, or
+    /// four hours after `at`.
     package var until: Date?
     package var attributesType: String
     /// JSON object text.
@@ -20,7 +21,7 @@ package struct StartDeclaration: Sendable, Hashable {
     /// `nil`: all of the event's audiences.
     package var audiences: [AudienceSelector]?
     /// Whether an activity is started again when its audience gets another channel, for followers whose activity
-    /// listened to the old one. Their app must end that activity.
+    /// listened to the old channel. The app must end the old activity.
     package var restarts: Bool
 
     package init(
@@ -50,13 +51,13 @@ package struct StartWindow: Sendable, Hashable {
     package var until: Date
 
     /// - Parameter askedAt: when somebody asked for the start by hand, instead of waiting for its time.
-    /// - Returns: `nil`: neither the declaration nor the event says when.
+    /// - Returns: `nil`: neither the declaration nor the event says when the start is sent.
     package init?(
         _ declaration: StartDeclaration, startsAt: Date?, endsAt: Date?, askedAt: Date? = nil
     ) {
         guard let from = [askedAt, declaration.at ?? startsAt].compactMap(\.self).min() else { return nil }
         self.from = from
-        // A start that was asked for early ends at its usual time.
+        // If a start was requested before its time, its window still ends at the usual time.
         let planned = declaration.at ?? startsAt ?? from
         let standard =
             endsAt.flatMap { $0 > planned ? $0 : nil } ?? planned.addingTimeInterval(StartDeclaration.standardDuration)

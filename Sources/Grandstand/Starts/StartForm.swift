@@ -5,8 +5,8 @@ package enum StartForm: Sendable, Hashable {
     case channel
     /// The installation's activity gets its own token (`input-push-token`).
     case token
-    /// The push has neither key. The installation's iOS version does not know these keys and starts nothing from a push
-    /// with one (docs/internals/apns.md 3.2).
+    /// The push has neither `input-push-channel` nor `input-push-token`. The installation's iOS version does not know
+    /// these keys and starts nothing from a push with one (docs/internals/apns.md 3.2).
     case plain
     case ineligible(Ineligible)
 

@@ -1,16 +1,17 @@
 internal import APNsWire
 internal import JSON
 
-/// The `aps` dictionary of a push that starts a Live Activity (docs/internals/apns.md 3.2 and 4). The organiser's bytes
-/// go into it unchanged.
+/// The `aps` dictionary of a push that starts a Live Activity (docs/internals/apns.md 3.2 and 4). `attributes`,
+/// `contentState` and `alert` go into it byte for byte as the caller wrote them.
 package struct StartPayload: Sendable, Hashable {
     /// How updates reach the activity: one key next to `attributes-type`, from iOS 18 on.
     package enum Input: Sendable, Hashable {
-        /// `input-push-channel`: it listens to this channel.
+        /// `input-push-channel`: the activity listens to this channel.
         case channel(String)
-        /// `input-push-token`: it gets its own token.
+        /// `input-push-token`: the activity gets its own token.
         case token
-        /// Neither key, for iOS versions that start nothing from a push with one of them.
+        /// Neither `input-push-channel` nor `input-push-token`, for iOS versions that start nothing from a push with
+        /// one of these keys.
         case none
     }
 
@@ -19,7 +20,7 @@ package struct StartPayload: Sendable, Hashable {
     package var attributes: [UInt8]
     /// JSON object text.
     package var contentState: [UInt8]
-    /// JSON object text; Apple starts nothing without one.
+    /// JSON object text; Apple starts nothing without an alert.
     package var alert: [UInt8]
     /// Seconds since 1970.
     package var staleDate: Int?
@@ -42,7 +43,7 @@ package struct StartPayload: Sendable, Hashable {
 
     /// The whole request body.
     ///
-    /// - Parameter timestamp: seconds since 1970; updates of the activity need a higher one.
+    /// - Parameter timestamp: seconds since 1970; updates of the activity need a higher timestamp.
     package func body(timestamp: Int, input: Input) -> [UInt8] {
         let payload = BroadcastPayload(
             event: .start, contentState: contentState, alert: alert, staleDate: staleDate,

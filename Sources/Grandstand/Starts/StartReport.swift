@@ -15,9 +15,9 @@ package enum StartWait: String, Sendable, Hashable, CaseIterable {
 /// The report on an event's start, in one app and environment or in all.
 package struct StartReport: Sendable, Hashable {
     package enum State: String, Sendable, Hashable, CaseIterable {
-        /// Its time has not come.
+        /// The time of the start has not come.
         case scheduled
-        /// Its time has come, and nothing can be sent yet (`StartWait`).
+        /// The time of the start has come, but nothing can be sent yet (`StartWait`).
         case waiting
         case running
         /// Nothing is pending now; followers may still join until `until`.
@@ -28,12 +28,12 @@ package struct StartReport: Sendable, Hashable {
     package struct Counts: Sendable, Hashable {
         /// Installations that follow one of the event's topics.
         package var followers = 0
-        /// APNs accepted the push with 200. That does not mean that a phone showed it.
+        /// Starts whose push APNs accepted with 200. This does not mean that a phone showed the activity.
         package var accepted = 0
         /// Installations whose apps reported the activity.
         package var confirmed = 0
         package var rejected = 0
-        /// No answer came; such a start is not repeated.
+        /// Starts whose push got no answer. Such a start is not repeated.
         package var unknown = 0
         package var pending = 0
         package var ineligible: [StartForm.Ineligible: Int] = [:]
@@ -53,8 +53,8 @@ package struct StartReport: Sendable, Hashable {
         }
     }
 
-    /// The pushes that were answered from the first push until nothing was left to send. Followers that joined later do
-    /// not count, because they join at any time.
+    /// Counts the pushes that were answered between the first push and the moment when nothing was left to send. Pushes
+    /// to followers that joined later do not count, because their number per second depends on when the followers join.
     package struct Rate: Sendable, Hashable {
         package var answered: Int
         package var from: Date
@@ -69,13 +69,14 @@ package struct StartReport: Sendable, Hashable {
     }
 
     package var state: State
-    /// What it waits for while it is `waiting`.
+    /// What the start waits for while its state is `waiting`.
     package var waitingFor: StartWait?
-    /// Who asked for it by hand, or else who declared it, as the audit log names actors; `nil`: that was not recorded.
+    /// Who asked for the start by hand, or else who declared the start, as the audit log names actors; `nil`: that was
+    /// not recorded.
     package var by: String?
     /// When the first push was sent.
     package var startedAt: Date?
-    /// The last time that nothing was left to send.
+    /// The newest time at which no push was left to send. Followers may still register after it.
     package var finishedAt: Date?
     package var counts: Counts
     /// The number of refusals, by reason.
@@ -120,7 +121,7 @@ package struct StartReport: Sendable, Hashable {
 }
 
 extension StartReport.Rate {
-    /// The rates of several audiences as one; `nil`: there is none.
+    /// The rates of several audiences as one; `nil`: no audience has a rate.
     fileprivate init?(of rates: [Self]) {
         guard let from = rates.map(\.from).min() else { return nil }
         self.init(

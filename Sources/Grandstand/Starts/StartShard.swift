@@ -6,12 +6,12 @@ package struct StartShard: PushShard, Hashable {
     package struct Member: Sendable, Hashable {
         package var installation: Int
         package var token: DeviceToken
-        /// The index of its push in the shard's `pushes`.
+        /// The index in the shard's `pushes` of the push that the member gets.
         package var push: Int
-        /// The form of its push.
+        /// The form in which the member gets the push.
         package var form: StartForm
         package var locale: String?
-        /// The number of pushes that were sent to the member before. APNs is known not to have processed any of them.
+        /// The number of pushes that were already sent to the member. APNs is known not to have processed any of them.
         package var attempts: Int
 
         package init(
@@ -31,7 +31,7 @@ package struct StartShard: PushShard, Hashable {
         package var payload: StartPayload
         /// Apple's ID of the audience's channel; `nil` where activities get tokens.
         package var channelID: String?
-        /// `aps.timestamp`: lower than that of every later update.
+        /// `aps.timestamp`; every later update has a higher timestamp.
         package var timestamp: Int
 
         package init(payload: StartPayload, channelID: String?, timestamp: Int) {
@@ -47,7 +47,7 @@ package struct StartShard: PushShard, Hashable {
     package var pushes: [Push]
     /// The alerts by language.
     package var alerts: LocaleLookup<[UInt8]>
-    /// No push is sent after this. It is also the `apns-expiration` of the pushes.
+    /// No push is sent after this time. It is also the `apns-expiration` of the pushes.
     package var until: Date
     package var members: [Member]
     /// Whether the run is over: nothing more is sent, and the followers without a start must still be counted.

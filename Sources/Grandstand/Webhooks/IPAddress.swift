@@ -1,6 +1,6 @@
 /// An IPv4 or IPv6 address.
 package struct IPAddress: Sendable, Hashable {
-    /// 4 or 16, in network byte order.
+    /// 4 or 16 bytes, in network byte order.
     package let bytes: [UInt8]
 
     /// `nil` unless there are 4 or 16 bytes.

@@ -17,7 +17,8 @@ package struct NetworkGuard: Sendable, Hashable {
         return allowed.contains { $0.contains(address) } || Self.isPublic(address)
     }
 
-    /// Why a URL cannot be a webhook's, as far as this is known without resolving its host name; `nil`: it can.
+    /// Why `url` cannot be the URL of a webhook, as far as this is known without resolving the host name; `nil`: no
+    /// reason is known.
     package func fault(of url: WebhookURL) -> String? {
         if url.scheme == .http, !allowsPlainHTTP {
             return "An https URL was expected; GRANDSTAND_WEBHOOK_HTTP=true allows http."
@@ -26,7 +27,7 @@ package struct NetworkGuard: Sendable, Hashable {
         return Self.advice(url.host)
     }
 
-    /// The sentence for people whose address is refused.
+    /// The sentence for a person whose webhook's URL is refused because of its address.
     package static func advice(_ host: String) -> String {
         "\(host) is not a public address; GRANDSTAND_WEBHOOK_NETWORKS can allow its network."
     }
@@ -34,7 +35,7 @@ package struct NetworkGuard: Sendable, Hashable {
     /// Whether the address is on the public internet, by IANA's special-purpose registries for IPv4 and for IPv6.
     private static func isPublic(_ address: IPAddress) -> Bool {
         if address.bytes.count == 4 { return !special4.contains { $0.contains(address) } }
-        // NAT64 (RFC 6052): the IPv4 address in the last four bytes decides.
+        // Whether a NAT64 address (RFC 6052) is public depends on the IPv4 address in its last four bytes.
         if nat64.contains(where: { $0.contains(address) }) {
             return IPAddress(bytes: Array(address.bytes[12...])).map(isPublic) ?? false
         }
@@ -49,7 +50,7 @@ package struct NetworkGuard: Sendable, Hashable {
 
     private static let nat64 = ["64:ff9b::/96"].compactMap(IPNetwork.init)
     private static let global6 = ["2000::/3"].compactMap(IPNetwork.init)
-    /// Networks that are not public: assignments of Teredo, ORCHID and other protocols, documentation, and 6to4, whose
-    /// addresses contain an IPv4 address.
+    /// Networks that are not public: those of protocols such as Teredo and ORCHID, those for documentation, and 6to4. A
+    /// 6to4 address contains an IPv4 address, which need not be public.
     private static let special6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"].compactMap(IPNetwork.init)
 }

@@ -37,8 +37,8 @@ struct ReconciliationFinding {
 
     private var alarm: String? { report?["alarm"]?.string }
 
-    /// The number of unmanaged channels that this run saw first. All times of reports have the same format, so their
-    /// texts compare as times do.
+    /// The number of unmanaged channels that were seen for the first time in this run. All times in reports have the
+    /// same format, so their texts can be compared like times.
     private var newUnmanaged: Int {
         guard let startedAt = report?["startedAt"]?.string else { return 0 }
         return report?["unmanaged"]?.elements?.count { ($0["firstSeenAt"]?.string ?? "") >= startedAt } ?? 0

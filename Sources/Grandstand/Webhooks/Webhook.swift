@@ -6,18 +6,18 @@ package struct Webhook: Sendable, Hashable {
     package var id: UUID
     package var draft: WebhookDraft
     package var state: State
-    /// Why the server disabled it; `nil` while it is enabled, or when it was disabled by hand.
+    /// Why the server disabled the webhook; `nil` while the webhook is enabled, or when it was disabled by hand.
     package var reason: String?
-    /// The first failure since the last success.
+    /// The time of the first failure since the last success.
     package var failingSince: Date?
-    /// Until then, messages also carry the signature of the previous secret.
+    /// Until this time, messages also carry the signature of the previous secret.
     package var previousSecretUntil: Date?
     package var createdAt: Date
     package var updatedAt: Date
-    /// Changes with every change of its declaration, also when the server disables it.
+    /// Changes with every change of the webhook's declaration, also when the server disables the webhook.
     package var version: Int
-    /// The key that last set where its messages are sent and what they contain. `nil`: the command line, or a key that
-    /// is no longer stored.
+    /// The key that created the webhook or last changed its URL, its topics or its reach. `nil`: this was done at the
+    /// command line, or the key is no longer stored.
     package var declaredBy: UUID?
 
     package init(
@@ -38,16 +38,17 @@ package struct Webhook: Sendable, Hashable {
 
     package enum State: String, Sendable, Hashable, CaseIterable {
         case enabled
-        /// No new message is written for it; messages in the queue wait.
+        /// No new message is written for the webhook; messages in the queue wait.
         case disabled
     }
 
-    /// The most webhooks of one app, and the most for all apps. Each message is posted to every webhook that wants it,
-    /// so without a limit a caller could have every broadcast posted any number of times.
+    /// The most webhooks whose reach names the same app, and also the most webhooks whose reach is all apps. Each
+    /// message is posted to every webhook that wants it, so without a limit a caller could have every broadcast posted
+    /// any number of times.
     package static let limit = 20
 
-    /// A webhook that failed every time for so many seconds is disabled: five days, because the retries of one message
-    /// take three.
+    /// A webhook that failed every time for this many seconds is disabled. It has five days, because the retries of one
+    /// message take three days.
     package static let patience: TimeInterval = 5 * 86_400
 }
 
@@ -57,7 +58,7 @@ package struct WebhookDraft: Sendable, Hashable {
     package var description: String?
     /// In the order of `WebhookTopic.allCases`, each once.
     package var topics: [WebhookTopic]
-    /// Only messages about these apps and events.
+    /// The webhook gets only messages about these apps and events.
     package var reach: AppReach
     package var isEnabled: Bool
 

@@ -40,7 +40,7 @@ package struct WebhookDelivery: Sendable, Hashable {
         case delivered
         /// No try is left.
         case failed
-        /// The receiver answered another message with 410, so this one is not posted.
+        /// The receiver answered another message with 410, so the message of this delivery is not posted.
         case cancelled
     }
 
@@ -65,7 +65,7 @@ package struct WebhookDeliveryLog: Sendable, Hashable {
 
 /// One try.
 package struct WebhookAttempt: Sendable, Hashable {
-    /// From 1.
+    /// The number of the try, counted from 1.
     package var number: Int
     package var at: Date
     package var milliseconds: Int

@@ -2,12 +2,12 @@ internal import APNsWire
 package import FoundationEssentials
 package import JSON
 
-/// The facts that a webhook message is made of, as they were when the event happened.
+/// The facts that a webhook message is made of, as they were when the reported change happened.
 package enum WebhookFacts: Sendable {
     case broadcast(SettledBroadcast)
     /// A channel, and the channel that it replaced.
     case channel(Channel, replaced: (id: UUID, channelID: String?)?)
-    /// JSON from the note in the database.
+    /// JSON that the database stored for the webhook when the change happened.
     case detail(JSONValue)
     /// - Parameter by: the actor, as the audit log names it.
     case test(webhook: UUID, by: String)

@@ -15,12 +15,12 @@ package struct WebhookSchedule: Sendable, Hashable {
     /// The longest wait that a receiver can ask for, in seconds.
     package static let longestWait: Double = 86_400
 
-    /// The moment of the next try after `tries` failed ones (at least 1); `nil` when there is none.
+    /// The moment of the next try after `tries` failed tries (at least 1); `nil` when no try is left.
     ///
     /// - Parameters:
     ///   - retryAfter: seconds that the receiver asked for; it never shortens the wait.
-    ///   - jitter: a random number in 0..<1; the delay is 0.8 to 1.2 of the schedule's, so that messages which failed
-    ///     together do not come back together.
+    ///   - jitter: a random number in 0..<1. It makes the delay 0.8 to 1.2 times the delay of the schedule, so that
+    ///     messages which failed together do not come back together.
     package func nextTry(after tries: Int, now: Date, retryAfter: Int? = nil, jitter: Double) -> Date? {
         let index = max(tries, 1) - 1
         guard delays.indices.contains(index) else { return nil }

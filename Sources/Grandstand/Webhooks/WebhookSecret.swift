@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 
-/// A signing secret as Standard Webhooks writes it: `whsec_` and 24 to 64 bytes in base64. It is stored as it is,
-/// because a hash could not sign.
+/// A signing secret as Standard Webhooks writes it: `whsec_` and 24 to 64 bytes in base64. The database stores the
+/// secret itself and not a hash, because the server signs messages with the secret.
 package struct WebhookSecret: Sendable, Hashable, RawRepresentable {
     package let bytes: [UInt8]
 

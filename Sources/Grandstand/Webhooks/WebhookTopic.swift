@@ -4,8 +4,8 @@ internal import JSON
 
 /// The topics of webhooks; the Postgres type `webhook_topic` has the same words.
 ///
-/// A new topic needs: its word and the trigger that notes it (`note_for_webhooks`) in the schema, this file, the
-/// contract (openapi.yaml), the client's word and docs/webhooks.md.
+/// To add a topic, change the schema (the type, and a trigger or a query that calls `note_for_webhooks`), this file,
+/// the contract (openapi.yaml), from which the client gets the word, and docs/webhooks.md.
 package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
     /// Every delivery of a broadcast is settled.
     case broadcastSettled = "broadcast.settled"
@@ -13,7 +13,7 @@ package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
     case channelMissing = "channel.missing"
     /// An event's audience has another channel than before: apps must look it up again.
     case channelReplaced = "channel.replaced"
-    /// An app's share of its channel limit rose or fell to another level.
+    /// The level of an app's quota rose or fell (`Quota.Level`).
     case quotaLevel = "quota.level"
     /// A reconciliation found something new.
     case reconciliationFound = "reconciliation.found"
@@ -40,7 +40,7 @@ package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
 
     /// The message of this topic, byte for byte as it is posted.
     ///
-    /// - Parameter at: when it happened.
+    /// - Parameter at: when the reported change happened.
     /// - Returns: `nil` if the facts are no news.
     /// - Throws: `internal-error` for facts of another topic.
     package func message(_ facts: WebhookFacts, at: Date) throws(Problem) -> [UInt8]? {
@@ -56,7 +56,7 @@ package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
             Contract.WebhookMessage(type: .init(rawValue: rawValue), timestamp: at, data: RawJSON(writing: data)))
     }
 
-    /// - Returns: `nil` where the facts are not this topic's.
+    /// - Returns: `nil` if the facts belong to another topic.
     private func data(_ facts: WebhookFacts) -> Contract.WebhookData? {
         switch (self, facts) {
         case (.broadcastSettled, .broadcast(let settled)): .broadcastSettled(.init(settled))

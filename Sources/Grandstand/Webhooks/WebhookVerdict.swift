@@ -4,7 +4,7 @@ package import FoundationEssentials
 package enum WebhookAnswer: Sendable, Hashable {
     /// - Parameter retryAfter: seconds that the receiver asks to wait.
     case answered(status: Int, retryAfter: Int? = nil)
-    /// No answer, or not in time.
+    /// The receiver did not answer, or not in time.
     case unanswered(String)
     /// The message was not posted, because the address or the scheme is not allowed.
     case refused(String)
@@ -60,7 +60,7 @@ package enum WebhookVerdict: Sendable, Hashable {
         }
     }
 
-    /// Why the receiver did not accept it; `nil` if it did.
+    /// Why the receiver did not accept the message; `nil` if the receiver accepted it.
     package var reason: String? {
         switch self {
         case .delivered: nil

@@ -60,8 +60,8 @@ enum AppleAnswer {
         case (.topicMismatch, _):
             let capitals =
                 bundleID.hasCapitals
-                ? "; ids with capitals are known to be refused here: create the channel in Apple's Push Notifications "
-                    + "Console and adopt it" : ""
+                ? "; APNs is known to refuse bundle IDs with capitals for channels: create the channel in Apple's Push "
+                    + "Notifications Console and import it (grandstand channel import)" : ""
             return afterToken(
                 bundleID.hasCapitals ? "capitals" : "capability",
                 next: "check that the bundle ID is spelled as registered and belongs to this team, and that a "

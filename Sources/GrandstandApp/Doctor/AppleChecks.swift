@@ -76,7 +76,8 @@ struct AppleChecks: Sendable {
         let failed =
             switch error.kind {
             case .resolve: 0
-            // The error's message says where a time-out happened.
+            // A time-out counts as a failure of the step TCP, although a later step may have timed out. The error's
+            // message names the step that timed out.
             case .connect, .proxy, .timedOut: 1
             case .tls: 2
             case .alpn, .settings: 3
@@ -90,7 +91,8 @@ struct AppleChecks: Sendable {
         }
     }
 
-    /// Sends a request without a token, which APNs refuses, and compares the answer's `Date`.
+    /// Compares this machine's clock with the header `Date` of APNs' answer. The request has no token, so APNs refuses
+    /// it.
     private func clock(_ connection: HTTP2ClientConnection, _ endpoint: Endpoint, _ subject: String) async
         -> DoctorCheck
     {
@@ -131,7 +133,8 @@ struct AppleChecks: Sendable {
             case .accepted(let channels, _):
                 return AppleAnswer.accepted(channels.channelIDs.count, subject, lowercased: true)
             case .refused(let refusal) where refusal.reason != .topicMismatch:
-                // APNs accepted the bundle ID in lower case, so this refusal is the real problem.
+                // With the bundle ID in lower case, APNs gives another reason than `TopicMismatch`. So APNs knows the
+                // bundle ID in lower case, and this second refusal shows the real problem.
                 return AppleAnswer.checks(other, of: address.bundleID, subject)
             default: break
             }

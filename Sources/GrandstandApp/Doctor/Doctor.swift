@@ -63,7 +63,7 @@ package struct Doctor: Sendable {
         _ session: DatabaseSession, _ configuration: Configuration, only bundleID: BundleID?
     ) async -> (checks: [DoctorCheck], apps: [App]) {
         let finding = await DatabaseProbe(session.probePool, onlyReads: configuration.onlyReads).finding()
-        if let finding, finding.trouble.keepsAway {
+        if let finding, finding.trouble.preventsAllWork {
             return (
                 Self.noDatabase(
                     "\(finding.trouble.rawValue): \(finding.cause ?? finding.trouble.finding)",
@@ -73,12 +73,12 @@ package struct Doctor: Sendable {
         let status: Migrator.Status
         do {
             try await session.requireVersion()
-            try await session.requireOwnSessions()
+            try await session.requireUnsharedSessions()
             status = try await Migrator(session.pool).status()
         } catch {
             return (Self.noDatabase("\(error)"), [])
         }
-        // The checks of the schema describe this trouble better.
+        // If the schema is wrong, the check `migrations` reports it in more detail, so this check does not.
         let database = finding.flatMap { $0.trouble == .schema ? nil : Self.failed($0) }
         var checks: [DoctorCheck] = []
         if let database { checks.append(database) } else { checks.append(await Self.database(session)) }
@@ -108,7 +108,7 @@ package struct Doctor: Sendable {
         let name = "database clock"
         let sample: ClockSample
         do {
-            // The first query fills the connection's caches.
+            // This first query fills the connection's caches, so that they do not delay the query that is measured.
             _ = try await session.now()
             sample = try await session.time(DatabaseClock.OwnClocks(wall: now))
         } catch {

@@ -51,7 +51,7 @@ enum DoctorAlarms {
             )
         case .listIncomplete:
             (
-                .warning, "APNs knows channels that are missing in its list of channels",
+                .warning, "APNs knows channels that are missing from its list of channels",
                 "compare again: `\(command)`; a channel's absence from the list was not taken as proof"
             )
         case .ambiguousCreation:

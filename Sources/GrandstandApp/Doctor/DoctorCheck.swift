@@ -3,10 +3,10 @@ package struct DoctorCheck: Sendable, Hashable, Codable {
     /// The result of a check.
     package enum Outcome: String, Sendable, Hashable, Codable {
         case ok
-        /// It works, but an operator should know about it.
+        /// What was checked works, but an operator should know about the finding.
         case warning
         case failed
-        /// It was not checked, because an earlier check failed or there was nothing to check.
+        /// The check was not made, because an earlier check failed or there was nothing to check.
         case skipped
     }
 

@@ -20,7 +20,7 @@ enum DoctorListening {
 
     // MARK: The certificate
 
-    /// Days before its expiry from which the doctor warns about a certificate.
+    /// The doctor warns about a certificate if fewer than this many days are left until it expires.
     private static let warnsWithin = 14.0
 
     private static func certificate(_ files: Configuration.TLS, now: Date) -> [DoctorCheck] {
@@ -106,7 +106,8 @@ enum DoctorListening {
                     channel.eventLoop.makeCompletedFuture {
                         if isTLS {
                             var configuration = TLSConfiguration.makeClientConfiguration()
-                            // The certificate is not verified, because this only finds out who listens.
+                            // The certificate is not verified, because this connection only finds out which program
+                            // listens.
                             configuration.certificateVerification = .none
                             try channel.pipeline.syncOperations.addHandler(
                                 NIOSSLClientHandler(
@@ -121,7 +122,8 @@ enum DoctorListening {
             channel.writeAndFlush(ByteBuffer(string: request), promise: nil)
             let text = try await answer.futureResult.get()
             timer.cancel()
-            // If there is an operations port, only that port has /healthz, and the API answers 404 with a problem.
+            // With an operations port, only that port answers /healthz with 200. The API's port answers 404 with a
+            // problem document.
             return text.hasPrefix("HTTP/1.1 200") && text.contains(#""status":"ok""#)
                 || text.hasPrefix("HTTP/1.1 404") && text.lowercased().contains("application/problem+json")
         } catch {

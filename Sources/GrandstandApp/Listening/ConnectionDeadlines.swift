@@ -4,15 +4,16 @@
 /// slow as one that sends none.
 struct ConnectionDeadlines: Equatable {
     struct Limits: Equatable {
-        /// From the first byte of a request, or the beginning of the connection, to the end of the header.
+        /// The most time from the first byte of a request, or from the beginning of the connection, to the end of the
+        /// header.
         var header: Int64
-        /// From the end of the header to the end of the body.
+        /// The most time from the end of the header to the end of the body.
         var body: Int64
-        /// Between two requests.
+        /// The most time between two requests.
         var idle: Int64
-        /// For the peer to read bytes that wait to be written.
+        /// The most time for the peer to read bytes that wait to be written.
         var write: Int64
-        /// For the peer's remaining steps after the server has begun to stop.
+        /// The most time for the peer's remaining steps after the server has begun to stop.
         var leave: Int64
     }
 
@@ -57,7 +58,8 @@ struct ConnectionDeadlines: Equatable {
         if phase == .idle, unanswered == 0 { enter(.idle, now) }
     }
 
-    /// The server has closed its side. It waits for the peer as long as between two requests.
+    /// The server has closed its side. It waits for the peer to close too, for at most the time limit between two
+    /// requests (`idle`).
     mutating func finished(at now: Int64) {
         guard !isFinished else { return }
         isFinished = true

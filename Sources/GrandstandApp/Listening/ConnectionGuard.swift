@@ -13,8 +13,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private let shares: ConnectionShares?
     private var context: ChannelHandlerContext?
     private var timer: Scheduled<Void>?
-    /// The time at which the timer fires. A later deadline does not set the timer again, so receiving a byte costs
-    /// nothing.
+    /// The time at which the timer fires. If a received byte only moves the deadline to a later time, the timer is not
+    /// set again, so the byte costs nothing.
     private var timerAt: Int64?
 
     /// - Parameter shares: is told how many bytes wait for the client.
@@ -77,7 +77,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         if let context { arm(context) }
     }
 
-    /// Sets a timer for the deadline. If it fires too early, it is set again.
+    /// Sets a timer for the deadline. If the timer fires before the deadline, it is set again.
     private func arm(_ context: ChannelHandlerContext) {
         guard let deadline = deadlines.deadline, timerAt.map({ deadline < $0 }) ?? true else { return }
         timer?.cancel()

@@ -1,18 +1,18 @@
 /// A pure rule that chooses the connection to close when there are too many.
 ///
 /// A connection belongs to a stranger until one of its requests had a key that does not ship in client apps. Strangers,
-/// including phones, may have a share of all connections. Beyond it, the oldest stranger is closed for the newest, so
-/// that a new client can always send its key. Known connections are never closed.
+/// including phones, may have a share of all connections. If a new stranger exceeds this share, the connection of the
+/// oldest stranger is closed, so that a new client can always send its key. Known connections are never closed.
 struct ConnectionPlaces<Name: Hashable> {
     private let maximum: Int
-    /// The most connections that strangers may have. The limit is lower while known clients have about a tenth of all
-    /// connections or more.
+    /// The most connections that strangers may have. If known clients have so many connections that fewer places are
+    /// left, strangers may have only the places that are left.
     let share: Int
     private(set) var known: Set<Name> = []
     private var strangers: [Name: Int] = [:]
     /// All strangers, the earliest first. It may also contain connections that have closed or become known.
     private var line: [(name: Name, number: Int)] = []
-    /// The index of the first element that may still be a stranger.
+    /// The index of the first element of `line` that may still be a stranger.
     private var first = 0
     private var numbers = 0
 
@@ -26,7 +26,7 @@ struct ConnectionPlaces<Name: Hashable> {
 
     /// Adds a new connection.
     ///
-    /// - Returns: the connection to close for it.
+    /// - Returns: the connection to close so that the new one has a place; `nil`: none.
     mutating func open(_ name: Name) -> Name? {
         numbers += 1
         strangers[name] = numbers

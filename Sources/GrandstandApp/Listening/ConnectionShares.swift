@@ -31,7 +31,7 @@ final class ConnectionShares: Sendable {
     /// Marks the connection as known, because a request on it had a key that does not ship in client apps.
     func know(_ channel: any Channel) { state.withLock { $0.places.know(ObjectIdentifier(channel)) } }
 
-    /// Sets the bytes that wait for the connection's client; 0: it reads them.
+    /// Sets the number of bytes that wait for the connection's client; 0: the client reads them.
     func hold(_ bytes: Int, for channel: any Channel) {
         let name = ObjectIdentifier(channel)
         let leaving = state.withLock { state -> [any Channel] in

@@ -16,7 +16,8 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
         shares?.open(channel)
         return channel.eventLoop.makeCompletedFuture {
-            // Small receive buffers, because each of thousands of connections may read a few of them ahead.
+            // The receive buffers are small, because each of thousands of connections may fill a few buffers before
+            // they are processed.
             try channel.syncOptions?.setOption(
                 .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 2_048, maximum: 16_384))
             let pipeline = channel.pipeline.syncOperations

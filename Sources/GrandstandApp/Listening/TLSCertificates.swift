@@ -13,7 +13,7 @@ final class TLSCertificates: Sendable {
         var refused: Stamp?
     }
 
-    /// Identifies the version of a file.
+    /// Identifies the version of both files.
     private struct Stamp: Equatable {
         var certificate: [String]
         var key: [String]

@@ -4,8 +4,8 @@ internal import PrometheusMetrics
 enum MetricCatalog {
     private static let app = ["bundle_id", "environment"]
 
-    /// The histogram's bounds in seconds. The smallest is for a push that is sent right after its commit, the largest
-    /// for a push that waited until an outage ended.
+    /// The histogram's bounds in seconds. The smallest bound is for a push that is sent right after its commit, the
+    /// largest for a push that waited until an outage ended.
     private static let deliveryBounds: [Double] = [
         0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900,
     ]
@@ -114,7 +114,7 @@ enum MetricCatalog {
             "Lookups by result; each event of a batch is counted."),
         .init(
             "grandstand_lookup_staleness_seconds", .gauge,
-            "Seconds since the data in memory that answer lookups last agreed with the database; absent before the first time."
+            "Age of the lookup data in memory: seconds since they last agreed with the database; absent before the first check."
         ),
         .init("grandstand_streams", .gauge, "Open live views."),
         .init(

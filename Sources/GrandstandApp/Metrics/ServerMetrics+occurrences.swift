@@ -48,7 +48,8 @@ extension ServerMetrics {
             case .accepted, .circuit: nil
             }
         }
-        // Create these with 0, because the first event of a new series does not count as an increase.
+        // These counters are created with the value 0. A series that begins with 1 shows no increase, so its first
+        // event would be missed.
         let saved = counter("grandstand_saved_sends_total", [])
         for outcome in StateOutcome.allCases { counters.make(.told(outcome, saved: 0)) }
         for result in ReconciliationResult.allCases { counters.make(.reconciled(result)) }

@@ -24,7 +24,8 @@ struct ServerMetrics: OperationMetrics {
     func tell(_ source: @escaping @Sendable () -> [GaugeSample]) { sources.all.withLock { $0.append(source) } }
 
     func answered(method: String, path: String?, status: Int, time: Duration) {
-        // The caller chooses the method, so all unknown methods share one series.
+        // An HTTP client can send any method. All unknown methods share one series, so that a client cannot create any
+        // number of series.
         let known =
             switch method {
             case "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD": method

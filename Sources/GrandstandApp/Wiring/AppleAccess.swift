@@ -13,8 +13,8 @@ struct AppleAccess: Sendable {
     let calls: ChannelCalls
     let operations: ChannelOperations
     let reconciliation: Reconciliation
-    /// Seconds after which another worker may take over a channel or a reconciliation, unless its worker extends the
-    /// lease.
+    /// Seconds after which another worker may take over a channel or a reconciliation, unless the present worker
+    /// extends the lease.
     let channelLease = ServerLoops.lease
 
     init(_ configuration: Configuration, _ resources: ServerResources, _ stores: ServerStores, logger: Logger) {

@@ -5,9 +5,9 @@ internal import GrandstandStore
 internal import Logging
 internal import ServiceLifecycle
 
-/// The loops that push to devices: one for starts of events, and one for updates to activities by token. Both loops of
-/// an environment share its limit of simultaneous pushes, so that an update about a goal does not wait until a million
-/// starts are sent.
+/// The loops that push to devices: one for starts of events, and one for updates to activities by token. They are
+/// separate, so that an update about a goal does not wait until a million starts are sent. Both loops of an environment
+/// share its limit of simultaneous pushes.
 struct DeviceLoops: Sendable {
     let members: [ServerLoops.Member]
 
@@ -43,6 +43,8 @@ struct DeviceLoops: Sendable {
         }
     }
 
-    /// The most shards that one loop has in progress. A run, or the lane of a crowd, has at most one.
+    /// The most shards that one loop has in progress at a time. Each run of an event's starts in one app and
+    /// environment has at most one shard in progress. Each lane of an audience whose activities have tokens also has at
+    /// most one. The shards of a loop therefore come from different runs or lanes.
     private static let places = 4
 }

@@ -65,7 +65,7 @@ struct ServerLoops: Sendable {
             rates.values.flatMap { [$0.broadcasts, $0.devices] }, store: stores.sendRates, now: now, logger: logger)
         let dispatchers = rates.map { environment, rates in
             Dispatcher(
-                environment: environment, outbox: stores.requests.outbox, departures: stores.departures,
+                environment: environment, outbox: stores.requests.outbox, directSends: stores.directSends,
                 sends: Sends(gateway: apple.watched, devices: apple.gateway, now: now), rates: rates, signals: signals,
                 settings: .init(
                     concurrency: configuration.broadcastsUnderWay, laneInterval: configuration.laneInterval,

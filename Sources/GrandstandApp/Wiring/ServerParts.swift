@@ -42,7 +42,7 @@ struct ServerParts: Sendable {
         resources.metrics.tell { [gauges] in Gauges.ofDatabase(gauges) }
         resources.metrics.tell { [database = resources.database] in Gauges.of(database) }
         resources.metrics.tell { [watch = resources.watch, clock = resources.clock] in
-            watch.gauges(isClockOff: clock.standing == .unusable)
+            watch.gauges(isClockWrong: clock.standing == .unusable)
         }
         let readiness = Self.isReady(configuration, resources, apple, lookups)
         resources.metrics.tell { [GaugeSample("grandstand_ready", readiness().database ? 1 : 0)] }
@@ -97,8 +97,8 @@ extension LookupReplica.Settings {
         var settings = LookupReplica.Settings(staleLimit: configuration.lookupStaleness)
         guard configuration.onlyReads else { return settings }
         settings.asksDatabase = false
-        // The sum of three delays: the primary commits at least every half second, the commit is replicated to the
-        // standby, and this process reads the standby every half second.
+        // The grace covers the sum of three delays: the primary commits at least every half second, the commit is
+        // replicated to the standby, and this process reads the standby every half second.
         settings.grace = 3
         return settings
     }

@@ -24,7 +24,7 @@ struct ServerResources: Sendable {
     let watch: DatabaseWatch
     /// The database's clock, which all replicas use.
     let clock: DatabaseClock
-    /// This machine's clock, for times that are compared with clocks outside.
+    /// This machine's clock, for times that other systems such as APNs compare with their clocks.
     let wallClock: @Sendable () -> Date
 
     /// The time that a stop leaves for work in progress.
@@ -36,7 +36,8 @@ struct ServerResources: Sendable {
     /// provider tokens.
     var mayClaim: @Sendable () -> Bool { { [clock] in clock.mayClaim } }
 
-    /// - Throws: `StartError`, `ConfigurationError`; each is one line. Nothing is left open then.
+    /// - Throws: `StartError`, `ConfigurationError`, whose text is one line. Before it throws, it closes what it has
+    ///   opened.
     static func open(
         _ configuration: Configuration, wallClock: @escaping @Sendable () -> Date, logger: Logger
     ) async throws -> ServerResources {

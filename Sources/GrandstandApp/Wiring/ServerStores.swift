@@ -9,7 +9,7 @@ struct ServerStores: Sendable {
     let requests: Stores
     let crowds: PostgresCrowdStore
     /// Connects the acceptance of broadcasts with the dispatchers of this process.
-    let departures: LocalDepartures
+    let directSends: LocalDirectSends
     let keys: CachedKeyStore
     let lookupSource: any LookupSource
     let deletedApps: PostgresAppStore
@@ -29,9 +29,9 @@ struct ServerStores: Sendable {
         let session = resources.database
         let databases = Databases(session, counting: resources.counting)
         let main = databases.main
-        departures = LocalDepartures()
+        directSends = LocalDirectSends()
         requests = Stores(
-            databases, departures: departures,
+            databases, directSends: directSends,
             newInstallations: configuration.appInstallationLimit > 0 ? configuration.appInstallationLimit : nil,
             logger: logger)
         crowds = PostgresCrowdStore(

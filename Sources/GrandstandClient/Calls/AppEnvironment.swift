@@ -16,8 +16,8 @@ extension GrandstandClient {
         }
     }
 
-    /// The identity of an installation: its app, a UUID and a secret, which the app creates at random. Keep it in the
-    /// keychain. Without it the app has to register as a new installation.
+    /// The identity of an installation: its app, a UUID and a secret. The app creates the UUID and the secret at
+    /// random. Keep the identity in the keychain. Without the identity, the app has to register as a new installation.
     public struct InstallationIdentity: Sendable, Hashable, Codable {
         /// The app that is installed.
         public var app: AppEnvironment

@@ -3,7 +3,7 @@ public import GrandstandContract
 internal import JSON
 
 extension GrandstandClient {
-    /// A call of the API as a value: `client.send(.getEvent("derby"))`. Each operation of openapi.yaml has one, with
+    /// A call of the API as a value: `client.send(.getEvent("derby"))`. Each operation of openapi.yaml has a call with
     /// the same name.
     public struct Call<Value: Sendable>: Sendable {
         /// The operation in openapi.yaml.
@@ -30,7 +30,7 @@ extension GrandstandClient {
             (200..<300).contains(answer.status) || answers.contains(answer.status)
         }
 
-        /// The same call, made by an installation; adds its secret.
+        /// The same call, made by an installation; adds the installation's secret.
         func by(_ identity: GrandstandClient.InstallationIdentity) -> Self {
             with("Grandstand-Installation-Secret", identity.secret)
         }
@@ -60,7 +60,7 @@ extension GrandstandClient {
         }
 
         /// The same POST with the caller's own idempotency key. For 24 hours, every repetition with this key gets the
-        /// first answer. Without it each call gets a random key.
+        /// first answer. Without a key from the caller, each call gets a random key.
         public func idempotencyKey(_ key: String) -> Self { with("Idempotency-Key", key) }
 
         /// The same PUT or PATCH, which is refused (`version-mismatch`) unless the present version has this tag

@@ -9,7 +9,7 @@ package struct CachedAnswer: Sendable, Hashable, Codable {
     package var body: Data
     /// When the server gave the answer, by this machine's clock.
     package var asOf: Date
-    /// Seconds for which it may be used without asking the server.
+    /// Seconds for which the answer may be used without asking the server.
     package var maxAge: Int
 
     /// - Returns: `nil` if the answer may not be stored.
@@ -31,11 +31,11 @@ package struct CachedAnswer: Sendable, Hashable, Codable {
         return confirmed
     }
 
-    /// Whether it may be used without asking the server. If the clock was set back, the age is unknown, so the answer
-    /// is not fresh.
+    /// Whether the answer may be used without asking the server. If the clock was set back, the age is unknown, so the
+    /// answer is not fresh.
     package func isFresh(at now: Date) -> Bool { (0..<Double(maxAge)).contains(now.timeIntervalSince(asOf)) }
 
-    /// Whether it may be used if the server cannot be asked.
+    /// Whether the answer may be used if the server cannot be asked.
     package func mayBeStale(at now: Date, longest: TimeInterval) -> Bool {
         now.timeIntervalSince(asOf) < longest
     }

@@ -13,11 +13,12 @@ extension GrandstandClient {
 
         /// Where an answer comes from.
         public enum Origin: Sendable, Hashable {
-            /// The server gave or confirmed it just now.
+            /// The server gave or confirmed the answer just now.
             case server
-            /// The cache; the answer is recent enough that the server need not be asked.
+            /// The answer comes from the cache. It is recent enough that the server need not be asked.
             case cache
-            /// The cache, because the server cannot be asked. It is the server's last answer and may be out of date.
+            /// The answer comes from the cache, because the server cannot be asked. It is the server's last answer and
+            /// may be out of date.
             case stale
         }
 

@@ -4,11 +4,11 @@ extension GrandstandClient {
     /// The channel of an event, for an app that is about to start a Live Activity.
     ///
     /// With a cache, the answer may be as old as the server allows. If the server cannot be asked, the last answer is
-    /// returned as `stale`, but never one of an event past its `endsAt`.
+    /// returned as `stale`, but never an answer about an event past its `endsAt`.
     ///
     /// - Parameters:
-    ///   - variant: the variant of the audience; `nil`: the app's audience without a variant, or if there is none, its
-    ///     first audience that is not over.
+    ///   - variant: the variant of the audience; `nil`: the app's audience without a variant. If the app has no such
+    ///     audience, `nil` means the app's first audience that is not over.
     ///   - contentState: whether the answer includes the newest content.
     ///   - patience: the most seconds to wait for a pending channel (`channel-pending`).
     /// - Throws: `ServerProblem`: `eventNotFound`, `variantNotFound`, `channelPending` if the channel is still pending
@@ -36,7 +36,8 @@ extension GrandstandClient {
 
     /// One page of the events that an app may offer to follow, sorted by their start.
     ///
-    /// Cached like `lookup`. An answer from the cache leaves out events past their `endsAt`.
+    /// The answer is cached like the answer of `lookup`. An answer from the cache leaves out events past their
+    /// `endsAt`.
     ///
     /// - Throws: the errors of `send`.
     public func followables(
@@ -51,7 +52,7 @@ extension GrandstandClient {
         }
     }
 
-    /// The channels of any number of events, with a request for every 100.
+    /// The channels of any number of events, with one request for every 100 events.
     ///
     /// - Throws: the errors of `send`.
     public func lookup(

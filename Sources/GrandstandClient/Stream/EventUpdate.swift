@@ -21,7 +21,8 @@ extension GrandstandClient {
 
         /// The kinds of updates.
         public enum Content: Sendable, Hashable {
-            /// The complete state; always the first update.
+            /// The event's state and its newest broadcasts. It is the first update of each connection, unless nothing
+            /// has changed since the last update that the client has.
             case snapshot(LiveBoard)
             /// A new broadcast, or a broadcast that has changed.
             case broadcast(BroadcastSummary)

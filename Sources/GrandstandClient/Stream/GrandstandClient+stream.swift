@@ -4,8 +4,8 @@ public import GrandstandContract
 extension GrandstandClient {
     /// The changes of an event and its broadcasts as they happen: first a snapshot, then every change.
     ///
-    /// If the connection is lost, the client connects again and continues after the last update, until the task is
-    /// cancelled or the loop ends.
+    /// If the connection is lost, the client connects again, until the task is cancelled or the caller stops reading
+    /// the updates. If something has changed since the last update, a new snapshot comes first.
     ///
     /// - Parameters:
     ///   - after: the `id` of an earlier update. If nothing has changed since, there is no snapshot.

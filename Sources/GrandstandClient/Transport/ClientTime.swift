@@ -32,7 +32,7 @@ package struct ClientTime: Sendable {
     /// A year. It keeps the conversion to nanoseconds from overflowing; callers check the time again after a sleep.
     private static let longestSleep: TimeInterval = 366 * 86_400
 
-    /// Not Swift's own clocks, because they need iOS 16.
+    /// This does not use Swift's own clocks, because they need iOS 16.
     private static func sinceBoot() -> TimeInterval {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

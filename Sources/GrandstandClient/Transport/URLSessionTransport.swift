@@ -63,7 +63,8 @@ public final class URLSessionTransport: ClientTransport {
         let task: URLSessionDataTask
         private let heads: AsyncThrowingStream<GrandstandClient.Response, any Error>
         private let head: AsyncThrowingStream<GrandstandClient.Response, any Error>.Continuation
-        /// Kept until the head is handed out. After that, releasing the body ends the request.
+        /// The body of the answer. This object keeps the body until the head is handed out. After that, releasing the
+        /// body ends the request.
         private let body: Locked<AsyncThrowingStream<Data, any Error>?>
         private let pieces: AsyncThrowingStream<Data, any Error>.Continuation
 

@@ -56,7 +56,7 @@ struct PageOptions: ParsableArguments {
     }
 }
 
-/// An option with a word of the contract. Any word is accepted; the server checks it.
+/// An option whose value is one of an enumeration of openapi.yaml. Any word is accepted; the server checks it.
 struct Word<Value: OpenEnumeration>: ExpressibleByArgument {
     let value: Value
 

@@ -84,8 +84,8 @@ extension JSONValue {
 }
 
 extension [JSONValue] {
-    /// The columns that at least one of these objects fills, in their order. The members of a nested object are
-    /// separate columns.
+    /// The columns for which at least one of these objects has a value, in the order in which they first occur. The
+    /// members of a nested object are separate columns.
     fileprivate var columns: [String] {
         var columns: [String] = []
         for element in self {

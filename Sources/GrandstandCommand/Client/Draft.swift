@@ -45,7 +45,8 @@ struct Draft {
         members.first { $0.name == name }.flatMap { try? JSONValue(parsing: $0.json) }
     }
 
-    /// Sets a member. `nil` changes nothing; JSON `null` removes the member.
+    /// Sets a member. `nil` changes nothing. JSON `null` removes the member, unless the draft keeps nulls
+    /// (`keepsNulls`).
     mutating func set(_ name: String, raw json: [UInt8]?) {
         guard let json else { return }
         let place = members.firstIndex { $0.name == name }
@@ -82,8 +83,8 @@ struct Draft {
         set(name, raw: list.bytes)
     }
 
-    /// Sets a list of objects. Each has the texts as members with these names; `nil` is left out. An empty list changes
-    /// nothing.
+    /// Sets the member `name` to a list with one object for each item. An item's texts are the values of the members
+    /// `names`, in that order; a `nil` is left out. An empty list changes nothing.
     mutating func set(_ name: String, _ names: [StaticString], of items: [[String?]]) {
         guard !items.isEmpty else { return }
         var list = JSONWriter()

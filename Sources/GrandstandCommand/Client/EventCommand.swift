@@ -35,8 +35,8 @@ struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
                 BUNDLE:ENVIRONMENT:POLICY:VARIANT, e.g. com.example.App:production:noMessageStored:de, if the app has \
                 several audiences. The policy "tokens" creates no channel; its activities are reached by push token.
 
-                Audiences that you do not name stay. Of a named audience, other members stay. To remove one, give the full \
-                new list: --fields '{"audiences": [...]}'.
+                Audiences that you do not name stay. In an audience that you name, only the policy changes. To remove an \
+                audience, give the full new list: --fields '{"audiences": [...]}'.
                 """),
         get: { .getEvent($0) }, put: { .putEvent($0, json: $1) }, declared: declaration)
 

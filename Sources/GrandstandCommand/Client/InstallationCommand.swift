@@ -68,7 +68,7 @@ struct InstallationCommand: AsyncParsableCommand, Shown, Deletable {
         @OptionGroup var target: Target
         @Argument(help: "The receipts in the form of the API: JSON, @file, or - for standard input.") var fields: String
 
-        static let show = Verb<Self, _>("receipts", "Reports which messages it showed, and when.") {
+        static let show = Verb<Self, _>("receipts", "Reports which messages an installation showed, and when.") {
             .recordReceipts(of: $0.target.identity, json: try body("FIELDS", $0.fields))
         }
     }

@@ -37,8 +37,10 @@ struct KeyCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
         @Option(help: "The bundle ID of an app that the key is for; may be repeated. Without it: all apps.")
         var app: [String] = []
         @Option(
-            help:
-                "The key is only for events whose event keys begin with this. API keys with another prefix cannot declare such events. Only with --scope organise."
+            help: """
+                The key is only for events whose event keys begin with this. API keys with another prefix cannot \
+                declare such events. Only with --scope organise.
+                """
         )
         var eventKeyPrefix: String?
         @Option(help: "When it expires, RFC 3339. Without it: never.") var expiresAt: Moment?

@@ -57,8 +57,8 @@ extension ClientOptions {
         ].joined(separator: "  ")
     }
 
-    /// Shows an accepted broadcast. With `wait`, it first waits until every delivery is settled; for a scheduled
-    /// broadcast that is after its send time.
+    /// Shows an accepted broadcast. With `wait`, first waits until every delivery is settled. A scheduled broadcast is
+    /// settled after its send time.
     func settle(_ accepted: JSONValue?, if wait: Bool) async throws {
         guard wait, let id = accepted?["id"]?.string else { return show(accepted) }
         let settled = try await poll(.getBroadcast(id)) { broadcast in
@@ -97,7 +97,7 @@ extension ClientOptions {
     }
 
     /// Repeats the request until the work is done, and reports each change of the progress. If the server is away, this
-    /// waits for it, because the request has already been accepted.
+    /// method waits for the server, because the server has already accepted the work.
     private func poll<Value>(
         _ call: GrandstandClient.Call<Value>, _ describe: (Value) -> Progress
     ) async throws -> JSONValue? {

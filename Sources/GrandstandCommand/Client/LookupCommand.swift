@@ -68,8 +68,8 @@ struct LookupCommand: AsyncParsableCommand {
         }
     }
 
-    /// The answer about one event. If its channel is pending, the call is repeated when the server says, within
-    /// `patience`. If the channel opens later than that, this does not wait.
+    /// The answer about one event. If the event's channel is pending, the call is repeated after the server's
+    /// `Retry-After`. If this time would end after `patience`, the method does not wait and returns the answer.
     private func found(_ call: GrandstandClient.Call<Contract.Lookup>) async throws -> JSONValue? {
         let server = try ServerAccess(isOpen: call.operation.scopes == nil)
         let deadline = ContinuousClock.now + .seconds(patience)

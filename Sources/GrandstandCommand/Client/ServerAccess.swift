@@ -31,8 +31,8 @@ struct ServerAccess: Sendable {
                     + "`grandstand key create` does this from anywhere, with an admin key")
         }
         self.address = address
-        // A person waits for the answer. If no server answers, the attempts end within about two seconds. A server that
-        // is slow may take a minute.
+        // A person waits for the answer, so the attempts end within about two seconds if no server answers. A slow
+        // server may take a minute.
         client = GrandstandClient(
             server: url, key: secret, retry: .init(attempts: 4, firstWait: 0.3), timeout: 60)
     }
@@ -75,7 +75,7 @@ struct ServerAccess: Sendable {
 
     /// The text of the answer to a call without a key.
     ///
-    /// - Throws: `StartError`, as above.
+    /// - Throws: `StartError` with title, detail and fields of a refusal, or with the reason why there was no answer.
     static func text(of call: GrandstandClient.Call<String>) async throws -> String {
         let answer = try await ServerAccess(isOpen: true).answer(to: call)
         guard (200..<300).contains(answer.status) else { throw refusal(ServerProblem(answer)) }

@@ -10,7 +10,8 @@ internal import Foundation
 
 /// The terminal that output goes to.
 enum Terminal {
-    /// The columns of standard output; `nil`: it is not a terminal. The variable `COLUMNS` overrides this.
+    /// The columns of standard output; `nil`: standard output is not a terminal. The variable `COLUMNS` overrides the
+    /// number of columns.
     static var width: Int? {
         if let text = ProcessInfo.processInfo.environment["COLUMNS"], let columns = Int(text), columns > 0 {
             return columns

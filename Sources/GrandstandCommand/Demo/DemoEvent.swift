@@ -6,14 +6,14 @@ internal import MatchDriver
 struct DemoEvent: Sendable {
     struct Broadcast: Sendable {
         let label: String
-        /// From 1, within its event.
+        /// The broadcast's number in its event; the first is 1.
         let number: Int
         /// The body of the API request.
         let body: RawJSON
         let isEnd: Bool
         /// The content that APNs must receive, as JSON text with sorted keys.
         let contentState: Data
-        /// The same for the alert; `nil`: there is none.
+        /// The alert that APNs must receive, as JSON text with sorted keys; `nil`: there is no alert.
         let alert: Data?
     }
 
@@ -21,7 +21,7 @@ struct DemoEvent: Sendable {
     let name: String
     let kind: String
     let contentType: (name: String, declaration: RawJSON)
-    /// Whether its contents are reported as states, so that the content type's rules make the alerts.
+    /// Whether the event's contents are reported as states, so that the content type's rules make the alerts.
     let isFed: Bool
     let broadcasts: [Broadcast]
 
@@ -56,7 +56,7 @@ struct DemoEvent: Sendable {
         try JSONSerialization.data(withJSONObject: value, options: [.sortedKeys])
     }
 
-    /// The same for JSON text.
+    /// Like `canonical(_:)`, but for a value that is given as JSON text.
     static func canonical(json bytes: [UInt8]) throws -> Data {
         try canonical(try JSONSerialization.jsonObject(with: Data(bytes)))
     }

@@ -4,7 +4,8 @@ internal import Foundation
 internal import GrandstandClient
 internal import MatchDriver
 
-/// Push to start: a thousand phones follow a team, and the match appears on their lock screens without opening the app.
+/// Push to start: a thousand phones follow a team, and the match appears on their lock screens although nobody opens
+/// the app.
 struct DemoFollowers: Sendable {
     /// The number of steps in the report.
     static let steps = 10
@@ -13,7 +14,7 @@ struct DemoFollowers: Sendable {
     private static let team = "team:argentina"
     private static let key = "copa-america-2024-final"
     private static let attributesType = "DemoAttributes"
-    /// The alert for English phones, which is also the default, and for Spanish ones.
+    /// The alert for English phones and the alert for Spanish phones. The English alert is also the default.
     private static let alerts = [("en-GB", "Kick-off"), ("es-AR", "¡Empieza!")].map { (locale: $0.0, title: $0.1) }
 
     let stage: DemoStage
@@ -121,7 +122,8 @@ struct DemoFollowers: Sendable {
                 + "\(counts.rejected) rejected, \(counts.unknown) unknown, \(counts.pending) pending")
     }
 
-    /// Two apps report the activity. The old phone also gets an update token, because its owner has allowed it.
+    /// Two apps report the activity. The old phone also gets an update token, because its owner has allowed the
+    /// activity.
     private func confirm(_ app: GrandstandClient) async throws {
         for phone in phones.prefix(2) {
             guard let card = stage.simulator.lockScreen(of: phone.id).first else {

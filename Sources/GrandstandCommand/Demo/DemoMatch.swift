@@ -17,7 +17,7 @@ struct DemoMatch: Sendable {
         1 + events.count + events.reduce(0) { $0 + 1 + audiences(0).count * 3 + $1.broadcasts.count + 2 + 3 } + 1
     }
 
-    /// Both environments and both storage policies. The second event exchanges the policies.
+    /// Both environments, with different storage policies. For the second event the two policies are swapped.
     private static func audiences(_ index: Int) -> [(environment: APNsEnvironment, policy: StoragePolicy)] {
         index.isMultiple(of: 2)
             ? [(.development, .noMessageStored), (.production, .mostRecentMessageStored)]
@@ -31,7 +31,7 @@ struct DemoMatch: Sendable {
             report.heading(event.name)
             try await create(event, Self.audiences(index), for: &spectators)
             for broadcast in event.broadcasts {
-                if let news = try spectators.goOn(of: event.broadcasts.count) {
+                if let news = try spectators.beforeBroadcast(ofTotal: event.broadcasts.count) {
                     try spectators.check()
                     report.step(news, "lock screens as they should be")
                 }
@@ -139,8 +139,8 @@ struct DemoMatch: Sendable {
         else { throw PlayFailure("\(broadcast.label): APNs did not see its content state") }
     }
 
-    /// Checks the lookups right after an end was accepted. The server that accepted it answers 410 at once. Another
-    /// server on the same database does so within a second.
+    /// Checks the lookups right after an end was accepted. The server that accepted the end must answer 410 at once,
+    /// and another server on the same database within a second.
     private func checkLookups(afterTheEndOf event: DemoEvent) async throws {
         let accepted = ContinuousClock.now
         let lookup = GrandstandClient.Call<GrandstandClient.Lookup>.lookup(

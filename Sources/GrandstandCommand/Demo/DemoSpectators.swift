@@ -3,15 +3,15 @@ internal import APNsWire
 internal import Foundation
 internal import MatchDriver
 
-/// The demo's phones. In each environment one is always online, and another loses its network for a while. The demo
-/// succeeds if their lock screens are right.
+/// The demo's phones. In each environment, one phone is always online, and another phone loses its network for a while.
+/// The demo succeeds if their lock screens are right.
 struct DemoSpectators {
     private struct Phone {
         let id: String
         let environment: APNsEnvironment
         let hasTunnel: Bool
         var policy = StoragePolicy.noMessageStored
-        /// The number of the present event's activity.
+        /// The simulator's number for the phone's activity of the present event.
         var activity = 0
         var isOnline = true
         var shown: DemoEvent.Broadcast?
@@ -19,7 +19,7 @@ struct DemoSpectators {
 
     private let simulator: Simulator
     private var phones: [Phone]
-    /// The number of the present event's broadcasts sent so far.
+    /// How many broadcasts of the present event were sent so far.
     private var sent = 0
     private var newest: DemoEvent.Broadcast?
 
@@ -55,7 +55,7 @@ struct DemoSpectators {
     /// and online again after two thirds. `total` is the number of broadcasts.
     ///
     /// - Returns: a line for the report; `nil`: nothing changed.
-    mutating func goOn(of total: Int) throws -> String? {
+    mutating func beforeBroadcast(ofTotal total: Int) throws -> String? {
         defer { sent += 1 }
         if sent == total / 3 {
             setOnline(false)
@@ -63,7 +63,7 @@ struct DemoSpectators {
         }
         if sent == total * 2 / 3 {
             setOnline(true)
-            return "the commuters are back: the stored message where there is one"
+            return "the commuters are back, and show the stored message if their channel stores one"
         }
         return nil
     }
@@ -76,7 +76,7 @@ struct DemoSpectators {
 
     /// Checks every lock screen.
     ///
-    /// - Throws: `PlayFailure` for the first one with wrong content.
+    /// - Throws: `PlayFailure` for the first lock screen with wrong content.
     func check() throws {
         for phone in phones {
             guard let expected = phone.shown else { continue }

@@ -24,9 +24,10 @@ struct DemoStage: Sendable {
 
     /// Starts everything, runs `body`, and stops everything again.
     ///
-    /// - Parameter port: the API's port; 0: the system picks a free one.
+    /// - Parameter port: the value of `GRANDSTAND_PORT`; 0: the system picks a free port.
+    /// - Throws: `ConfigurationError` for a port that is not a number.
     static func with(
-        port: Int, settings: [String: String], _ body: @escaping @Sendable (DemoStage) async throws -> Void
+        port: String, settings: [String: String], _ body: @escaping @Sendable (DemoStage) async throws -> Void
     ) async throws {
         var logger = Logger(label: "demo") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .error
@@ -36,7 +37,7 @@ struct DemoStage: Sendable {
                 options.controlPort = 0
             } _: { simulator, addresses in
                 let environment = addresses.settings
-                    .merging(["GRANDSTAND_DATA_DIR": folder + "/data", "GRANDSTAND_PORT": String(port)]) { $1 }
+                    .merging(["GRANDSTAND_DATA_DIR": folder + "/data", "GRANDSTAND_PORT": port]) { $1 }
                     .merging(settings) { $1 }
                 let server = try await Server.build(try Configuration(environment: environment), logger: logger)
                 let shared = [

@@ -11,11 +11,11 @@ internal import MatchDriver
 struct DeclaredEvent: Sendable {
     private(set) var event: RehearsalEvent
     let state: String
-    /// The apps and environments of its audiences.
+    /// The apps and environments of the event's audiences.
     let apps: Set<AppEnvironment>
     /// The Swift type in the event's member `start`; `nil`: there is no `start`.
     let attributesType: String?
-    /// The content type that checks its contents; `nil`: none does.
+    /// The content type that checks the event's contents; `nil`: no content type checks them.
     private(set) var content: RehearsalContent?
     private let json: JSONValue
 
@@ -36,8 +36,8 @@ struct DeclaredEvent: Sendable {
         apps = Set((json["audiences"]?.elements ?? []).compactMap(Self.app))
     }
 
-    /// Sets the content type: that of the first audience that has one. The audience or the event names it. Without a
-    /// name, it is the app's only content type.
+    /// Sets the content type. It is the content type of the first audience that has one. The audience or the event
+    /// names it; without a name, it is the app's only content type.
     mutating func find(in contents: [BundleID: [RehearsalContent]]) {
         for audience in json["audiences"]?.elements ?? [] where content == nil {
             let types = Self.app(audience).flatMap { contents[$0.bundleID] } ?? []
@@ -58,7 +58,7 @@ struct DeclaredEvent: Sendable {
         return AppEnvironment(bundleID: bundleID, environment: environment)
     }
 
-    /// Its declaration for the rehearsal's database, with every time moved to the rehearsal's real time.
+    /// The event's declaration for the rehearsal's database, with every time moved to the rehearsal's real time.
     func declaration(
         _ plan: RehearsalPlan, since base: Date
     ) throws -> GrandstandClient.Call<GrandstandClient.Event> {
@@ -76,13 +76,14 @@ struct DeclaredEvent: Sendable {
         return .putEvent(event.key, json: try draft.json)
     }
 
-    /// The first content of the event's feed: the `contentState` of its `start`, or one that its content type decodes.
+    /// The first content of the event's feed: the `contentState` of the event's `start`, or an example that the content
+    /// type decodes.
     var firstContent: JSONValue? { json["start"]?["contentState"] ?? content?.example }
 
     /// The call that reports a state.
     ///
     /// - Parameters:
-    ///   - event: its index in the plan's scripts.
+    ///   - event: the index of the event in the plan's scripts.
     ///   - mark: the number of the message that first had this content.
     func state(
         _ content: JSONValue?, _ message: RehearsalPlan.Message, event: Int, mark: Int
@@ -99,7 +100,7 @@ struct DeclaredEvent: Sendable {
     /// added member that identifies the message.
     ///
     /// - Parameters:
-    ///   - event: the index of its script in the plan.
+    ///   - event: the index of the event's script in the plan.
     ///   - expiresIn: seconds after which the message is no longer sent.
     func call(
         for message: RehearsalPlan.Message, event: Int, expiresIn: Int

@@ -39,7 +39,8 @@ struct RehearsalDay: Sendable {
         range = from..<to
     }
 
-    /// The events to play, and the other events that may hold channel places.
+    /// The events to play, and the other scheduled or live events, whose channels may count toward the apps' channel
+    /// limits.
     ///
     /// - Parameter patterns: keys or globs; empty: all events of the day.
     /// - Throws: `StartError` if there is nothing to play.

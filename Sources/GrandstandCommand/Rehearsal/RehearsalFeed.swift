@@ -3,9 +3,9 @@ internal import Grandstand
 internal import GrandstandApp
 internal import JSON
 
-/// A recorded feed of one match. Each event of a rehearsal gets its states. The file has one line for each state, in
-/// order: `{"at": 61.5, "contentState": {…}}`. `at` is the number of seconds after the event's start. The last state
-/// ends the event.
+/// A recorded feed of one match. Each event of a rehearsal gets the states of the feed. The file has one line for each
+/// state, in order: `{"at": 61.5, "contentState": {…}}`. `at` is the number of seconds after the event's start. The
+/// last state ends the event.
 struct RehearsalFeed: Sendable {
     private(set) var times: [TimeInterval] = []
     private(set) var contents: [JSONValue] = []

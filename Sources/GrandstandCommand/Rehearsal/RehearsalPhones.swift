@@ -19,7 +19,7 @@ struct RehearsalPhones: Sendable {
     let count: Int
     private let interests: [Interest]
 
-    /// - Parameter played: the events. Those without a start or topics need no followers.
+    /// - Parameter played: the events. Events without a start or topics need no followers.
     init(_ count: Int, following played: [DeclaredEvent]) {
         let all = played.flatMap { declared in
             declared.apps.flatMap { app in

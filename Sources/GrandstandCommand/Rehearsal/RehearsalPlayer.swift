@@ -17,7 +17,7 @@ struct RehearsalPlayer: Sendable {
     /// `nil`: the states are generated from the content types' rules.
     let feed: RehearsalFeed?
     let stage: RehearsalStage
-    /// The real time at which the plan begins. Everything is declared before it.
+    /// The real time at which the plan begins. Everything is declared before this time.
     private let base: Date
     private let notes: Notes
 
@@ -37,11 +37,12 @@ struct RehearsalPlayer: Sendable {
     private static let channelGrace: TimeInterval = 20
     /// Seconds to wait for messages that are in progress after the last end.
     private static let patience: TimeInterval = 60
-    /// The shortest time before a message expires, in seconds. A fault takes a larger part of a compressed day, and
-    /// messages must not expire because of that.
+    /// The shortest time before a message expires, in seconds. In a compressed day, a fault takes a larger part of the
+    /// day, and messages must not expire because of this.
     private static let shortestExpiration = 60
 
-    /// Registers the apps and their phones, and then begins. The registration may take any time.
+    /// Registers the apps and their phones, and then plays the plan. The registration may take any time, because the
+    /// plan begins after it.
     static func play(
         _ plan: RehearsalPlan, _ declared: [String: DeclaredEvent], limits: [AppEnvironment: Int],
         contents: [RehearsalContent], feed: RehearsalFeed?, phones: RehearsalPhones, fault: RehearsalFault.Kind?,
@@ -125,8 +126,9 @@ struct RehearsalPlayer: Sendable {
         return script.isPlayed && (feed != nil || script.event.hasContentType)
     }
 
-    /// Reports the states of an event, one after the other: the recorded ones if there is a feed. Otherwise every state
-    /// is new for the server, and every eighth is changed so that a rule of the content type sends an alert.
+    /// Reports the states of an event, one after the other. If there is a feed, they are the recorded states. Without a
+    /// feed, every state is new for the server, and every eighth state is changed so that a rule of the content type
+    /// sends an alert.
     private func tell(_ index: Int) async throws {
         let planned = plan.scripts[index]
         guard let declared = declared[planned.event.key] else { return }
@@ -200,8 +202,8 @@ struct RehearsalPlayer: Sendable {
             let isPending = audiences.contains { $0.channel.state == .pending }
             let isStarted = try await event.hasStart ? read(&starts, of: event) : true
             outcomes = try await broadcasts(of: event)
-            // The state `waiting` (no channel yet) is left out: if the channel gets no place, the message waits longer
-            // than a rehearsal.
+            // The state `waiting` (no channel yet) is left out: if the app's channel limit is used up, the message
+            // waits longer than a rehearsal.
             let isUnderWay = isPending || ["queued", "sending", "scheduled"].contains { outcomes[$0] != nil }
             if !isUnderWay && isStarted || Date() > deadline { break }
             try await Task.sleep(for: .milliseconds(100))
@@ -274,7 +276,7 @@ extension RehearsalRecord {
                     isQuiet: told.outcome == .quiet))
             decisions.append(told)
         case .success(.unchanged):
-            // An earlier attempt was accepted, and its answer was lost.
+            // A new content can be `unchanged` only if an earlier attempt was accepted and its answer was lost.
             if isNew {
                 messages.append(
                     .init(

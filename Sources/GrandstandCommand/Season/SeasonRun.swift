@@ -7,7 +7,7 @@ internal import GrandstandHTTP
 internal import JSON
 internal import Synchronization
 
-/// One run of a season. The calendar was already read. The run changes the server's events to match it.
+/// One run of a season. The calendar was already read. The run changes the server's events to match the calendar.
 struct SeasonRun: Sendable {
     let server: ServerAccess
     let declaration: CalendarDeclaration
@@ -125,7 +125,8 @@ struct SeasonRun: Sendable {
         return (events, now ?? Date())
     }
 
-    /// All events of the plan's apps that are not over, because they hold channels or will hold them.
+    /// All scheduled and live events of the plan's apps. The forecast needs them, because they hold channels or will
+    /// hold them.
     private func openEvents() async throws -> [EventKey: SeasonEvent] {
         var events: [EventKey: SeasonEvent] = [:]
         for bundleID in Set(declaration.apps.map(\.bundleID.rawValue)) {

@@ -17,7 +17,7 @@ struct SeasonSource {
     /// The calendar's bytes. Reading stops when there are more bytes than a calendar may have; the parser then refuses
     /// them.
     ///
-    /// - Throws: `StartError` with the reason why it cannot be read.
+    /// - Throws: `StartError` with the reason why the calendar cannot be read.
     func read() async throws -> [UInt8] {
         if name == "-" { return try Self.read(.standardInput, name) }
         if name.contains("://"), let url = URL(string: name) {

@@ -57,7 +57,7 @@ extension Contract {
     public struct DatabaseState: ContractWord {
         /// It answers, takes writes, and has the schema that this server needs.
         public static let ok = Self(rawValue: "ok")
-        /// It does not answer, takes no writes, or has another schema. detail says which.
+        /// It does not answer, accepts no writes, or has another schema. detail says which.
         public static let unavailable = Self(rawValue: "unavailable")
 
         /// The values that this version knows.

@@ -8,7 +8,7 @@ struct AppDetail: ConsolePage {
     let title: String
     let facts: [Fact]
     let credentials: Table
-    /// Its content types.
+    /// The app's content types.
     let contents: Table
     let quirks: Table
     /// `nil`: the key may not change the app.
@@ -129,12 +129,12 @@ struct QuirkSetting: Sendable {
     let action: String
     let values: [Choice]
 
-    /// - Parameter departure: the recorded difference; `nil`: APNs behaves as documented.
-    init(_ name: Quirk.Name, in environment: APNsEnvironment, of bundleID: BundleID, _ departure: Quirk?) {
+    /// - Parameter difference: the recorded difference; `nil`: APNs behaves as documented.
+    init(_ name: Quirk.Name, in environment: APNsEnvironment, of bundleID: BundleID, _ difference: Quirk?) {
         quirk = name.rawValue
         self.environment = environment.rawValue
         action = "\(ConsolePath.app(bundleID))/\(environment.rawValue)/quirks/\(name.rawValue)"
-        let value = departure?.value ?? name.documented
+        let value = difference?.value ?? name.documented
         values = name.values.map { Choice($0, isChosen: $0 == value) }
     }
 }

@@ -4,7 +4,7 @@ internal import JSON
 
 /// The fields of an app's form, empty or with the app's present values.
 struct AppForm: Sendable {
-    /// The credentials of one environment, where they differ.
+    /// The credentials of one environment if they differ from the app's; otherwise the texts are empty.
     struct Override: Sendable {
         let environment: String
         let teamID: String
@@ -22,9 +22,10 @@ struct AppForm: Sendable {
     let keyID: String
     let limit: String
     let overrides: [Override]
-    /// The preview templates: one element, or none if the app has no template.
+    /// The preview templates. There is one element for an existing app; if the app has no template, the texts of the
+    /// element are empty. There is no element for a new app.
     let previews: [Preview]
-    /// Empty for a new app.
+    /// The tag of the app's present version; empty for a new app.
     let version: String
 
     /// - Parameter app: `nil`: a new app.

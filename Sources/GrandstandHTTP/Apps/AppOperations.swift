@@ -23,7 +23,7 @@ struct AppOperations: Sendable {
         return (try await shown(app), created)
     }
 
-    /// Whether an app is registered with these values. A form that is sent twice ends with success if so.
+    /// Whether an app is registered with these values. If so, a form that is sent twice ends with success.
     ///
     /// - Throws: `app-not-found`.
     func isRegistered(_ bundleID: BundleID, as draft: AppDraft) async throws -> Bool {
@@ -65,9 +65,9 @@ struct AppOperations: Sendable {
     /// The API's view of an app, with the state of its key files and its quirks.
     func shown(_ app: App) async throws -> Versioned<Contract.App> {
         // A record that says "as documented" is not a quirk.
-        let departures = try await quirks.quirks(of: app.bundleID).filter(\.isDeparture)
+        let differences = try await quirks.quirks(of: app.bundleID).filter(\.isDifference)
         return Versioned(
-            value: Contract.App(app, keyFiles: await gateway.keyFiles(of: app), quirks: departures),
+            value: Contract.App(app, keyFiles: await gateway.keyFiles(of: app), quirks: differences),
             version: app.version)
     }
 }

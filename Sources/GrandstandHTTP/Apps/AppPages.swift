@@ -4,7 +4,7 @@ internal import GrandstandContract
 internal import GrandstandStore
 internal import JSON
 
-/// `/console/apps`: the apps, their credentials, and their quirks of APNs.
+/// `/console/apps`: the apps, their credentials, and where APNs differs from its documentation for them (quirks).
 struct AppPages: PageGroup {
     let operations: AppOperations
     let contents: PostgresContentStore
@@ -30,12 +30,12 @@ struct AppPages: PageGroup {
 
     private func show(_ visit: Visit) async throws -> PageRoute.Answer {
         let app = try await operations.apps.shown(try visit.bundleID())
-        let departures = try await operations.quirks.quirks(of: app.bundleID).filter(\.isDeparture)
+        let differences = try await operations.quirks.quirks(of: app.bundleID).filter(\.isDifference)
         return .page(
             AppDetail(
                 app, keyFiles: await operations.gateway.keyFiles(of: app),
                 contents: try await contents.contentTypes(of: app.bundleID, PageRequest(limit: 200, cursor: nil)).items,
-                quirks: departures, visit))
+                quirks: differences, visit))
     }
 
     private func register(_ submission: Submission) async throws -> PageRoute.Answer {
@@ -53,12 +53,13 @@ struct AppPages: PageGroup {
         return .done(submission.visit.path, notice: "The app was changed.")
     }
 
-    /// Writes the app. If the form was sent twice, the second one finds the app as wanted and succeeds.
+    /// Writes the app. If the form was sent twice, the second request finds the app with the wanted values and
+    /// succeeds.
     private func write(
         _ bundleID: BundleID, _ draft: AppDraft, if condition: WriteCondition, _ submission: Submission
     ) async throws {
         let caller = try submission.visit.caller(of: .putApp)
-        try caller.requireCover(of: bundleID)
+        try caller.requireAccess(to: bundleID)
         do {
             _ = try await operations.put(bundleID, draft, if: condition, caller)
         } catch let problem as Problem where problem.kind == .versionMismatch {

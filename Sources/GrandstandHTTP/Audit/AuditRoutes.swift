@@ -21,7 +21,7 @@ struct AuditRoutes: Sendable {
             actor: query["actor"], action: try query.choice("action"),
             bundleID: try query.read("bundleId", BundleID.rule, BundleID.init), within: context.reach,
             from: from, to: to)
-        if let bundleID = filter.bundleID { try context.requireCover(of: bundleID) }
+        if let bundleID = filter.bundleID { try context.requireAccess(to: bundleID) }
         return .json(Contract.Page(try await log.entries(where: filter, try query.page()), Contract.AuditEntry.init))
     }
 }

@@ -29,7 +29,7 @@ struct AuditTrail: ConsolePage {
                     [.quoted(Wording.list(entry.subject.bundleID?.rawValue, entry.subject.environment?.rawValue))]
                 }, Column("Event") { [.event($0.subject.eventKey)] },
                 Column("Channel") { [.code($0.subject.channelID ?? "")] },
-                // Also names the broadcast, if the entry is about one.
+                // This column also names the broadcast, if the entry is about a broadcast.
                 Column("Why") { entry in
                     [.quoted(entry.reason ?? ""), .words(entry.subject.broadcast?.uuidString.lowercased() ?? "")]
                 }, Column("Apple") { [.quoted($0.answer.map(Self.text) ?? "")] },
@@ -40,7 +40,7 @@ struct AuditTrail: ConsolePage {
             nextCursor: page.nextCursor)
     }
 
-    /// `201`, `400 BadChannelId`, or why APNs gave no answer.
+    /// Apple's answer: `201`, `400 BadChannelId`, or why APNs gave no answer.
     static func text(_ record: APNsRecord) -> String {
         guard let status = record.status else { return "no answer" + (record.reason.map { ": \($0)" } ?? "") }
         return String(status) + (record.reason.map { " \($0)" } ?? "")

@@ -22,7 +22,8 @@ extension Contract.Broadcast {
 }
 
 extension Contract.Delivery {
-    /// - Parameter answerMilliseconds: `Broadcast.answerMilliseconds`.
+    /// - Parameter answerMilliseconds: milliseconds from the broadcast's acceptance, or from its `sendAt` if that is
+    ///   later, until Apple accepted or rejected the delivery; `nil`: neither happened.
     fileprivate init(_ delivery: Delivery, answerMilliseconds: Int?) {
         self.init(
             kind: delivery.counts == nil ? .channel : .tokens, counts: delivery.counts.map(Contract.TokenCounts.init),

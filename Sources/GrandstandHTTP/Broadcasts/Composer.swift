@@ -12,12 +12,12 @@ struct Composer: Sendable {
     let sendAtLocal: String
     let staleLocal: String
     let dismissalLocal: String
-    /// Empty if the event has fewer than two audiences.
+    /// The audiences to choose from; empty if the event has fewer than two audiences.
     let audienceChoices: [Choice]
     let chosenAudiences: String
     let priorities: [Choice]
     let variants: String?
-    /// Whether a collapsed field has a value, so that the page shows it.
+    /// Whether a field in the collapsed section has a value, so that the page shows the section open.
     let saysMore: Bool
     let refusal: FormRefusal?
     let preview: PreviewReading?
@@ -31,7 +31,7 @@ struct Composer: Sendable {
 
     /// - Parameters:
     ///   - newest: the ID of the event's newest message.
-    ///   - asksForEnd: whether the user wants to send an end and has to confirm it.
+    ///   - asksForEnd: whether the user wants to send an end and has to confirm the end.
     init(
         _ event: Event, _ message: MessageForm, newest: UUID? = nil, faults: [APIProblem.Fault] = [],
         refusal: APIProblem? = nil, preview: PreviewReading? = nil, asksForEnd: Bool = false

@@ -9,7 +9,8 @@ struct ComposerPages: PageGroup {
     let reader: EventReader
     let broadcasts: BroadcastOperations
 
-    /// Enough for contents of 5,120 bytes for some hundred variants, form-encoded.
+    /// The most bytes of a form. It is enough for some hundred variants with contents of 5,120 bytes each,
+    /// form-encoded.
     private static let formLimit = 2 * 1_024 * 1_024
 
     var actions: [ActionRoute] {
@@ -57,7 +58,8 @@ struct ComposerPages: PageGroup {
         return .done(ConsolePath.composer(key), notice: ([done] + accepted.warnings).joined(separator: " "))
     }
 
-    /// Returns the effect of the message, or why it would be refused, with the status 200 or that of the refusal.
+    /// Returns the effect of the message with the status 200. If the message would be refused, returns the reason with
+    /// the status of the refusal.
     private func look(
         _ submission: Submission, _ event: Event, _ form: MessageForm, asksForEnd: Bool = false
     ) async throws -> (Composer, status: Int) {

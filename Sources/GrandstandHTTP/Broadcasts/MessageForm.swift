@@ -42,8 +42,8 @@ struct MessageForm: Sendable, Equatable {
         spellAlertOut()
     }
 
-    /// Some characters are shown by their numbers on a page. If title or body has such a character, the alert is kept
-    /// as JSON, which escapes it.
+    /// A page shows control characters and characters that change the text's direction as their code points. If title
+    /// or body has such a character, the alert is kept as JSON, which escapes it.
     private mutating func spellAlertOut() {
         guard alert.isEmpty, (alertTitle + alertBody).unicodeScalars.contains(where: HTMLText.isDeceptive) else {
             return
@@ -89,7 +89,7 @@ struct MessageForm: Sendable, Equatable {
         spellAlertOut()
     }
 
-    /// Empty for a time in the past.
+    /// The time as RFC 3339 text; empty for a time in the past.
     private static func text(_ epoch: Int?, after now: Date) -> String {
         guard let epoch, Double(epoch) > now.timeIntervalSince1970 else { return "" }
         return RFC3339.text(Date(timeIntervalSince1970: Double(epoch)))

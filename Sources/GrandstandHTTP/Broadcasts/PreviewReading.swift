@@ -8,7 +8,7 @@ struct PreviewReading: Sendable {
     let goesAt: Moment
     let isScheduled: Bool
     let givesUpAt: Moment
-    /// The first audiences only: an event may have hundreds.
+    /// The messages of the first audiences. The rest is left out, because an event may have hundreds of audiences.
     let previewed: [PreviewedAudience]
     let audiencesLeftOut: String?
     /// The size of the message that is closest to its limit: `At most 312 of 5,120 bytes`.
@@ -45,7 +45,7 @@ struct PreviewedAudience: Sendable {
     let previewExpanded: String?
     /// The body that is sent to APNs.
     let payload: String
-    /// Waiting messages that this one replaces, so that they are not sent; `nil`: none.
+    /// Waiting messages that are not sent, because this message replaces them; `nil`: none.
     let replaced: String?
 
     init(_ part: BroadcastRehearsal.Part, of preview: RenderedRehearsal) {

@@ -41,8 +41,7 @@ struct ChannelForms: PageGroup {
             byForce
             ? [
                 "Deletes the channel at Apple although an event uses it. Activities that follow it get nothing more. "
-                    + "An event that goes on gets another channel, which only apps find that look the event up "
-                    + "again.",
+                    + "An event that goes on gets another channel. Only apps that look the event up again find it.",
                 "Apple cannot give a channel back.",
             ]
             : [

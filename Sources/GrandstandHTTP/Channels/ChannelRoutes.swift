@@ -44,7 +44,7 @@ struct ChannelRoutes: Sendable {
             state: try query.choice("state"), storagePolicy: try query.choice("storagePolicy"),
             eventKey: try query.read("eventKey", EventKey.rule, EventKey.init), channelID: query["channelId"])
         let isManaged = try query["managed"].map { _ throws(Problem) in try query.flag("managed") } ?? true
-        // A channel outside the ledger has neither state nor event, so these filters do not apply.
+        // A channel outside the ledger has neither state nor event, so filters other than `managed` are refused.
         guard isManaged || filter == ChannelFilter() else {
             throw Problem.invalid(
                 "managed=false can be combined only with limit and cursor.", at: "managed",
@@ -116,7 +116,7 @@ struct WantedChannel: Sendable {
 }
 
 extension ChannelOperations {
-    /// Adds a channel to the ledger that another tool created.
+    /// Adds to the ledger a channel that another tool created.
     ///
     /// - Throws: the errors of `import(_:of:in:label:eventKey:variant:within:by:)`.
     func `import`(

@@ -38,7 +38,7 @@ struct ContentRoutes: Sendable {
 extension APIContext {
     /// The content type in the path.
     ///
-    /// - Throws: `invalid-request` for text that cannot be its name.
+    /// - Throws: `invalid-request` for text that cannot be the name of a content type.
     fileprivate func attributesType() throws(Problem) -> String {
         let name = text("attributesType")
         guard (1...128).contains(name.unicodeScalars.count),
@@ -62,7 +62,7 @@ struct ContentOperations: Sendable {
     func put(
         _ name: String, of bundleID: BundleID, _ body: JSONValue, if condition: WriteCondition, _ caller: Caller
     ) async throws -> (type: Versioned<Contract.ContentType>, created: Bool) {
-        try caller.requireCover(of: bundleID)
+        try caller.requireAccess(to: bundleID)
         let app = try await apps.registered(bundleID)
         let type = try ContentType(app.bundleID, name, body: body)
         let written = try await contents.put(type, by: caller.actor, if: condition, now: now())
@@ -74,7 +74,7 @@ struct ContentOperations: Sendable {
     func list(of bundleID: BundleID, _ page: PageRequest, _ caller: Caller) async throws
         -> Contract.Page<Contract.ContentType>
     {
-        try caller.requireCover(of: bundleID)
+        try caller.requireAccess(to: bundleID)
         _ = try await apps.registered(bundleID)
         return Contract.Page(try await contents.contentTypes(of: bundleID, page)) { Contract.ContentType($0) }
     }
@@ -83,7 +83,7 @@ struct ContentOperations: Sendable {
     func type(
         _ name: String, of bundleID: BundleID, _ caller: Caller
     ) async throws -> Versioned<Contract.ContentType> {
-        try caller.requireCover(of: bundleID)
+        try caller.requireAccess(to: bundleID)
         _ = try await apps.registered(bundleID)
         guard let declared = try await contents.contentType(name, of: bundleID) else {
             throw Self.absent(name, bundleID)
@@ -95,7 +95,7 @@ struct ContentOperations: Sendable {
     func delete(
         _ name: String, of bundleID: BundleID, if condition: WriteCondition, _ caller: Caller
     ) async throws {
-        try caller.requireCover(of: bundleID)
+        try caller.requireAccess(to: bundleID)
         _ = try await apps.registered(bundleID)
         guard try await contents.delete(name, of: bundleID, by: caller.actor, if: condition, now: now()) else {
             throw Self.absent(name, bundleID)

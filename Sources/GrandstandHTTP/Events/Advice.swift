@@ -9,13 +9,13 @@ enum Advice {
         case .rejected: known(reason) ?? "Apple refused it. Look the reason up in Apple's documentation of APNs."
         case .expired:
             if let advice = known(reason) {
-                "It was tried until its time ran out. \(advice)"
+                "It was tried until it expired. \(advice)"
             } else if reason != nil {
                 "It was tried until it expired. Check with `grandstand doctor` whether APNs can be reached; phones "
-                    + "do not have this content, so send the newest state."
+                    + "may not have this content, so send the newest state."
             } else {
-                "It waited until its time ran out: for its channel (see the audience above), or for its turn. Give the "
-                    + "next one more time with expiresIn."
+                "It waited for its channel (see the audience above) or for its turn until its time ran out. Give the "
+                    + "next broadcast a longer time with expiresIn."
             }
         case .unknown:
             "Apple did not answer, so the activity may have been started; a start is not repeated. Check in the app."
@@ -54,7 +54,7 @@ enum Advice {
                 + "request ID."
         case .channelGone:
             return
-                "Apple said that it does not know the channel. If the channel is missing in Apple's list, too, the "
+                "Apple said that it does not know the channel. If the channel is missing from Apple's list, too, the "
                 + "event gets another by itself; send the newest state again."
         case .configuration:
             return "Apple refused this because of the app's registration: check the bundle ID and the key's team "
@@ -73,8 +73,8 @@ enum Advice {
 
     /// Advice about a key that APNs refuses.
     static func refusedKey(_ keyID: String) -> String {
-        "Check that AuthKey_\(keyID).p8 is that key's file and the team's, and that the key is not revoked and has APNs "
-            + "enabled. The server takes a new file within seconds."
+        "Check that AuthKey_\(keyID).p8 is the file of this key, that the key belongs to the app's team, is not revoked "
+            + "and has APNs enabled. The server reads a new file within seconds."
     }
 
     static let capability =

@@ -51,15 +51,15 @@ package struct ChangeStream: Sendable {
             })
     }
 
-    /// Keeps only the newest tag until the writer takes it. The updates are read at once, however slow the writer is,
-    /// so this reader does not count as slow.
+    /// Keeps only the newest tag until the writer takes it. The updates are read at once, however slow the writer is.
+    /// Otherwise the stream of updates would be ended because its reader is too slow.
     private static func newest(of updates: AsyncStream<LiveUpdate>, seen: String?) -> AsyncStream<String> {
         let (tags, relay) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(1))
         let relaying = Task {
             var newest = seen
             for await update in updates {
                 newest = update.tag ?? newest
-                // Of a group of changes only the last one has a tag.
+                // In a group of changes, only the last change has a tag.
                 if let newest, update.tag != nil || update.content == .heartbeat { relay.yield(newest) }
             }
             relay.finish()

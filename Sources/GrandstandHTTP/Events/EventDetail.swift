@@ -28,10 +28,11 @@ struct EventDetail: ConsolePage {
     let coming: [TimelineEntry]
     let comingLeftOut: String?
     let timeline: [TimelineEntry]
-    /// The headings of the delivery dots, one for each audience; empty if a line counts deliveries by state instead.
-    let places: [String]
+    /// The headings of the delivery dots, one for each audience; empty if the messages have numbers of deliveries by
+    /// state in place of dots.
+    let dotHeadings: [String]
     /// The stylesheet's class for this number of headings.
-    let placesClass: String
+    let dotsClass: String
     /// The newest message of the event.
     let latest: TimelineEntry?
     let pager: Pager
@@ -72,7 +73,7 @@ struct EventDetail: ConsolePage {
             [
                 Fact("Key", .code(key.rawValue)), Fact("Kind", .quoted(specification.kind ?? "")),
                 Fact("Channels open", .moment(specification.opensAt)), Fact("Changed", .moment(event.updatedAt)),
-            ].said
+            ].nonEmpty
         throttled = contents.throttles.map {
             "\($0.app.bundleID), \($0.app.environment.rawValue): \($0.sentence)"
         }
@@ -86,10 +87,11 @@ struct EventDetail: ConsolePage {
         }
         coming = contents.scheduled.items.map(entry)
         comingLeftOut =
-            contents.scheduled.nextCursor == nil ? nil : "More wait than are shown here; the API lists them all."
+            contents.scheduled.nextCursor == nil
+            ? nil : "More messages are scheduled than are shown here; the API lists them all."
         timeline = contents.page.items.map(entry)
-        places = Self.places(specification.audiences)
-        placesClass = places.isEmpty ? "counted" : "places-\(places.count)"
+        dotHeadings = Self.dotHeadings(specification.audiences)
+        dotsClass = dotHeadings.isEmpty ? "counted" : "places-\(dotHeadings.count)"
         latest = contents.newest.first.map(entry)
         // A refused form is answered at another path, so the pager needs the path of the event.
         pager = Pager(visit, path: ConsolePath.event(key), nextCursor: contents.page.nextCursor)
@@ -100,7 +102,7 @@ struct EventDetail: ConsolePage {
     private static let startBarsShown = 4
 
     /// The words that distinguish the audiences, one or two for each.
-    private static func places(_ audiences: [Audience]) -> [String] {
+    private static func dotHeadings(_ audiences: [Audience]) -> [String] {
         guard audiences.count <= DeliveryDot.places else { return [] }
         let apps = Set(audiences.map(\.bundleID)).count
         let environments = Set(audiences.map(\.environment)).count

@@ -16,7 +16,7 @@ struct EventOperations: Sendable {
     ) async throws -> (event: Event, created: Bool) {
         guard caller.reach.covers(key) else { throw caller.reach.refusal }
         let specification = try EventSpecification(key: key, body: body)
-        for audience in specification.audiences { try caller.requireCover(of: audience.bundleID) }
+        for audience in specification.audiences { try caller.requireAccess(to: audience.bundleID) }
         return try await events.put(
             specification, within: caller.reach, by: caller.actor, if: condition, now: now())
     }
@@ -24,7 +24,7 @@ struct EventOperations: Sendable {
     /// - Throws: `app-not-found`, `forbidden` for the filter's app.
     func list(_ filter: EventFilter, _ page: PageRequest, _ caller: Caller) async throws -> Page<Event> {
         if let bundleID = filter.bundleID {
-            try caller.requireCover(of: bundleID)
+            try caller.requireAccess(to: bundleID)
             _ = try await apps.registered(bundleID)
         }
         return try await events.events(where: filter, page, now: now())
@@ -40,7 +40,7 @@ struct EventOperations: Sendable {
     /// - Parameter body: the body of a declaration or of a change.
     /// - Throws: the errors of `event`.
     func isDeclared(_ key: EventKey, as body: JSONValue, _ caller: Caller) async throws -> Bool {
-        try Self.declaration(of: try await event(key, caller)).says(body)
+        try Self.declaration(of: try await event(key, caller)).contains(body)
     }
 
     /// - Throws: `event-not-found`, `forbidden`, `version-mismatch`.

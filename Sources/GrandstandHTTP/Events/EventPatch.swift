@@ -30,8 +30,8 @@ extension EventOperations {
     private func apply(
         _ patch: JSONValue, to key: EventKey, if condition: WriteCondition, _ caller: Caller
     ) async throws -> Event {
-        // The caller's access is checked before the condition, so that the answer does not reveal which events others
-        // have.
+        // The caller's access is checked before `If-Match`, so that the answer does not reveal which events other
+        // callers have.
         let present = try await event(key, caller)
         try condition.check(present.version)
         // Members with the value `null` stay in the result, so that `put` also refuses an unknown member whose value is

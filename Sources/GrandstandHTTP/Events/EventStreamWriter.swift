@@ -31,7 +31,7 @@ struct EventStreamWriter: Sendable {
 
     /// Writes the texts that `body` passes to `put`, until `body` returns.
     ///
-    /// - Throws: as `write`.
+    /// - Throws: when the reader is gone, or takes nothing for `stallTimeout`.
     func run(
         to writer: any ResponseBodyWriter,
         _ body: @escaping @Sendable (_ put: @Sendable (String) async throws -> Void) async throws -> Void
@@ -66,8 +66,8 @@ struct EventStreamWriter: Sendable {
         return "\(id)event: \(name)\ndata: \(String(decoding: json, as: UTF8.self))\n\n"
     }
 
-    /// Wraps the response's writer for the one task that writes. `ResponseBodyWriter` is not `Sendable`; that is safe
-    /// here because only this task uses it.
+    /// Wraps the response's writer for the one task that writes. `ResponseBodyWriter` is not `Sendable`. `@unchecked`
+    /// is safe here, because only this task uses the writer.
     private final class Pen: @unchecked Sendable {
         private var writer: any ResponseBodyWriter
 

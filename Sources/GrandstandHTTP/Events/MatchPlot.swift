@@ -18,7 +18,8 @@ struct MatchPlot: Sendable {
     struct Tick: Sendable, Equatable {
         let position: Int
         let text: String
-        /// RFC 3339, so that the page's script can show the reader's zone; `nil` for a duration.
+        /// The time of the tick as RFC 3339, so that the page's script can show it in the reader's zone; `nil` for a
+        /// duration.
         let iso: String?
     }
 
@@ -118,7 +119,8 @@ struct MatchPlot: Sendable {
         return exponent
     }
 
-    /// Calculates ten binary digits of the fraction, which is more precise than the drawing can show.
+    /// The logarithm to base 10. Its fraction is calculated to ten binary digits, which is more precise than the
+    /// drawing can show.
     private static func log10(_ value: Double) -> Double {
         let whole = decade(atMost: Int(value))
         var rest = value / Double(power(whole))

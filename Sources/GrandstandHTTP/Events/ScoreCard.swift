@@ -7,7 +7,7 @@ internal import Grandstand
 struct ScoreCard: Sendable, Equatable {
     /// The app and the variant: `com.example.Stadium, de`.
     let whose: String
-    /// `nil`: the app has no template.
+    /// The content in the compact form of the app's template; `nil`: the app has no template.
     let scoreCompact: String?
     let scoreExpanded: String?
     /// The content as JSON, if no template shows it.
@@ -76,7 +76,7 @@ extension Broadcast {
 }
 
 extension Delivery {
-    /// Ignores the environment: the card is the same for both.
+    /// Ignores the environment, because one card shows an app and variant for both environments.
     fileprivate func isFor(_ audience: Audience) -> Bool {
         bundleID == audience.bundleID && variant == audience.variant
     }

@@ -14,7 +14,8 @@ struct TimelineEntry: Sendable {
     let state: String
     /// `scheduled` or `cancelled`; `nil` for every other state.
     let unusual: String?
-    /// For a message that was made from a state: the state's outcome, and the rule that matched.
+    /// For a message that the server made from a reported state of the event: the outcome of the report, and the index
+    /// of the content type's rule that matched, if a rule matched. `nil` for every other message.
     let told: String?
     /// Who sent the message: the name of the key, or another actor.
     let by: String
@@ -27,7 +28,7 @@ struct TimelineEntry: Sendable {
     let contents: [TimelineContent]
     /// The alert's title and body.
     let alertText: String?
-    /// `nil`: all audiences.
+    /// The audiences that get the message; `nil`: all audiences.
     let onlyFor: String?
     /// The state of the deliveries, as dots in the line.
     let dots: [DeliveryDot]
@@ -35,14 +36,14 @@ struct TimelineEntry: Sendable {
     let warnings: [String]
     /// Advice about the first delivery that went wrong.
     let firstAdvice: String?
-    /// The form's address to withdraw the message; `nil`: it cannot be withdrawn.
+    /// The address of the form that withdraws the message; `nil`: the message cannot be withdrawn.
     let withdrawAction: String?
     let resendHref: String
 
     /// - Parameters:
     ///   - audiences: the event's audiences. The dots have the same order.
-    ///   - previews: the templates by app. The first app of the message that has a template decides; if none has one,
-    ///     any template is used.
+    ///   - previews: the templates by app. The entry uses the template of the message's first app that has a template.
+    ///     If none of the message's apps has a template, it uses any template.
     init(
         _ broadcast: Broadcast, of key: EventKey, _ audiences: [Audience], _ previews: [BundleID: ContentPreview]
     ) {
@@ -86,7 +87,8 @@ struct TimelineEntry: Sendable {
         return line.count > 120 ? line.prefix(119) + "…" : line
     }
 
-    /// The alert's title and body, each as text or as its `loc-key`; the alert's JSON if it has none of them.
+    /// The alert's title and body, each as text or as its `loc-key`; the alert's JSON if the alert has neither title
+    /// nor body.
     private static func text(_ alert: [UInt8]) -> String? {
         guard let json = try? JSONValue(parsing: alert) else { return nil }
         let parts = ["title", "body"].compactMap { name in json[name]?.string ?? json[name]?["loc-key"]?.string }
@@ -132,7 +134,8 @@ struct DeliveryDot: Sendable, Equatable {
     /// The meaning of `brief` in full words.
     let dotWords: String
 
-    /// Up to this number of audiences each has its own dot; with more, the dots count deliveries by state.
+    /// With up to this number of audiences, each audience has its own dot. With more audiences, the dots count
+    /// deliveries by state.
     static let places = 3
 
     static func all(of broadcast: Broadcast, _ audiences: [Audience]) -> [DeliveryDot] {
@@ -185,10 +188,10 @@ struct DeliveryLine: Sendable {
     let answer: String
     /// `41 ms`
     let answeredIn: String?
-    /// A link, within the timeline, to the message that replaced this one.
+    /// A link, within the timeline, to the message that replaced this message.
     let successorHref: String?
     let deliveryAdvice: String?
-    /// How many activities there are by result, if the delivery is by token; `nil` if it is by channel.
+    /// The number of activities with each result, if the delivery is by token; `nil` if it is by channel.
     let crowd: String?
     let apnsRequestID: String
     let apnsUniqueID: String?

@@ -32,8 +32,8 @@ package struct APIContext: RequestContext, Sendable {
         callerAddress = peer?.unmapped
     }
 
-    /// The caller's address for rate limits: an IPv4 address, or an IPv6 network of 64 bits, because a client with one
-    /// of its addresses has them all. Empty if the address is not known.
+    /// The caller's address for rate limits: an IPv4 address, or the /64 network of an IPv6 address, because one client
+    /// has all addresses of its network. Empty if the address is not known.
     package var address: String { callerAddress?.callersNetwork ?? "" }
 
     /// A logger that adds the request's ID to every line.

@@ -3,9 +3,9 @@ internal import Grandstand
 internal import Synchronization
 
 /// The memory that all request bodies together may take, from their first byte until the answer. It bounds the bytes of
-/// requests that wait, however many there are.
+/// requests that wait, however many requests there are.
 ///
-/// One caller gets at most half of it, so a caller that sends much or slowly leaves room for others.
+/// One caller gets at most half of the memory, so a caller that sends much or slowly leaves room for others.
 package final class BodyRoom: Sendable {
     /// Bytes in the two parts of the room.
     struct Bytes: Sendable, Equatable {

@@ -11,13 +11,13 @@ struct Caller: Sendable {
     var actor: AuditActor { AuditActor(key) }
 
     /// - Throws: `forbidden`.
-    func requireCover(of bundleID: BundleID) throws(Problem) {
+    func requireAccess(to bundleID: BundleID) throws(Problem) {
         guard reach.covers(bundleID) else { throw reach.refusal }
     }
 
     /// - Parameter other: the apps that the wanted object belongs to.
     /// - Throws: `forbidden`.
-    func requireCover(of other: AppReach) throws(Problem) {
+    func requireAccess(to other: AppReach) throws(Problem) {
         guard reach.covers(other) else { throw reach.refusal }
     }
 }

@@ -14,7 +14,8 @@ package struct Readiness: Sendable {
     package var trouble: DatabaseTrouble?
     /// A description of the problem. It contains no host names, because anybody may read it.
     package var detail: String?
-    /// How APNs was reached recently. It does not affect readiness, because accepted messages wait for APNs.
+    /// Whether APNs could be reached by the most recent requests. It does not affect readiness, because accepted
+    /// messages wait for APNs.
     package var apns: [APNsEnvironment: APNsState]
 
     package init(
@@ -57,7 +58,8 @@ package protocol OperationMetrics: Sendable {
     /// Returns a counter for answers of one kind. It is looked up once and called millions of times.
     func answers(method: String, path: String, status: Int) -> @Sendable (_ time: Duration) -> Void
 
-    /// Returns a counter for lookups with one result. It is looked up once and called millions of times.
+    /// Returns the counter of the lookups that ended with one result. Callers get the counter once and call it millions
+    /// of times.
     func lookups(_ result: LookupResult) -> @Sendable () -> Void
 
     /// All metrics in Prometheus' text format.
@@ -100,7 +102,8 @@ struct HealthRoutes: Sendable {
 
     private var numbers: Route {
         var route = Route(.metrics) { [metrics, isPrivate] _, context in
-            // The metrics contain the names of all apps.
+            // The metrics contain the names of all apps, so the key must have access to all apps. On the private port,
+            // no key is needed.
             guard isPrivate || context.reach == .all else { throw context.reach.refusal }
             return Response(
                 status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],

@@ -45,8 +45,8 @@ struct Idempotency: Sendable {
         buffered.body = RequestBody(buffer: ByteBuffer(bytes: body))
         let unread = buffered
         let wanted = Self.wanted(request, body, key.id, secret, name)
-        // A repetition gets the first answer even if it can no longer be prepared, for example because a file is
-        // missing now.
+        // A repetition gets the first answer even if its own preparation fails, for example because a file is missing
+        // now.
         let prepared: Result<Route.Prepared, any Error>
         do {
             prepared = .success(try await route.prepare(unread, context))
@@ -67,7 +67,7 @@ struct Idempotency: Sendable {
     }
 
     /// Call this only when the request has its turn (`Route.inTurn`). The store may open a transaction here, and a
-    /// request must not hold one while it waits.
+    /// request must not hold a transaction while it waits for its turn.
     private func carryOut(
         _ wanted: IdempotentRequest, _ context: APIContext, _ route: Route,
         _ answer: @escaping @Sendable () async throws -> Response

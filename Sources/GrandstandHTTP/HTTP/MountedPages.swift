@@ -8,7 +8,7 @@ package import Hummingbird
 package struct MountedPages: Sendable {
     package typealias Respond = @Sendable (Request, APIContext, PageAccess) async throws -> Response
 
-    /// `/console`. The pages answer for it and for everything below it.
+    /// `/console`. The pages answer for this path and for everything below it.
     let path: String
     let respond: Respond
 

@@ -21,7 +21,7 @@ package struct PageAccess: Sendable {
     /// Counts a request in a session of `key`.
     ///
     /// - Throws: `rate-limited`.
-    package func resume(_ key: APIKey) throws(Problem) {
+    package func countRequest(of key: APIKey) throws(Problem) {
         authenticator.uses.used(try authenticator.resume(key, context, for: .anyKey).id, at: authenticator.now())
     }
 
@@ -36,7 +36,6 @@ package struct PageAccess: Sendable {
     ///   - secret: the session's secret, which encrypts the stored answer.
     ///   - recover: given for work in several steps. It returns the answer for an object that an earlier call began to
     ///     make. If it returns `nil`, the work is done again.
-    ///
     /// - Throws: the errors of `work`, which are not stored.
     package func once(
         _ name: String, of key: UUID, secret: String, recover: FormRecovery? = nil,
@@ -54,7 +53,7 @@ package struct PageAccess: Sendable {
         ).answer.body
     }
 
-    /// The stored answer of earlier work. It performs no work itself.
+    /// Returns the stored answer of earlier work, and performs no work.
     ///
     /// - Throws: `unauthenticated` if there is no stored answer.
     package func answered(_ name: String, of key: UUID, secret: String) async throws -> [UInt8] {
@@ -64,5 +63,5 @@ package struct PageAccess: Sendable {
     }
 }
 
-/// Returns the answer for an object that an earlier form began to make; `nil`: that form had no effect.
+/// Returns the answer for an object that an earlier form began to make; `nil`: the earlier form had no effect.
 package typealias FormRecovery = @Sendable (UUID) async throws -> [UInt8]?

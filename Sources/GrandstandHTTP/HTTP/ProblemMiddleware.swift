@@ -14,7 +14,7 @@ struct ProblemMiddleware: RouterMiddleware {
         /// The proxies whose forwarding headers are trusted.
         var proxies = TrustedProxies()
         var logger: Logger
-        /// Called for every answer. The path is the route's; `nil`: there is no route.
+        /// Called for every answer. `path` is the pattern of the route's path; `nil`: no route matches.
         var onAnswer: @Sendable (_ method: String, _ path: String?, _ status: Int, _ time: Duration) -> Void
     }
 
@@ -40,7 +40,7 @@ struct ProblemMiddleware: RouterMiddleware {
             context.log.debug(
                 "a body is broken", metadata: ["path": "\(request.uri.path)", "error": "\(fault.problem)"])
         }
-        // If the connection ended, nobody gets the answer; it counts as 499.
+        // If the connection ended, nobody gets the answer. Such an answer counts as status 499.
         let counted = body.fault?.isGone == true ? 499 : response.status.code
         settings.headers.complete(
             &response.headers, requestID: context.requestID, standing: context.rate.standing)

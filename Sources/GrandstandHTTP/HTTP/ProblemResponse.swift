@@ -8,7 +8,7 @@ internal import Hummingbird
 internal import JSON
 
 extension Contract.Problem {
-    /// The members of RFC 9457, and those of this problem.
+    /// Contains the members that RFC 9457 defines, and the further members of this problem.
     init(_ problem: Problem, requestID: String? = nil) {
         self.init(
             type: Self.typeBase + problem.kind.rawValue, title: problem.kind.title, status: problem.status,
@@ -32,7 +32,7 @@ extension Contract.Problem {
         }
     }
 
-    /// Never change this: clients compare the whole `type`, or its last part.
+    /// Never change this base: clients compare the whole `type`, or the last part of `type`.
     private static let typeBase = "https://grandstand.dev/problems/"
 }
 

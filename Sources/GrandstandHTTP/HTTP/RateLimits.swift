@@ -7,10 +7,11 @@ internal import Synchronization
 /// counts wrong secrets.
 package final class RateLimits: Sendable {
     package struct Settings: Sendable, Hashable {
-        /// Requests of one key per second; `nil`: no limit. Bursts may have twice as many.
+        /// Requests of one key per second; `nil`: no limit. A burst may have twice as many requests.
         package var requests: Double?
-        /// Lookups of one key per second, and, counted separately, its requests about installations; `nil`: no limit.
-        /// Bursts may have twice as many. Millions of phones share one key.
+        /// The limit per second for the lookups of one key. Requests of the key about installations have the same limit
+        /// and are counted separately. `nil`: no limit. A burst may have twice as many requests. Millions of phones
+        /// share one key.
         package var lookups: Double?
         /// Failed authentications of one address per minute; `nil`: no limit.
         package var failures: Double?
@@ -26,23 +27,24 @@ package final class RateLimits: Sendable {
         }
     }
 
-    /// The maximum number of buckets of one kind. If there are more, full buckets are removed; if that is not enough,
-    /// all buckets are removed. A sender with more addresses gets new buckets, but the memory stays bounded.
+    /// The maximum number of buckets of one kind. When a new bucket would exceed this number, the buckets that have all
+    /// their tokens are removed. If the number is still exceeded, all buckets are removed. A sender with more addresses
+    /// than this number gets new buckets again and again, but the memory stays bounded.
     static let capacity = 20_000
 
     private let requests: RateLimit.Policy?
     private let lookups: RateLimit.Policy?
     private let failures: RateLimit.Policy?
     private let installations: RateLimit.Policy?
-    /// The limit of a key that ships in apps, for requests other than lookups and installations: strangers have such
-    /// keys, and these requests query the database.
+    /// The limit of a key that ships in apps, for requests other than lookups and installations. This limit is low,
+    /// because strangers have such keys, and these requests query the database.
     private let clientAppPolicy = RateLimit.Policy(rate: 10, burst: 20)
     private let keys = Mutex<[UUID: RateLimit]>([:])
     private let lookupRequests = Mutex<[UUID: RateLimit]>([:])
     private let installationRequests = Mutex<[UUID: RateLimit]>([:])
     private let addresses = Mutex<[String: RateLimit]>([:])
-    /// Wrong secrets for one installation from one address: ten, then one every ten seconds. The owner's app is not
-    /// affected, because it sends the right secret.
+    /// The limit of wrong secrets for one installation from one address: ten at once, and after these one every ten
+    /// seconds. The owner's app is not affected, because it sends the right secret.
     private let guesses = RateLimit.Policy(rate: 0.1, burst: 10)
     private let wrongSecrets = Mutex<[Guess: RateLimit]>([:])
     private let newInstallations = Mutex<[String: RateLimit]>([:])
@@ -97,7 +99,7 @@ package final class RateLimits: Sendable {
         return standing.flatMap { $0.isExhausted ? $0 : nil }
     }
 
-    /// The limit of an address with too many new installations; `nil`: one more may register.
+    /// The limit of an address with too many new installations; `nil`: another installation may register.
     ///
     /// Only public addresses are limited. Other addresses belong to a proxy or a private network, and all phones may be
     /// behind one proxy.

@@ -4,8 +4,8 @@ internal import Hummingbird
 internal import NIOCore
 internal import NIOHTTP1
 
-/// The body as it arrives from the client. Its bytes take room in `BodyRoom` until the answer, and errors of the client
-/// are kept apart from errors of the server.
+/// The body as it arrives from the client. Its bytes take room in `BodyRoom` until the request is answered. Reading
+/// distinguishes errors of the client from errors of the server.
 struct ReceivedBody: AsyncSequence, Sendable {
     typealias Element = ByteBuffer
 

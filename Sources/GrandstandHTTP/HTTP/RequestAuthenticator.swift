@@ -22,7 +22,8 @@ struct RequestAuthenticator: Sendable {
         try Self.check(key, for: route.access)
         uses.used(key.id, at: now())
         if let bundleID = BundleID(rawValue: context.text("bundleId")) {
-            // A key with an event-key prefix may not change the app itself, because that affects all events.
+            // A key with an event-key prefix may not change the app itself, because a change of the app affects all
+            // events.
             let isOfEvents = key.reach.eventKeyPrefix != nil && request.method != .get
             guard key.covers(bundleID), !isOfEvents else { throw key.reach.refusal }
         }
@@ -38,8 +39,8 @@ struct RequestAuthenticator: Sendable {
         return try await identify(String(secret), context, for: access)
     }
 
-    /// Returns the key with this secret and counts the request against its limit. The API and the console's sign-in
-    /// both use it.
+    /// Returns the key with this secret and counts the request against the key's limit. The API and the console's
+    /// sign-in both use this function.
     ///
     /// - Throws: `unauthenticated`, which counts as a failure of the caller's address; `rate-limited`.
     func identify(
@@ -115,9 +116,9 @@ extension APIContext {
     /// Whether the key ships in client apps, where strangers can read it. `true` if there is no key.
     var isOfClientApp: Bool { key?.isForClientApps ?? true }
 
-    /// - Parameter other: the apps of the wanted object.
+    /// - Parameter other: the apps of the object that the request asks for.
     /// - Throws: `forbidden`.
-    func requireCover(of other: AppReach) throws(Problem) {
+    func requireAccess(to other: AppReach) throws(Problem) {
         guard reach.covers(other) else { throw reach.refusal }
     }
 }
@@ -125,6 +126,7 @@ extension APIContext {
 extension APIContext: PathReading {
     package func parameter(_ name: String) -> String? { parameters.get(name) }
 
-    /// The apps and events that this request may access. Routes that use it need a key, so there always is one.
+    /// The apps and events that this request may access. Every route that uses this property requires a key, so the key
+    /// is always present.
     package var reach: AppReach { key?.reach ?? .only([]) }
 }

@@ -3,7 +3,8 @@ internal import Synchronization
 /// IDs for requests whose callers sent none. They are unique within a process, and each process starts at a random
 /// number.
 ///
-/// They need not be hard to guess. The system's random generator is not used, because it costs a system call each time.
+/// The IDs need not be hard to guess. The system's random generator is not used, because each call of the generator is
+/// a system call.
 enum RequestNames {
     private static let seed = UInt64.random(in: .min ... .max)
     private static let count = Atomic<UInt64>(0)

@@ -14,7 +14,7 @@ extension APIContext {
     /// - Throws: `invalid-request`, `forbidden`.
     func bundleIDToWrite() throws(Problem) -> BundleID {
         let bundleID = try BundleID(toWrite: text("bundleId"))
-        try requireCover(of: bundleID)
+        try requireAccess(to: bundleID)
         return bundleID
     }
 
@@ -154,7 +154,7 @@ struct QueryParameters: Sendable {
         let (from, to) = (try date("from"), try date("to"))
         if let from, let to, to < from {
             throw Problem.invalid(
-                "to is before from, so there is nothing between them. Exchange them.", at: "to",
+                "The parameter to is earlier than the parameter from. Exchange their values.", at: "to",
                 "A time after from was expected.")
         }
         return (from, to)

@@ -1,9 +1,9 @@
 package import NIOCore
 package import NIOHTTP1
 
-/// Passes on a connection's requests one at a time. The next request follows when the previous one is answered and the
-/// client has read most of that answer. Otherwise a client that sends many requests and reads nothing makes the server
-/// hold many answers.
+/// Passes on a connection's requests one at a time. The next request follows when the previous request is answered and
+/// the client has read most of its answer. Without this rule, a client that sends many requests and reads nothing would
+/// make the server hold many answers.
 ///
 /// While requests wait here, nothing more is read from the connection.
 package final class RequestTurns: ChannelDuplexHandler, RemovableChannelHandler {

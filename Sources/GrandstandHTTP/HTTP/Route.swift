@@ -13,7 +13,7 @@ struct Route: Sendable {
         case open
         /// Every valid key.
         case anyKey
-        /// Keys with one of these scopes. If there are several, the route checks further.
+        /// Keys with one of these scopes. If there are several, the handler decides which of them the request needs.
         case anyScope([APIKey.Scope])
 
         /// The access that the contract requires for `operation`.
@@ -37,15 +37,15 @@ struct Route: Sendable {
 
     /// A request that was parsed and checked, and the remaining work, which needs the database.
     struct Prepared: Sendable {
-        /// Where the request waits for its turn, before any database access; `nil`: it does not wait.
+        /// The semaphore at which the request waits before any database access; `nil`: the request does not wait.
         var turn: Semaphore?
         let answer: @Sendable () async throws -> Response
     }
 
     typealias Handler = @Sendable (Request, APIContext) async throws -> Response
     typealias Preparation = @Sendable (Request, APIContext) async throws -> Prepared
-    /// Returns the answer for an object that an earlier request began to make without answering; `nil`: that request
-    /// had no effect.
+    /// Returns the answer for an earlier request that began to make an object and was never answered. `nil`: the
+    /// earlier request had no effect.
     typealias Recovery = @Sendable (UUID, APIContext) async throws -> Response?
 
     let operation: Contract.Operation
@@ -55,7 +55,8 @@ struct Route: Sendable {
     let bodyLimit: Int
     /// Whether the answer is stored for an `Idempotency-Key`.
     var keepsAnswers: Bool
-    /// For work that calls Apple, which therefore cannot be one transaction.
+    /// Finds the answer of an interrupted request. Set for work that calls Apple, because such work cannot be one
+    /// transaction.
     let recover: Recovery?
     var prepare: Preparation
 
@@ -68,7 +69,7 @@ struct Route: Sendable {
             prepare: { request, context in Prepared { try await handler(request, context) } })
     }
 
-    /// A route whose requests may have to wait for their turn. `prepare` parses a request and does not use the
+    /// A route whose requests may have to wait at a semaphore. `prepare` parses a request and does not use the
     /// database.
     init(
         _ operation: Contract.Operation, bodyLimit: Int, recover: Recovery? = nil, prepare: @escaping Preparation
@@ -83,13 +84,14 @@ struct Route: Sendable {
         self.prepare = prepare
     }
 
-    /// Processes a request when it is its turn.
+    /// Prepares a request and then answers it. If the prepared request has a semaphore, it waits for a permit before it
+    /// is answered.
     func answer(_ request: Request, _ context: APIContext) async throws -> Response {
         let prepared = try await prepare(request, context)
         return try await Self.inTurn(prepared.turn) { try await prepared.answer() }
     }
 
-    /// Runs `body` when it is its turn, or at once if `turn` is `nil`.
+    /// Runs `body` when the semaphore `turn` gives a permit, or at once if `turn` is `nil`.
     static func inTurn<Value: Sendable>(
         _ turn: Semaphore?, _ body: () async throws -> Value
     ) async throws -> Value {

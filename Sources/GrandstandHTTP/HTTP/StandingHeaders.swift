@@ -1,9 +1,9 @@
 internal import Grandstand
 internal import HTTPTypes
 
-/// The header fields of every answer. Because of them, browsers load no script or other resource for an answer and show
-/// it in no frame, unless a page sets its own policy. If this server uses HTTPS, browsers then use only HTTPS for it
-/// (RFC 6797).
+/// The header fields of every answer. These fields forbid browsers to load a script or another resource for an answer
+/// and to show the answer in a frame, unless a page sets its own policy. If this server uses HTTPS, a further field
+/// makes browsers use only HTTPS for this server (RFC 6797).
 package struct StandingHeaders: Sendable {
     let fields: HTTPFields
 

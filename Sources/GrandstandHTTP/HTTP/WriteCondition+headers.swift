@@ -4,9 +4,9 @@ internal import Hummingbird
 
 /// The version of an object that clients write with PUT, as text for `ETag` and `If-Match`.
 ///
-/// The tag is strong, because `If-Match` uses strong comparison (RFC 9110, 13.1.1). It is the version of the
+/// The tag is strong, because `If-Match` uses strong comparison (RFC 9110, 13.1.1). The tag is the version of the
 /// declaration and does not change with fields that the server adds, such as the state of a channel. Caches do not rely
-/// on it, because answers are `no-store`.
+/// on the tag, because answers are `no-store`.
 enum VersionTag {
     static func text(_ version: Int) -> String { "\"\(version)\"" }
 }
@@ -18,7 +18,8 @@ extension HTTPFields {
 extension Request {
     /// The condition that the writer sets for the object.
     ///
-    /// - Throws: `invalid-request` for anything except this server's ETags and `*`.
+    /// - Throws: `invalid-request` for anything except ETags or `*` in `If-Match`, or `*` in `If-None-Match`, and for
+    ///   both headers together.
     func writeCondition() throws(Problem) -> WriteCondition {
         switch (headers[.ifMatch], headers[.ifNoneMatch]) {
         case (nil, nil): return .none

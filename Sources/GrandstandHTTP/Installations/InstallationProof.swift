@@ -3,7 +3,7 @@ internal import Grandstand
 internal import HTTPTypes
 internal import Hummingbird
 
-/// The installation that a request acts for, and the secret that proves it.
+/// The installation that a request acts for, and the secret that proves the installation's identity.
 struct InstallationProof: Sendable {
     let id: InstallationID
     let secret: String
@@ -52,8 +52,8 @@ struct InstallationProof: Sendable {
         }
     }
 
-    /// Registers the installation. If too many new installations came from its address, only an installation that is
-    /// already registered may register again; `known` throws if it is not.
+    /// Registers the installation. If too many new installations came from the caller's address, only an installation
+    /// that is already registered may register again; `known` throws if the installation is not registered.
     ///
     /// - Throws: `rate-limited`; the errors of `known` and `register`.
     func registering(

@@ -59,7 +59,8 @@ struct InstallationRoutes: Sendable {
 }
 
 extension InstallationState {
-    /// Reads the body of a registration. It is the whole state: a field that is left out is cleared.
+    /// Reads the body of a registration. The body is the whole state of the installation: a field that is left out is
+    /// cleared.
     init(body: JSONValue) throws(Problem) {
         self = try Contract.InstallationDraft.read(body) { draft, faults throws(Problem) in
             try InstallationState(draft, &faults)

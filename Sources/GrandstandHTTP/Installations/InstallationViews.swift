@@ -10,7 +10,7 @@ extension Contract.Registered {
 }
 
 extension Contract.Installation {
-    /// The installation's own view of itself.
+    /// The answer to an installation that reads its own registration.
     init(_ id: UUID, _ known: KnownInstallation, _ sampling: ReceiptSampling) {
         let state = known.state
         self.init(

@@ -1,7 +1,8 @@
 internal import Grandstand
 
 extension AppReach {
-    /// The apps that a body names: one in `bundleId`, several in `bundleIds`; with neither, all.
+    /// The apps that a body names: one app in `bundleId`, or several apps in `bundleIds`. A body with neither of these
+    /// fields means all apps.
     init(_ one: String?, _ several: [String]?, _ faults: inout RequestFaults) throws(Problem) {
         var apps: [BundleID] = []
         for (index, text) in (several ?? one.map { [$0] } ?? []).enumerated() {

@@ -3,15 +3,15 @@ internal import Grandstand
 internal import GrandstandContract
 internal import JSON
 
-/// The operations on API keys. A key that is bound to apps only manages keys for these apps.
+/// The operations on API keys. A key that is bound to apps can manage only the keys for these apps.
 struct KeyOperations: Sendable {
     let ledger: any KeyLedger
     let now: @Sendable () -> Date
 
     /// - Throws: `forbidden`, also if a caller that is bound to apps sets an event-key prefix, because a prefix takes
-    ///   these event keys away from all other apps; the errors of the store.
+    ///   the event keys that begin with it away from all other apps; the errors of the store.
     func create(_ draft: KeyDraft, _ caller: Caller) async throws -> Contract.IssuedKey {
-        try caller.requireCover(of: draft.reach)
+        try caller.requireAccess(to: draft.reach)
         guard draft.reach.eventKeyPrefix == nil || caller.reach == .all else {
             throw Problem(
                 .forbidden,

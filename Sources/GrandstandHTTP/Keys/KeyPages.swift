@@ -45,7 +45,7 @@ struct KeyPages: PageGroup {
         return .page(
             IssuedSecret(
                 title: "The key \(issued.name)", secret: issued.secret,
-                use: "Callers send it as Authorization: Bearer …; people sign in to the console with it.",
+                purpose: "Callers send it as Authorization: Bearer …; people sign in to the console with it.",
                 href: ConsolePath.key(issued.id)))
     }
 
@@ -56,7 +56,7 @@ struct KeyPages: PageGroup {
         return .page(
             IssuedSecret(
                 title: "The key \(issued.name), rotated", secret: issued.secret,
-                use:
+                purpose:
                     "It replaces the old secret: give it to everybody who uses that one. Console sessions with "
                     + "the old secret have ended.",
                 href: ConsolePath.key(issued.id)))

@@ -75,6 +75,6 @@ extension Contract.IssuedKey {
 }
 
 extension Set<APIKey.Scope> {
-    /// In alphabetical order.
+    /// The scopes in alphabetical order.
     fileprivate var words: [Contract.Scope] { map(Contract.Scope.init).sorted { $0.rawValue < $1.rawValue } }
 }

@@ -38,7 +38,7 @@ extension APIKey.Scope {
         case .device: "apps: register installations, and look channels up"
         case .organise: "events and broadcasts"
         case .operate: "channels, quotas, reconciliations, audit log"
-        case .admin: "all of the above, apps and keys"
+        case .admin: "all of the above, and also apps and keys"
         }
     }
 }
@@ -50,13 +50,13 @@ struct KeyReading: Sendable {
     let prefix: String
     let scopes: String
     let apps: String
-    /// `bl1.…`; empty if the key has no event-key prefix.
+    /// The event-key prefix in the form `bl1.…`; empty if the key has none.
     let eventKeys: String
     let state: String
     let createdAt: Date
     let expiresAt: Date?
     let lastUsedAt: Date?
-    /// Whether it is the key that is signed in.
+    /// Whether the reader is signed in with this key.
     let isOwn: Bool
 
     init(_ key: Contract.Key, own: APIKey) {
@@ -84,13 +84,13 @@ struct KeyDetail: ConsolePage {
     let isOwn: Bool
     let isActive: Bool
     let mayRotate: Bool
-    /// Whether one of its webhooks is enabled.
+    /// Whether a webhook that the key declared is enabled.
     let hasEnabledWebhooks: Bool
     /// Whether the key is no longer valid although its webhooks still get messages.
     let leavesWebhooks: Bool
     let rotateAction: String
     let revokeAction: String
-    let overlaps: [Choice]
+    let oldSecretLifetimes: [Choice]
 
     init(_ shown: Contract.Key, _ declared: [Contract.Webhook], _ visit: Visit) {
         let key = KeyReading(shown, own: visit.key)
@@ -106,7 +106,7 @@ struct KeyDetail: ConsolePage {
                 Fact(
                     "Replaced by", shown.replacedBy.map { Piece.link("another key", ConsolePath.key($0)) } ?? .words("")
                 ),
-            ].said
+            ].nonEmpty
         webhooks = Table(
             "Webhooks that this key declared", nothing: "None.", declared,
             [
@@ -122,7 +122,7 @@ struct KeyDetail: ConsolePage {
         mayRotate = isActive && shown.replacedBy == nil
         rotateAction = key.href + "/rotate"
         revokeAction = key.href + "/revoke"
-        overlaps = Choice.overlaps
+        oldSecretLifetimes = Choice.oldSecretLifetimes
     }
 }
 
@@ -131,6 +131,6 @@ struct IssuedSecret: ConsolePage {
     var template: TemplateName { .secret }
     let title: String
     let secret: String
-    let use: String
+    let purpose: String
     let href: String
 }

@@ -3,9 +3,9 @@ internal import Grandstand
 internal import HTTPTypes
 internal import Synchronization
 
-/// The `Date` field (RFC 9110, 5.6.7), formatted once a second. Phones correct their clocks by it, so it never goes
-/// back by a few seconds. The times passed to it may go back: event loops read the clock before the call, and the clock
-/// may be corrected.
+/// The `Date` field (RFC 9110, 5.6.7), formatted once a second. Phones correct their clocks by this field, so the field
+/// does not go back if the clock goes back by only a few seconds. The times passed to `field(at:)` may go back: event
+/// loops read the clock before the call, and the clock may be corrected.
 final class HTTPDates: Sendable {
     /// If the clock goes back by at most this many seconds, the field does not change. If it goes back further, the
     /// field follows.

@@ -5,23 +5,26 @@ package import NIOHTTP1
 /// Answers lookups in a connection's pipeline, after parsing and before routing, on the connection's event loop. A
 /// route would cost two task switches, a context and three copies of the header fields.
 ///
-/// It answers only while no other request of the connection is in progress, so that answers keep the order of their
-/// requests. It also sets the `Date` of all other answers, because Hummingbird's is up to two seconds old.
+/// This handler answers only while no other request of the connection is in progress, so that answers keep the order of
+/// their requests. It also sets the `Date` of all other answers, because the `Date` of Hummingbird is up to two seconds
+/// old.
 package final class LookupHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPServerRequestPart
     package typealias InboundOut = HTTPServerRequestPart
     package typealias OutboundIn = HTTPServerResponsePart
     package typealias OutboundOut = HTTPServerResponsePart
 
-    /// The outbound event after requests were answered here. The handler that watches the connection's timeouts needs
-    /// it, because it does not see answers that are written behind the encoder.
+    /// An outbound event: this handler has answered requests. `RequestProgress` reports answers for the connection's
+    /// timeouts. It needs this event, because the answers of this handler go from the encoder's place to the network
+    /// and do not pass `RequestProgress`.
     package struct Answered: Sendable {
-        /// How many requests.
+        /// The number of requests that were answered.
         package let count: Int
     }
 
     private let lookups: LookupResponder
-    /// The place in the pipeline behind the encoder, for bytes that are already encoded.
+    /// The encoder's context. Bytes that are written to this context do not pass the encoder but go on to the network,
+    /// because the bytes are already encoded.
     private var encoder: ChannelHandlerContext?
     /// The requests that were passed on and are not answered yet.
     private var underWay = 0

@@ -2,7 +2,7 @@ internal import Grandstand
 internal import HTTPTypes
 internal import Hummingbird
 
-/// Counts the results of lookups that reach the routes; `LookupResponder` counts its own.
+/// Counts the results of lookups that reach the routes. `LookupResponder` counts the lookups that it answers.
 struct LookupMeter: Sendable {
     private let counters: [LookupResult: @Sendable () -> Void]
 

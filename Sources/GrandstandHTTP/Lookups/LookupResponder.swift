@@ -75,7 +75,7 @@ package struct LookupResponder: Sendable {
         guard let finding = find(head.uri, secret) else { return nil }
         let now = now()
         let standing = limits.take(finding.key.id, for: LookupRoutes.access, at: now)
-        // The routes then answer with the refusal.
+        // For a request over the limit, the routes answer with the refusal.
         if let standing, standing.isExhausted { return nil }
         uses.used(finding.key.id, at: now)
         var response = LookupResponse(finding.body, finding.freshness, ifNoneMatch: fields.ifNoneMatch)

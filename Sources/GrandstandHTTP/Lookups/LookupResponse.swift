@@ -10,10 +10,10 @@ struct LookupResponse {
     let status: HTTPResponse.Status
     /// The lookup's own header fields; `StandingHeaders` adds the others.
     var headers: HTTPFields
-    /// Empty for 304.
+    /// The body of the answer; empty for 304.
     let body: [UInt8]
 
-    /// 200 with the entry, or 304 if the caller already has it.
+    /// 200 with the entry, or 304 if the caller already has the entry.
     ///
     /// - Parameter ifNoneMatch: the request's `If-None-Match`.
     init(_ body: LookupBody, _ freshness: LookupReplica.Freshness, ifNoneMatch: String?) {
@@ -34,7 +34,7 @@ struct LookupResponse {
 
     private static let cacheControl = HTTPField(name: .cacheControl, value: "public, max-age=10")
     private static let contentType = HTTPField(name: .contentType, value: "application/json")
-    /// Includes the fields that are added later.
+    /// The capacity for header fields, with room for the fields that are added later.
     private static let fieldCapacity = 16
 
     /// The answer in Hummingbird's type, for routes.
@@ -44,7 +44,7 @@ struct LookupResponse {
             body: body.isEmpty ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
     }
 
-    /// More bytes than the status line and all header fields take.
+    /// More bytes than the status line and all header fields need.
     private static let headCapacity = 640
 
     /// Writes the answer in HTTP/1.1 format.

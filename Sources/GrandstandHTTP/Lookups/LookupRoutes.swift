@@ -7,7 +7,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import JSON
 
-/// `/v1/lookup`: millions of apps ask here at kick-off before they start a Live Activity.
+/// `/v1/lookup`: millions of apps send lookups at kick-off before they start a Live Activity.
 struct LookupRoutes: Sendable {
     let replica: LookupReplica
     let contents: @Sendable (LookupName) async throws -> LookupAnswer?
@@ -49,7 +49,8 @@ struct LookupRoutes: Sendable {
                 return try response(
                     to: request, try await contents(name), replica.freshnessOfDatabase(freshness), key, bundleID,
                     environment, variant)
-            // Memory already knows that the event is over; this answer is used if the database cannot be asked.
+            // The answer from memory already says that the event is over. If the database cannot be asked, this answer
+            // is sent without the content.
             case .over: answer = (try? await contents(name)) ?? answer
             case .pending, .noSuchVariant, nil: break
             }

@@ -34,7 +34,7 @@ struct Attention: Sendable {
                 ConsolePath.reconciliations(app), [.reconcile(app, .recreate)])
         case .listIncomplete:
             add(
-                .warning, "Apple's list lacked channels that Apple has; nothing was concluded from it. Compare again.",
+                .warning, "Apple's list lacked channels that Apple has, so it was ignored. Reconcile again.",
                 ConsolePath.reconciliations(app), [.reconcile(app, .look)])
         case .ambiguousCreation:
             add(

@@ -8,7 +8,7 @@ package struct ConsoleActivity: Sendable {
         package var environment: APNsEnvironment
         package var word: String
         package var detail: String?
-        /// `nil`: not known yet.
+        /// Whether this replica reaches APNs; `nil`: not known yet.
         package var isFine: Bool?
 
         package init(environment: APNsEnvironment, word: String, detail: String?, isFine: Bool?) {
@@ -20,8 +20,8 @@ package struct ConsoleActivity: Sendable {
     }
 
     package var messages: Int
-    /// When the oldest waiting message was accepted; `nil`: none waits. A message waits if it is due and still has
-    /// unsettled deliveries.
+    /// When the oldest waiting message was accepted; `nil`: no message waits. A message waits if it is due and still
+    /// has unsettled deliveries.
     package var oldestWaiting: Date?
     package var apple: [Apple]
 

@@ -57,7 +57,7 @@ struct Overview: ConsolePage {
         figures = Figure.all(activity, now: visit.now)
         self.quotas = Self.table(sorted)
         let byApp = Dictionary(grouping: samples) { AppEnvironment(bundleID: $0.bundleID, environment: $0.environment) }
-        // If an app uses only one environment, no empty plot is shown for the other.
+        // If an app uses only one environment, no empty plot is shown for the other environment.
         plots = sorted.filter { $0.taken + $0.forecast.peak > 0 || byApp[$0.place] != nil }.prefix(Self.plotted).map {
             quota in QuotaPlot(quota, byApp[quota.place] ?? [], step: span.step, span: span.seconds, now: visit.now)
         }
@@ -91,7 +91,7 @@ extension Overview {
                 Column("Most to come") { quota in
                     [.words("\(Wording.number(quota.forecast.peak)) at"), .moment(quota.forecast.peakAt)]
                 }, Column("Limit exceeded") { [.moment($0.forecast.exceedsAt, else: "not foreseen")] },
-                // The number at the last reconciliation.
+                // The number of channels that Apple listed at the last reconciliation.
                 Column("Apple's list") { quota in
                     [
                         .words(quota.apple.map { Wording.count($0.count, "channel") + "," } ?? "not read yet"),
@@ -111,10 +111,11 @@ extension Overview {
 extension Quota {
     var place: AppEnvironment { AppEnvironment(bundleID: bundleID, environment: environment) }
 
-    /// The places that are taken, by channels and by creations in progress.
+    /// The places that are taken: by existing channels, and by channels that are being created.
     var taken: Int { used + reserved }
 
-    /// A bar of the limit: the places taken now, and the most that the declared events will need in addition.
+    /// A bar of the limit. It shows the places taken now, and the highest number of further places that the declared
+    /// events will need.
     var bar: Bar {
         Bar(
             [(kind: level.rawValue, count: taken), (kind: "foreseen", count: max(0, forecast.peak - taken))],

@@ -1,6 +1,7 @@
 internal import Grandstand
 
-/// A problem of the API in its words, or a problem of the console in the same form.
+/// The problem of a request as the console shows it. Most problems come from the API; some come from the console
+/// itself.
 package struct APIProblem: Error, Sendable, Hashable {
     /// A field of the request, and what is wrong with it.
     package struct Fault: Sendable, Hashable {
@@ -51,7 +52,9 @@ package struct APIProblem: Error, Sendable, Hashable {
             ? APIProblem(
                 status: status, title: "There is one already",
                 detail:
-                    "There is one of this name already. Choose another name, or change the one there is on its page.")
+                    "This name is already used. Choose another name, or open the page of the one that exists and "
+                    + "change it there."
+            )
             : APIProblem(
                 status: status, title: "It was changed meanwhile",
                 detail:

@@ -5,14 +5,14 @@ internal import JSON
 
 /// One action of a form: its address, the scope it requires, and its handler.
 ///
-/// A form's token proves that it is from a page of this session (`FormToken`). Actions that cannot be undone also ask
-/// for the key again. Handlers use the same operations as the API's routes.
+/// A form's token proves that the form is from a page of this session (`FormToken`). Actions that cannot be undone also
+/// ask for the key again. Handlers use the same operations as the API's routes.
 struct ActionRoute: Sendable {
     typealias Handler = @Sendable (Submission) async throws -> PageRoute.Answer
 
     /// The path in Hummingbird's syntax: `/console/keys/:id/revoke`.
     let path: String
-    /// `nil`: every key may send the form, and the operation checks the scope.
+    /// The scope that the action requires; `nil`: every key may send the form, and the operation checks the scope.
     let scope: APIKey.Scope?
     /// Whether the action cannot be undone, so that the form must contain the key in the field `currentKey`.
     let irreversible: Bool
@@ -42,9 +42,8 @@ struct Submission: Sendable {
 
     /// Performs an operation once, however often the form is sent. A repetition gets the first answer.
     ///
-    /// - Parameter recover: given for work in several steps. It returns the answer for an object that an earlier form
-    ///   began to make. If it returns `nil`, the work is done again.
-    ///
+    /// - Parameter recover: given for work in several steps. `recover` returns the answer for an object that an earlier
+    ///   form began to make. If `recover` returns `nil`, the work is done again.
     /// - Throws: `forbidden` if the key does not have the operation's scope; the errors of `work`, which are not
     ///   stored.
     func once<Answer: ContractValue & Sendable>(

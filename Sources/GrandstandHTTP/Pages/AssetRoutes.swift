@@ -2,7 +2,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// `/console/style.css` and `/console/console.js`. They need no session, because the sign-in page uses them.
+/// `/console/style.css` and `/console/console.js`. These files need no session, because the sign-in page uses them.
 struct AssetRoutes: Sendable {
     func add(to router: Router<ConsoleContext>) {
         for (path, type, bytes) in [

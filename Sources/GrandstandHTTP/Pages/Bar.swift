@@ -11,7 +11,7 @@ struct Bar: Sendable, Equatable {
     static let width = 1_000
 
     let parts: [Part]
-    /// The mark's position; `nil`: there is no limit, or it is at the bar's end.
+    /// The mark's position; `nil`: there is no limit, or the limit is at the bar's end.
     let limitX: Int?
     let barText: String
 

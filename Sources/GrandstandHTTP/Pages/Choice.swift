@@ -5,7 +5,7 @@ struct Choice: Sendable {
     let label: String
     let isChosen: Bool
 
-    /// - Parameter label: `nil`: the value.
+    /// - Parameter label: the text that people read; `nil`: `value`.
     init(_ value: String, label: String? = nil, isChosen: Bool) {
         self.value = value
         self.label = label ?? value
@@ -17,7 +17,7 @@ struct Choice: Sendable {
     { Word.allCases.map { Choice($0.rawValue, isChosen: $0 == chosen) } }
 
     /// How long the old secret stays valid after a rotation, in seconds.
-    static let overlaps = [
+    static let oldSecretLifetimes = [
         Choice("0", label: "not at all", isChosen: false), Choice("3600", label: "an hour", isChosen: false),
         Choice("86400", label: "a day", isChosen: true), Choice("604800", label: "a week", isChosen: false),
     ]

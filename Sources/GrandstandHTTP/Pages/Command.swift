@@ -6,7 +6,7 @@ internal import Grandstand
 struct Command: Sendable, Equatable {
     /// What the command does.
     let what: String
-    /// The line, quoted for a POSIX shell.
+    /// The command line, quoted for a POSIX shell.
     let line: String
 
     init(_ what: String, _ words: [String]) {
@@ -24,8 +24,8 @@ struct Command: Sendable, Equatable {
         Command(doing.label, ["reconcile", app.bundleID.rawValue, app.environment.rawValue] + doing.flags)
     }
 
-    /// A word quoted for a POSIX shell. Text with control characters is replaced by `…`, and a person has to fill it
-    /// in.
+    /// A word quoted for a POSIX shell. Text with control characters is replaced by `…`, and a person has to fill in
+    /// the text.
     static func quoted(_ word: String) -> String {
         guard word.unicodeScalars.allSatisfy({ !HTMLText.isDeceptive($0) }) else { return "'…'" }
         let plain = word.utf8.allSatisfy { byte in

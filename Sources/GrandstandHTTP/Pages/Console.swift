@@ -99,7 +99,8 @@ package struct Console: Sendable {
             AppPages(operations: d.appOperations, contents: stores.contentTypes),
             ChannelPages(apps: stores.apps, channels: stores.channels),
             ChannelForms(apps: stores.apps, channels: stores.channels, operations: d.channelOperations),
-            // These come before the reports, because a report's ID has the same position in the path.
+            // These routes come before `ReconciliationPages`: in the paths of these routes, `run` has the same position
+            // as a report's ID in the paths of `ReconciliationPages`.
             ReconciliationForms(
                 apps: stores.apps, operations: d.reconciliationOperations, limits: d.settings.reconciliationLimits),
             ReconciliationPages(apps: stores.apps, store: stores.reconciliations),

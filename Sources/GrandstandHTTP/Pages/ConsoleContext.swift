@@ -9,44 +9,45 @@ package struct ConsoleSource: RequestContextSource, Sendable {
     let requestID: String
     /// Shared with the surrounding API, so that its metrics contain the page's path.
     let endpointPath: EndpointPath
-    let door: ConsoleDoor
+    let access: ConsoleAccess
 
-    package init(logger: Logger, requestID: String, endpointPath: EndpointPath, door: ConsoleDoor) {
+    package init(logger: Logger, requestID: String, endpointPath: EndpointPath, access: ConsoleAccess) {
         self.logger = logger
         self.requestID = requestID
         self.endpointPath = endpointPath
-        self.door = door
+        self.access = access
     }
 }
 
 /// The functions of the surrounding API that the console needs for one request.
-package struct ConsoleDoor: Sendable {
+package struct ConsoleAccess: Sendable {
     package typealias Once =
         @Sendable (
             _ name: String, SignedIn, _ recover: FormRecovery?, _ work: @escaping @Sendable () async throws -> [UInt8]
         ) async throws -> [UInt8]
 
-    /// The key with this secret. Throws `unauthenticated`, which counts as a failure of the caller's address, and
-    /// `rate-limited`.
+    /// Returns the key with this secret. Throws `unauthenticated`, which counts as a failure of the caller's address,
+    /// and `rate-limited`.
     let identify: @Sendable (_ secret: String) async throws -> APIKey
     /// Counts a request of a key; throws `rate-limited`.
-    let resume: @Sendable (APIKey) throws -> Void
+    let countRequest: @Sendable (APIKey) throws -> Void
     /// Counts a wrong secret against the caller's address. Returns a problem with the detail, or `rate-limited` after
     /// too many failures.
     let refusal: @Sendable (_ detail: String) -> Problem
     /// Performs a form's work once, and stores its answer under a name, encrypted for the session.
     let once: Once
-    /// The answer that was stored for a session whose key has ended. Throws `unauthenticated` if there is none.
+    /// Returns the answer that was stored for a session whose key has ended. Throws `unauthenticated` if no answer was
+    /// stored.
     let answered: @Sendable (_ name: String, PastSession) async throws -> [UInt8]
 
     package init(
         identify: @escaping @Sendable (_ secret: String) async throws -> APIKey,
-        resume: @escaping @Sendable (APIKey) throws -> Void, refusal: @escaping @Sendable (String) -> Problem,
+        countRequest: @escaping @Sendable (APIKey) throws -> Void, refusal: @escaping @Sendable (String) -> Problem,
         once: @escaping Once,
         answered: @escaping @Sendable (_ name: String, PastSession) async throws -> [UInt8]
     ) {
         self.identify = identify
-        self.resume = resume
+        self.countRequest = countRequest
         self.refusal = refusal
         self.once = once
         self.answered = answered

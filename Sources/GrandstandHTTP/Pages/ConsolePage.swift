@@ -1,7 +1,8 @@
 internal import Grandstand
 
-/// The data of one page. Templates read its stored properties by name. If a nested value lacks a name, Mustache looks
-/// for it in the enclosing values, so each property that may be `nil` needs a unique name.
+/// The data of one page. Templates read its stored properties by name. If a nested value has no property with the name
+/// that the template uses, Mustache looks for this name in the enclosing values, so each property that may be `nil`
+/// needs a unique name.
 ///
 /// With scripts, only the elements marked `data-live="name"` are replaced when the page is fetched again.
 protocol ConsolePage: Sendable {
@@ -9,7 +10,7 @@ protocol ConsolePage: Sendable {
     var title: String { get }
     /// Seconds after which the page reloads itself; `nil`: never.
     var refresh: Int? { get }
-    /// The event whose changes make the script fetch the page at once; `nil`: no event does.
+    /// The event whose changes make the script fetch the page at once; `nil`: no event has this effect.
     var liveEvent: EventKey? { get }
 }
 

@@ -6,13 +6,14 @@ internal import Grandstand
 extension ConsolePath {
     static let season = Console.path + "/season"
     static let newEvent = season + "/declare"
-    /// An action on an event: `preview`, `send`, `cancel`, `reopen`, `start`, `stop`, `move`.
+    /// The path of an action on an event. The action is `preview`, `send`, `cancel`, `reopen`, `start`, `stop` or
+    /// `move`.
     static func event(_ key: EventKey, _ verb: String) -> String { event(key) + "/" + verb }
 
     /// The page of the event, with a prefilled form for the next message.
     ///
     /// - Parameters:
-    ///   - broadcast: the message that fills the form; `nil`: the newest.
+    ///   - broadcast: the message whose values fill the form; `nil`: the newest message.
     ///   - message: `update` or `end`.
     static func composer(_ key: EventKey, from broadcast: UUID? = nil, _ message: String? = nil) -> String {
         link(event(key), [("from", broadcast?.uuidString.lowercased()), ("event", message)]) + "#compose"
@@ -22,14 +23,15 @@ extension ConsolePath {
         event(key, "broadcasts/\(broadcast.uuidString.lowercased())/withdraw")
     }
 
-    /// An action on a channel: `verify`, `delete`, `force-delete`.
+    /// The path of an action on a channel. The action is `verify`, `delete` or `force-delete`.
     static func channel(_ id: UUID, of app: AppEnvironment, _ verb: String) -> String {
         channels(app) + "/\(id.uuidString.lowercased())/\(verb)"
     }
 
     static func channels(_ app: AppEnvironment, _ verb: String) -> String { channels(app) + "/" + verb }
 
-    /// The form that runs a reconciliation: `look`, `apply`, `adopt`, `delete-unmanaged`, `recreate`.
+    /// The path of the form that runs a reconciliation. Its kind is `look`, `apply`, `adopt`, `delete-unmanaged` or
+    /// `recreate`.
     static func reconciling(_ app: AppEnvironment, _ doing: Reconciling) -> String {
         reconciliations(app) + "/run/" + doing.rawValue
     }

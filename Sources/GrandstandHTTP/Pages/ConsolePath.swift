@@ -54,7 +54,8 @@ enum ConsolePath {
         link(signIn, [("next", target == overview ? nil : target)])
     }
 
-    /// The page after signing in. It is always a page of the console, even if the link's `next` is another address.
+    /// The page that is shown after signing in. This is always a page of the console, even if the link's `next` is
+    /// another address.
     static func returning(to target: String?) -> String {
         guard let target, target.hasPrefix(Console.path),
             target.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }),

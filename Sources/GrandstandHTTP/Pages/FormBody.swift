@@ -5,8 +5,8 @@ internal import NIOCore
 
 /// Reads the body of a form.
 enum FormBody {
-    /// The maximum number of fields in a form. No page has nearly as many, and a refused form shows all of its fields
-    /// again.
+    /// The maximum number of fields in a form. No page has nearly as many fields. The limit also bounds the answer to a
+    /// refused form, which shows all fields again.
     static let maximumFields = 500
 
     /// - Throws: `unsupported-media-type`, `body-too-large`, `invalid-request`.

@@ -7,7 +7,7 @@ internal import JSON
 struct FormFields: Sendable, Equatable {
     struct Entry: Sendable, Equatable {
         let name: String
-        /// As it was typed.
+        /// The value as it was typed.
         let value: String
     }
 
@@ -82,7 +82,7 @@ struct FormFields: Sendable, Equatable {
 }
 
 extension String {
-    /// Without white space at both ends, which pasted text often has.
+    /// The text without white space at both ends, which pasted text often has.
     var trimmed: String {
         let start = drop { $0.isWhitespace }
         return String(String(start.reversed()).drop { $0.isWhitespace }.reversed())

@@ -7,7 +7,7 @@ enum FormOrigin {
     ///   - site: `Sec-Fetch-Site`, which browsers send over HTTPS and to localhost.
     ///   - origin: `Origin`, which browsers send with every POST.
     ///   - authority: the host and port of the request.
-    ///   - isHTTPS: whether the page is known to be from HTTPS. Then an origin with `http` is another site.
+    ///   - isHTTPS: whether the page is known to be from HTTPS. If it is, an origin with `http` is another site.
     static func isOurs(site: String?, origin: String?, authority: String?, isHTTPS: Bool = false) -> Bool {
         if let site { return site == "same-origin" || site == "none" }
         // A client without `Origin` is not a browser, so there is no user whose cookie could be misused.

@@ -1,4 +1,4 @@
-/// Why a form was refused: the problem, and the fields to correct. It is shown with the form.
+/// Why a form was refused: the problem, and the fields to correct. The page shows this refusal with the form.
 struct FormRefusal: Sendable {
     let said: String
     let faults: [APIProblem.Fault]

@@ -15,7 +15,7 @@ extension FormFields {
         }
     }
 
-    /// The version that the form was made from. A form without one changes whatever version there is.
+    /// The version that the form was made from. A form without a version is applied to whatever version the object has.
     var version: WriteCondition {
         guard let etag = self["etag"] ?? self["version"] else { return .none }
         return .versions(Set([Int(etag.filter { $0 != "\"" })].compactMap(\.self)))
@@ -23,7 +23,8 @@ extension FormFields {
 }
 
 extension JSONWriter {
-    /// `bundleIds`, from text separated by commas or spaces. Without any, the member is left out, which means all apps.
+    /// Writes `bundleIds`, from text separated by commas or spaces. If the text has no bundle ID, the member is left
+    /// out, which means all apps.
     mutating func member(apps text: String?) {
         let apps = (text ?? "").split { $0 == "," || $0.isWhitespace }.map(String.init)
         if !apps.isEmpty { member("bundleIds", apps) }
@@ -31,8 +32,8 @@ extension JSONWriter {
 }
 
 extension JSONValue {
-    /// A body as JSON. The code that reads an API operation's body also reads this one, so forms are refused in the
-    /// same words as API requests.
+    /// A body as JSON. The code that reads the body of an API operation also reads this body, so forms are refused in
+    /// the same words as API requests.
     static func body(_ members: (inout JSONWriter) -> Void) throws(Problem) -> JSONValue {
         var json = JSONWriter()
         json.object(members)
@@ -42,7 +43,7 @@ extension JSONValue {
     /// The text of a member; empty if the member is absent.
     func text(_ name: String) -> String { self[name]?.string ?? "" }
 
-    /// The time of a member.
+    /// The time that a member contains; `nil` if the member is absent.
     func moment(_ name: String) -> Moment? { self[name]?.string.map(Moment.init(iso:)) }
 
     func texts(_ name: String) -> [String] { (self[name]?.elements ?? []).compactMap(\.string) }

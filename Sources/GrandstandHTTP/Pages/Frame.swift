@@ -4,12 +4,12 @@ internal import Grandstand
 /// The parts of a page that all pages share.
 struct Frame: Sendable {
     let title: String
-    /// `nil` if nobody is signed in.
+    /// The key that is signed in; `nil` if nobody is signed in.
     let visitor: Visitor?
     let refresh: Refresh?
     /// The stream that tells the page's script about changes; `nil` if the page does not refresh itself.
     let liveSource: String?
-    /// A sentence about the action just before.
+    /// A sentence about the action that was performed just before.
     let notice: String?
     /// The token of every form; a placeholder until the page is sent.
     let token = RenderedPage.tokenPlace
@@ -25,7 +25,7 @@ struct Frame: Sendable {
     }
 }
 
-/// The key that is signed in, and the pages that it may open.
+/// The key that is signed in, and the pages that this key may open.
 struct Visitor: Sendable {
     struct Link: Sendable {
         let label: String
@@ -56,7 +56,7 @@ struct Visitor: Sendable {
     }
 }
 
-/// The reload interval of a page, and the link that turns it off, because readers who need more time must be able to
+/// The reload interval of a page, and the link that turns reloading off. Readers who need more time must be able to
 /// stop it.
 struct Refresh: Sendable {
     let seconds: Int

@@ -1,7 +1,7 @@
 internal import Mustache
 
-/// Escapes text for HTML. Mustache's own escaping works on characters, in which a quote followed by a combining accent
-/// is not a quote. Browsers work on scalars and see a quote there.
+/// Escapes text for HTML. Mustache's own escaping compares Swift characters. To Swift, a quote followed by a combining
+/// accent is one character, so Mustache does not escape the quote. But browsers read Unicode scalars and see a quote.
 struct HTMLText: MustacheContentType {
     static let name = "CONSOLE"
 
@@ -27,7 +27,8 @@ struct HTMLText: MustacheContentType {
         return escaped
     }
 
-    /// Control characters, and characters that override or isolate the text's direction (Unicode TR9, 2.1 to 2.4).
+    /// Control characters except tab and line feed, separators of lines and paragraphs, invisible characters such as
+    /// U+200B, and characters that embed, override or isolate the text's direction (Unicode TR9, 2.1 to 2.4).
     static func isDeceptive(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09, 0x0A: false

@@ -2,14 +2,14 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Synchronization
 
-/// The pages that scripts fetch after a change. Each is made once for all viewers with the same key and page, and kept
-/// for a second.
+/// The pages that scripts fetch after a change. Each page is made once for all viewers with the same key, and kept for
+/// a second.
 final class LivePages: Sendable {
     struct Name: Hashable {
         let key: UUID
         /// The path and the query.
         let uri: String
-        /// The tag of the change that the viewers were told of.
+        /// The tag of the change that was reported to the viewers.
         let change: String
     }
 
@@ -18,7 +18,7 @@ final class LivePages: Sendable {
         let until: Date
     }
 
-    /// The maximum number of pages that are kept, and for how many seconds each is kept.
+    /// `capacity`: the maximum number of pages that are kept. `lifetime`: the seconds for which each page is kept.
     private static let capacity = 256
     private static let lifetime: TimeInterval = 1
 

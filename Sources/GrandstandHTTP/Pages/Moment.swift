@@ -2,10 +2,10 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import JSON
 
-/// A time for people and machines, in UTC. The script `console.js` shows it in the reader's zone, also within a
+/// A time for people and machines, in UTC. The script `console.js` shows the time in the reader's zone, also within a
 /// sentence that contains `text`.
 struct Moment: Sendable, Equatable {
-    /// RFC 3339.
+    /// The time in RFC 3339 format.
     let iso: String
     /// `2026-11-21 20:45 UTC`, with seconds where they matter.
     let text: String

@@ -19,16 +19,16 @@ extension PageResponder {
         var session: SessionSecret?
         var fields: FormFields?
         do {
-            let signedIn = try await sessions.signedIn(text, isUse: true)
+            let signedIn = try await sessions.signedIn(text, extendsSession: true)
             session = signedIn.session
             visitor = Visitor(key: signedIn.key, path: back)
-            let door = context.source.door
-            try door.resume(signedIn.key)
+            let access = context.source.access
+            try access.countRequest(signedIn.key)
             try Self.check(signedIn.key, for: route.scope)
             let read = try await FormBody.fields(of: request, upTo: route.bodyLimit)
             fields = read
             let token = try token(read, signedIn)
-            if route.irreversible { try await confirm(read, signedIn, door) }
+            if route.irreversible { try await confirm(read, signedIn, access) }
             let visit = visit(signedIn, request, context)
             let answer = try await route.handler(Submission(visit: visit, fields: read, token: token))
             return response(to: outcome(answer, visit, request), signedIn, request)
@@ -45,10 +45,10 @@ extension PageResponder {
         }
     }
 
-    /// Shows the answer to this form again, although the session's key has ended since. This happens if somebody
-    /// rotates the key they are signed in with and the form is sent twice, by a double click or by reloading the
-    /// answer. Nothing is performed. To get the answer, the same session must send the same form with the same fields,
-    /// including the key.
+    /// Shows the answer to this form again, although the session's key has ended since. This case occurs if somebody
+    /// rotates the key of their own session and the form is sent twice, by a double click or by reloading the answer.
+    /// The action is not performed again. To get the answer, the same session must send the same form with the same
+    /// fields, including the key.
     private func again(
         _ route: ActionRoute, _ text: String, _ read: FormFields?, _ request: Request, _ context: ConsoleContext
     ) async -> Response? {
@@ -62,7 +62,7 @@ extension PageResponder {
         let visit = Visit(
             key: .over(past.key), query: FormFields([]), path: request.uri.path, parameters: context.parameters,
             now: now(),
-            once: { [door = context.source.door] name, _, _ in try await door.answered(name, past) })
+            once: { [access = context.source.access] name, _, _ in try await access.answered(name, past) })
         let answer = try? await route.handler(Submission(visit: visit, fields: fields, token: token))
         guard case .page(let page)? = answer else { return nil }
         return Self.response(render(page, nil), session: nil, now: now())
@@ -88,27 +88,29 @@ extension PageResponder {
     }
 
     /// Checks the key in the form, for actions that cannot be undone.
-    private func confirm(_ fields: FormFields, _ signedIn: SignedIn, _ door: ConsoleDoor) async throws {
+    private func confirm(_ fields: FormFields, _ signedIn: SignedIn, _ access: ConsoleAccess) async throws {
         guard let secret = fields["currentKey"] else {
             throw APIProblem(
                 status: 422, title: "The key is missing",
                 detail: "This cannot be undone, so enter the key again that you signed in with. Nothing was sent.")
         }
         do {
-            let key = try await door.identify(secret)
+            let key = try await access.identify(secret)
             guard key.id == signedIn.key.id else {
-                throw door.refusal("That is another key than the one you signed in with.")
+                throw access.refusal("That is another key than the one you signed in with.")
             }
         } catch let problem as Problem where [.unauthenticated, .rateLimited].contains(problem.kind) {
-            // The same form may have ended the key in the meantime.
-            _ = try await sessions.signedIn(signedIn.secret, isUse: false)
+            // If the form was sent twice, the first request may have ended the key. In this case, `signedIn` throws
+            // `unauthenticated`.
+            _ = try await sessions.signedIn(signedIn.secret, extendsSession: false)
             throw APIProblem(
                 status: problem.kind == .rateLimited ? 429 : 403, title: "The key is wrong",
                 detail: "\(problem.detail) Nothing was sent.", retryAfter: problem.retryAfter)
         }
     }
 
-    /// The page that contained the form, from `Referer` if that is a page of this server; otherwise the overview.
+    /// The page that contained the form. It is the page in `Referer` if that page is of this server, and otherwise the
+    /// overview.
     private static func back(_ request: Request) -> String {
         let referrer = request.headers[.referer] ?? ""
         guard let start = referrer.firstRange(of: "://")?.upperBound,
@@ -118,7 +120,7 @@ extension PageResponder {
         return ConsolePath.returning(to: String(referrer[slash...]))
     }
 
-    /// The refusal of a form that another site sent. It is not counted as an attempt with a wrong key.
+    /// The refusal of a form that another site sent. Such a form is not counted as an attempt with a wrong key.
     static func foreign(_ advice: String) -> APIProblem {
         APIProblem(
             status: 403, title: "This form is not of this server",
@@ -127,7 +129,7 @@ extension PageResponder {
 }
 
 extension APIKey {
-    /// Stands for a key that is no longer valid, where only its ID is needed.
+    /// Replaces a key that is no longer valid, where only the ID of the key is needed.
     fileprivate static func over(_ id: UUID) -> APIKey {
         let past = Date(timeIntervalSince1970: 0)
         return APIKey(id: id, name: "", scopes: [], reach: .only([]), prefix: "", createdAt: past, revokedAt: past)

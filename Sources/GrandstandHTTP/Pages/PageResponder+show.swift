@@ -13,7 +13,7 @@ extension PageResponder {
         var visitor: Visitor?
         var session: SessionSecret?
         do {
-            let signedIn = try await sessions.signedIn(text, isUse: change == nil)
+            let signedIn = try await sessions.signedIn(text, extendsSession: change == nil)
             session = signedIn.session
             visitor = Visitor(key: signedIn.key, path: request.uri.path)
             try Self.check(signedIn.key, for: route.scope)
@@ -41,15 +41,15 @@ extension PageResponder {
     private func outcome(
         of route: PageRoute, _ signedIn: SignedIn, _ request: Request, _ context: ConsoleContext
     ) async throws -> Outcome {
-        try context.source.door.resume(signedIn.key)
+        try context.source.access.countRequest(signedIn.key)
         let visit = visit(signedIn, request, context)
         _ = try visit.query.storable()
         let notice = Self.notice(in: request).flatMap { Notice.text($0, for: signedIn.session) }
         return outcome(try await route.handler(visit), visit, request, notice: notice)
     }
 
-    /// The notice for this page. There is none if a script fetches the page, because other viewers get the same copy
-    /// (`LivePages`).
+    /// The notice for this page. If a script fetches the page, there is no notice, because other viewers get the same
+    /// copy of the page (`LivePages`).
     private static func notice(in request: Request) -> String? {
         request.headers[.grandstandLive] == nil ? SessionCookie.value(SessionCookie.noticeName, in: request) : nil
     }
@@ -58,8 +58,8 @@ extension PageResponder {
         Visit(
             key: signedIn.key, query: FormFields(request.uri.query ?? ""), path: request.uri.path,
             parameters: context.parameters, now: now(),
-            once: { [door = context.source.door] name, recover, work in
-                try await door.once(name, signedIn, recover, work)
+            once: { [access = context.source.access] name, recover, work in
+                try await access.once(name, signedIn, recover, work)
             })
     }
 
@@ -69,7 +69,7 @@ extension PageResponder {
         let visitor = Visitor(key: visit.key, path: visit.path)
         switch answer {
         case .page(let page):
-            // The answer to a form does not reload itself, because that would send the form again.
+            // The answer to a form does not reload itself, because a reload would send the form again.
             let refresh = (request.method == .post ? nil : page.refresh).map { seconds in
                 Refresh(
                     seconds: seconds, path: visit.path, query: request.uri.query,

@@ -31,7 +31,7 @@ struct PageResponder: Sendable {
 
     /// The sign-in page after a session has ended.
     ///
-    /// - Parameter next: the page after signing in.
+    /// - Parameter next: the page that is shown after signing in.
     func signedOut(_ problem: Problem, next: String, _ request: Request, nothingSent: Bool = false) -> Response {
         let fault = "You were signed out: \(problem.detail)" + (nothingSent ? " Nothing was sent." : "")
         var response = signIn(SignIn(returningTo: next, fault: fault), status: .unauthorized)
@@ -92,8 +92,8 @@ struct PageResponder: Sendable {
             body: ResponseBody(byteBuffer: page.body(token: session.map { FormToken.text(for: $0, now: now) } ?? "")))
     }
 
-    /// Allows one stylesheet, one script and forms, all from this server and none inline. It allows nothing from other
-    /// servers, and no other site may put a page into a frame.
+    /// The policy allows one stylesheet, one script and forms, all from this server and none of them inline. It allows
+    /// nothing from other servers, and no other site may put a page into a frame.
     static let contentSecurityPolicy =
         "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; "
         + "base-uri 'none'; frame-ancestors 'none'"
@@ -109,7 +109,7 @@ struct PageResponder: Sendable {
     }
 }
 
-/// Makes pages of errors that no route has handled.
+/// Turns errors that no route has handled into pages.
 struct ErrorPages: RouterMiddleware {
     typealias Context = ConsoleContext
 

@@ -16,7 +16,7 @@ struct PageRoute: Sendable {
 
     /// The path in Hummingbird's syntax: `/console/events/:key`.
     let path: String
-    /// `nil`: every key may see the page.
+    /// The scope that the page requires; `nil`: every key may see the page.
     let scope: APIKey.Scope?
     let handler: Handler
 

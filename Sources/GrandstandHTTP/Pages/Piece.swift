@@ -15,7 +15,7 @@ enum Piece: Sendable, Equatable {
     /// A link whose text is a time.
     case dated(DatedLink)
     case time(Moment)
-    /// A state. Its word also selects the colour.
+    /// A state. The word of the state also selects the colour.
     case state(String)
     case level(Level)
     case bar(Bar)
@@ -69,7 +69,7 @@ enum Piece: Sendable, Equatable {
         key.map { Piece.link($0.rawValue, ConsolePath.event($0)) } ?? .words(words)
     }
 
-    /// Whether it shows nothing.
+    /// Whether the piece shows nothing.
     var isEmpty: Bool {
         switch self {
         case .words(let text), .line(let text), .quoted(let text), .code(let text), .state(let text): text.isEmpty
@@ -78,8 +78,8 @@ enum Piece: Sendable, Equatable {
     }
 }
 
-/// Lets templates find a piece under the name of its kind. For the name of another kind it returns `false`, so that
-/// Mustache does not look in the enclosing values.
+/// Lets templates find a piece under the name of its kind. For the name of another kind, the lookup returns `false`, so
+/// that Mustache does not look in the enclosing values.
 extension Piece: MustacheParent {
     static let kinds: Set = [
         "words", "line", "quoted", "code", "link", "dated", "time", "state", "level", "bar", "form",
@@ -117,5 +117,5 @@ struct Fact: Sendable {
 
 extension [Fact] {
     /// The facts that have a value.
-    var said: [Fact] { filter { !$0.pieces.isEmpty } }
+    var nonEmpty: [Fact] { filter { !$0.pieces.isEmpty } }
 }

@@ -6,7 +6,7 @@ struct Question: ConsolePage {
     let title: String
     /// The explanation, one sentence per element.
     let words: [String]
-    /// Facts for the decision.
+    /// Facts that help to decide.
     let facts: [Fact]
     /// The answers; each is a button.
     let choices: [Option]

@@ -20,8 +20,9 @@ enum ReadableJSON {
         return escaped(String(decoding: compact.prefix(500), as: UTF8.self))
     }
 
-    /// JSON text in which characters that are invisible or change the text's direction are escaped, such as `\\u202e`.
-    /// The meaning is the same, and a form sends it back unchanged.
+    /// JSON text in which characters that are invisible or change the text's direction are escaped, for example as
+    /// `\u202e`. The JSON's meaning stays the same. If a form shows the escaped text, the browser sends the escaped
+    /// text back unchanged.
     static func escaped(_ json: String) -> String {
         guard json.unicodeScalars.contains(where: HTMLText.isDeceptive) else { return json }
         var text = ""
@@ -66,7 +67,8 @@ enum ReadableJSON {
 }
 
 extension JSONValue {
-    /// Whether one of its values needs separate lines.
+    /// Whether this value is an array or object with at least one value in it. An array that contains such a value is
+    /// written on separate lines.
     fileprivate var isNested: Bool {
         switch kind {
         case .array(let elements): !elements.isEmpty

@@ -16,7 +16,7 @@ struct RefusedForm: ConsolePage {
     let action: String
     let fields: [Field]
     let asksForKey: Bool
-    /// The record was changed after the page was made, so the form would be refused again.
+    /// Whether the record was changed after the page was made. If so, the form would be refused again.
     let isOutdated: Bool
     let back: String
 

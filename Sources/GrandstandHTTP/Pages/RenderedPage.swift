@@ -1,10 +1,10 @@
 internal import FoundationEssentials
 internal import NIOCore
 
-/// A page's bytes without the tokens of its forms. Each session has its own tokens; the rest is made once for many
-/// sessions.
+/// A page's bytes without the tokens of its forms. Each session has its own tokens; the rest of the page is made once
+/// for many sessions.
 struct RenderedPage: Sendable {
-    /// The placeholder of a token. Nobody outside this process knows it, so no other text contains it.
+    /// The placeholder of a token. Nobody outside this process knows the placeholder, so no other text contains it.
     static let tokenPlace = "token-\(UUID().uuidString)"
 
     private let parts: [ArraySlice<UInt8>]

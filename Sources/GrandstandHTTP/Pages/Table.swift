@@ -9,7 +9,7 @@ struct Table: Sendable {
     struct Cell: Sendable {
         let label: String
         let isNumber: Bool
-        /// The first cell of a row is its heading.
+        /// Whether this cell is the heading of its row. The first cell of a row is the heading.
         let isHead: Bool
         let pieces: [Piece]
     }
@@ -23,7 +23,7 @@ struct Table: Sendable {
     let isWide: Bool
     let headings: [Heading]
     let rows: [Row]
-    /// The number of all records, including those left out.
+    /// The number of all records, including the records left out.
     let count: String
     /// A sentence with the number of records left out; `nil`: all are shown.
     let remainder: String?

@@ -1,4 +1,4 @@
-/// The tags of a Mustache template, for checks before it is used.
+/// The tags of a Mustache template. They are checked before the template is used.
 struct TemplateTags {
     /// The text between the braces, in order: `#rows`, `>time`, `name`.
     let tags: [String]
@@ -18,7 +18,7 @@ struct TemplateTags {
         tags.filter { $0.hasPrefix(">") || $0.hasPrefix("<") }.map { String($0.dropFirst()).trimmed }
     }
 
-    /// Whether a tag disables escaping. No template may have one.
+    /// Whether a tag disables escaping. No template may have such a tag.
     var hasUnescaped: Bool { tags.contains { $0.hasPrefix("{") || $0.hasPrefix("&") || $0.hasPrefix("=") } }
 
     private static func next(in text: Substring) -> (Substring.Index, Substring.Index)? {

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Hummingbird
 
-/// One request with its key. It checks that the key may access the app in the path, like the API.
+/// One request with its key. Like the API, it checks that the key may access the app in the path.
 struct Visit: Sendable {
     let key: APIKey
     let query: FormFields
@@ -10,7 +10,7 @@ struct Visit: Sendable {
     let path: String
     let parameters: Parameters
     let now: Date
-    /// Performs a form's work once, and stores its answer under a name (`ConsoleDoor.once`).
+    /// Performs a form's work once, and stores its answer under a name (`ConsoleAccess.once`).
     let once: Once
 
     typealias Once =
@@ -38,7 +38,7 @@ struct Visit: Sendable {
     /// - Throws: `invalid-request`, `forbidden`.
     func chosenApp() throws(Problem) -> BundleID? {
         guard let bundleID = try query.read("bundleId", BundleID.rule, BundleID.init) else { return nil }
-        try requireCover(of: bundleID)
+        try requireAccess(to: bundleID)
         return bundleID
     }
 

@@ -18,7 +18,7 @@ enum Wording {
         "\(number(value)) \(value == 1 ? singular : plural ?? singular + "s")"
     }
 
-    /// `2 active, 1 failed`, in the order of first mention.
+    /// Counts equal words, as in `2 active, 1 failed`, in the order in which the words first occur.
     static func tally(_ words: [String]) -> String {
         var order: [String] = []
         var counts: [String: Int] = [:]

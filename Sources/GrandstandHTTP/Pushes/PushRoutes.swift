@@ -47,7 +47,7 @@ struct PushRoutes: Sendable {
         guard isWithdrawn else {
             throw Problem(
                 .pushSent,
-                "This push was sent, or its time ran out; it cannot be withdrawn. Send a newer update instead.")
+                "This push was sent, or it expired; it cannot be withdrawn. Send a newer update instead.")
         }
         return .noContent
     }

@@ -25,7 +25,7 @@ struct QuotaHistoryRoutes: Sendable {
                 "This has more than \(QuotaHistory.maximum) samples. Ask for a longer step, a shorter time, or one app.",
                 at: "step", "A longer step gives fewer samples.")
         }
-        // The answer depends on `Accept`, so caches must keep both forms apart.
+        // The format of the answer depends on `Accept`, so caches must store JSON and CSV separately.
         let headers: HTTPFields = [.vary: "Accept"]
         let accepted = MediaRanges(request.headers[.accept] ?? "*/*")
         guard accepted.weight(of: "text/csv") > accepted.weight(of: "application/json") else {
@@ -37,7 +37,7 @@ struct QuotaHistoryRoutes: Sendable {
         return response
     }
 
-    /// RFC 4180. No value needs quoting: bundle IDs have neither commas nor quotes.
+    /// The samples as CSV (RFC 4180). No value needs quoting: bundle IDs have neither commas nor quotes.
     private static func csv(_ samples: [QuotaSample]) -> String {
         samples.reduce(into: "bundleId,environment,at,used,reserved,peak,limit,created,deleted\r\n") { text, sample in
             let words = [

@@ -4,7 +4,7 @@ internal import Grandstand
 internal import JSON
 
 /// A drawing and a table of an app's channel places in one environment: the past, now, the forecast from declared
-/// events, and the limit. It is a pure function of its values.
+/// events, and the limit. The plot is a pure function of the values that `init` gets.
 struct QuotaPlot: Sendable {
     /// Samples in a row without a gap.
     struct Line: Sendable {
@@ -15,7 +15,8 @@ struct QuotaPlot: Sendable {
     struct Tick: Sendable {
         let position: Int
         let text: String
-        /// RFC 3339, so that the page's script can show the reader's zone; `nil` for a number of channels.
+        /// The time in RFC 3339 format, so that the page's script can show it in the reader's zone; `nil` for a number
+        /// of channels.
         let iso: String?
     }
 
@@ -31,12 +32,13 @@ struct QuotaPlot: Sendable {
     let history: [Line]
     let forecast: Line
     let nowX: Int
-    /// `nil`: the limit is so high that the curve would be flat. The heading names it.
+    /// The position of the limit's line; `nil`: the limit is so far above the curve that a line for the limit would
+    /// make the curve flat. In this case, the legend names the limit.
     let limitY: Int?
     let limitText: String
     let valueTicks: [Tick]
     let timeTicks: [Tick]
-    /// The same numbers as a table.
+    /// The numbers of the drawing as a table.
     let numbers: Table
 
     private static let width = 720
@@ -46,8 +48,8 @@ struct QuotaPlot: Sendable {
 
     /// - Parameters:
     ///   - samples: the samples of the app and environment, the oldest first.
-    ///   - step: seconds between two samples. Samples that are further apart have a gap between them.
-    ///   - span: the seconds shown before `now`, and also after it.
+    ///   - step: seconds between two samples. If two samples are further apart, the drawing has a gap between them.
+    ///   - span: the seconds shown before `now`, and also after `now`.
     init(_ quota: Quota, _ samples: [QuotaSample], step: Int, span: TimeInterval, now: Date) {
         let app = quota.place
         let taken = quota.taken
@@ -99,7 +101,7 @@ struct QuotaPlot: Sendable {
 
     private typealias Point = (at: Date, count: Int)
 
-    /// Splits the samples where some are missing, so that no line is drawn over the gap.
+    /// Splits the samples where samples are missing, so that no line is drawn over the gap.
     private static func runs(_ points: [Point], gap: Double) -> [[Point]] {
         var runs: [[Point]] = []
         for point in points {
@@ -112,7 +114,7 @@ struct QuotaPlot: Sendable {
         return runs
     }
 
-    /// A step curve: a count stays the same until the next one.
+    /// A step curve: a count stays the same until the next count.
     private static func stairs(_ points: [Point], until end: Date) -> [Point] {
         var stairs: [Point] = []
         for point in points {
@@ -129,7 +131,7 @@ struct QuotaPlot: Sendable {
         return points.enumerated().filter { $0.offset.isMultiple(of: stride) }.map(\.element)
     }
 
-    /// Rounds up to 1, 2, 4, 6, 8 or 10 times a power of ten, and to 2 at least. The result is always even, because the
+    /// Rounds up to 1, 2, 4, 6, 8 or 10 times a power of ten. The result is at least 2. It is always even, because the
     /// axis also has a label at half of it.
     private static func roundUp(_ value: Int) -> Int {
         var unit = 1
@@ -138,7 +140,7 @@ struct QuotaPlot: Sendable {
         return max(2, rounded)
     }
 
-    /// `20:45` if the span is a day at most, otherwise `11-21`; UTC.
+    /// The time as `20:45` if the span is a day or shorter, otherwise the date as `11-21`, both in UTC.
     private static func label(_ date: Date, span: TimeInterval) -> String {
         let text = RFC3339.text(date)
         return span <= 86_400 ? String(text.dropFirst(11).prefix(5)) : String(text.dropFirst(5).prefix(5))

@@ -4,7 +4,7 @@ internal import Grandstand
 internal import GrandstandContract
 internal import Hummingbird
 
-/// `/v1/quotas`: how much of each app's limit is used, and when it will be exceeded.
+/// `/v1/quotas`: how much of each app's limit is used, and when the app will exceed its limit.
 struct QuotaRoutes: Sendable {
     let channels: any ChannelStore
     let tenure: ChannelTenure
@@ -12,7 +12,7 @@ struct QuotaRoutes: Sendable {
 
     var routes: [Route] { [Route(.listQuotas, list)] }
 
-    /// Sorted by bundle ID, with both environments of an app together.
+    /// Answers with the quotas, sorted by bundle ID. The two environments of an app are together.
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
         let part = try context.query.page()
         let last = try part.cursor.map { text throws(Problem) in try QuotaCursor(text) }

@@ -23,7 +23,7 @@ struct ReceiptRoutes: Sendable {
         let arrivedAt = now()
         let proof = try InstallationProof(request, context)
         let batch = try ReceiptBatch(body: try await request.json(), arrivedAt: arrivedAt)
-        // Receipts of installations that are not in the sample are dropped, because senders could otherwise distort it.
+        // Receipts of installations outside the sample are dropped, because senders could otherwise distort the sample.
         let isSampled = sampling.includes(proof.id.id)
         let recorded = try await proof.proved(limits, at: arrivedAt) {
             try await receipts.record(

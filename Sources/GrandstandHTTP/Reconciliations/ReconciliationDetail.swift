@@ -34,7 +34,7 @@ struct ReconciliationDetail: ConsolePage {
             case .capabilityOff:
                 "Every known channel vanished at once, as when the Broadcast Capability is turned off. "
                     + "\(Advice.capability)"
-            case .listIncomplete: "Apple has channels that its list lacks: nothing can be concluded from it."
+            case .listIncomplete: "Apple has channels that are missing from its list: nothing can be concluded from it."
             case .ambiguousCreation:
                 "Apple's list has channels that come from a request without an answer or from another system: "
                     + "none was adopted."
@@ -66,8 +66,8 @@ struct ReconciliationDetail: ConsolePage {
         ]
     }
 
-    /// The reconciliations that make sense after this one. After the alarm `capabilityOff`, only an explicit `recreate`
-    /// replaces the channels.
+    /// The reconciliations that make sense after this reconciliation. After the alarm `capabilityOff`, only an explicit
+    /// `recreate` replaces the channels.
     private static func runs(_ report: ReconciliationReading) -> [Reconciling] {
         var runs: [Reconciling] = [.look]
         switch report.alarm {

@@ -4,7 +4,8 @@ internal import GrandstandContract
 internal import GrandstandService
 internal import JSON
 
-/// The forms that run a reconciliation. Each says what it will do; actions that cannot be undone also ask for the key.
+/// The forms that run a reconciliation. Each form says what it will do; forms for actions that cannot be undone also
+/// ask for the key.
 struct ReconciliationForms: PageGroup {
     let apps: any AppStore
     let operations: ReconciliationOperations

@@ -23,7 +23,7 @@ struct ReconciliationList: ConsolePage {
     }
 
     static func table(_ reports: [ReconciliationReading], _ app: AppEnvironment) -> Table {
-        /// A count of findings, unless the list leaves the findings out.
+        /// A column with a number of findings. If a report is abridged, its cell refers to the full report.
         func many(_ label: String, _ count: @escaping (ReconciliationReading) -> Int) -> Column<ReconciliationReading> {
             Column(label, isNumber: true) { [.words($0.isAbridged ? "see the report" : Wording.number(count($0)))] }
         }
@@ -46,7 +46,7 @@ struct ReconciliationList: ConsolePage {
 struct RunRow: Sendable {
     let label: String
     let words: String
-    /// The address that runs it at once; `nil`: a page asks first.
+    /// The address that runs the reconciliation at once; `nil`: a page asks first.
     let runAction: String?
     let askHref: String?
 

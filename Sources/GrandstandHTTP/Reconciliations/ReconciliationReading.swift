@@ -19,7 +19,7 @@ struct ReconciliationReading: Sendable {
     let unmanaged: [JSONValue]
     /// The planned actions with their results.
     let actions: [JSONValue]
-    /// Whether the lists are left out; the full report contains them.
+    /// Whether this report leaves out its lists; the full report contains the lists.
     let isAbridged: Bool
 
     /// - Throws: `malformed-json`, which stored reports never cause.

@@ -47,7 +47,7 @@ struct ReconciliationRoutes: Sendable {
     }
 }
 
-/// How much a reconciliation that a person runs may delete.
+/// The limits of deletions in a reconciliation that a person runs.
 package struct ReconciliationLimits: Sendable {
     /// Seconds that an unmanaged channel must have been known before it may be deleted.
     package let grace: TimeInterval

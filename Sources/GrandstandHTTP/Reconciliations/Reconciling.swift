@@ -9,7 +9,7 @@ enum Reconciling: String, Sendable, CaseIterable {
     case deleteUnmanaged = "delete-unmanaged"
     case recreate
 
-    /// The text of its button.
+    /// The text of the button that runs this reconciliation.
     var label: String {
         switch self {
         case .look: "Compare now"
@@ -39,10 +39,10 @@ enum Reconciling: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether its effect cannot be undone.
+    /// Whether the effect of this reconciliation cannot be undone.
     var isIrreversible: Bool { self == .deleteUnmanaged || self == .recreate }
 
-    /// The flags of `grandstand reconcile`.
+    /// The flags of `grandstand reconcile` for this reconciliation.
     var flags: [String] {
         switch self {
         case .look: []

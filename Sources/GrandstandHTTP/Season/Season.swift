@@ -3,7 +3,8 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import JSON
 
-/// The calendar of events: events by day with the channel places they need, and overdue events; for all seasons or one.
+/// The calendar of events, for all seasons or one season. It shows the events by day with the channel places they need,
+/// and the overdue events.
 struct Season: ConsolePage {
     var template: TemplateName { .season }
     let title = "Season"
@@ -14,7 +15,7 @@ struct Season: ConsolePage {
     let earlierHref: String
     let laterHref: String
     let fromDate: String
-    /// The name of the season; empty: all.
+    /// The name of the season; empty: all seasons.
     let season: String
     let overdue: [SeasonEvent]
     let forecasts: Table
@@ -22,7 +23,7 @@ struct Season: ConsolePage {
     let eventsLeftOut: String?
 
     static let length = 28
-    /// The events of a day that are visible at once. The rest is collapsed.
+    /// The number of events of a day that are visible at once. Further events are collapsed.
     private static let shownOfDay = 6
 
     struct Contents: Sendable {
@@ -59,7 +60,7 @@ struct Season: ConsolePage {
             contents.isCut ? "These days have more events than are counted here; the list of events has them all." : nil
     }
 
-    /// The table of places of each app: now, and the most in the forecast.
+    /// The table of places of each app: the places taken now, and the highest number of places in the forecast.
     private static func forecasts(_ quotas: [Quota]) -> Table {
         Table(
             "Channels that are taken now, and the most that all declared events will take", limit: .max, quotas,

@@ -17,12 +17,13 @@ struct SeasonDays: Sendable {
         /// The collapsed events, and the text that opens them.
         var moreEvents: [SeasonEvent] = []
         var moreText = ""
-        /// The number of places that the shown events take at most on this day, for each app and environment.
+        /// The most places that events take at the same time on this day, for each app and environment. Collapsed
+        /// events and events of earlier days count, too.
         var places: [DayPlaces]
 
         /// The same day with the events after `limit` collapsed.
         ///
-        /// - Parameter isOfOneApp: whether the whole page has only one app, so that its name is left out.
+        /// - Parameter isOfOneApp: whether the whole page has only one app. If so, the name of the app is left out.
         func folded(after limit: Int, isOfOneApp: Bool) -> Day {
             var day = self
             if isOfOneApp { for place in day.places.indices { day.places[place].app = nil } }
@@ -37,7 +38,8 @@ struct SeasonDays: Sendable {
     let days: [Day]
 
     /// - Parameters:
-    ///   - events: the events that start up to two days before `first`, or later. Earlier ones may still hold places.
+    ///   - events: the events that start at most two days before `first`, or later. Events that start before `first`
+    ///     may still hold places on the shown days.
     ///   - capacities: the number of places of each app whose quota is known.
     init(
         _ events: [Event], first: Date, count: Int, capacities: [AppEnvironment: Int], tenure: ChannelTenure, now: Date
@@ -101,7 +103,7 @@ struct SeasonDays: Sendable {
         return (0..<count).contains(index) ? index : nil
     }
 
-    /// The time during which an audience's channel holds a place; `nil`: it holds none.
+    /// The time during which an audience's channel holds a place; `nil`: the channel holds no place.
     private static func span(
         _ event: Event, _ audience: Audience, _ channel: Audience.ChannelStatus, _ tenure: ChannelTenure, _ now: Date
     ) -> ClosedRange<Date>? {
@@ -142,12 +144,12 @@ struct SeasonEvent: Sendable, Equatable {
     let href: String
     let name: String
     let state: String
-    /// The state, unless it is `scheduled`.
+    /// The state; `nil` for `scheduled`, which is not shown.
     let notable: String?
     let startsAt: Moment
-    /// `2 places`: the places that its channels need. Audiences by token need none.
+    /// The places that the event's channels need, in the form `2 places`. Audiences by token need no places.
     let placesText: String
-    /// `nil`: there is no channel, and none will be created.
+    /// The number of channels in each state; `nil`: there is no channel, and no channel will be created.
     let channelsText: String?
 
     init(_ event: Event) {
@@ -168,11 +170,11 @@ struct SeasonEvent: Sendable, Equatable {
 
 /// The places of one app on one day.
 struct DayPlaces: Sendable, Equatable {
-    /// `nil` if the page has only one app.
+    /// The app; `nil` if the page has only one app.
     var app: String?
     /// `12 of 10,000`
     let text: String
-    /// `warning` or `critical`, from 80 % of the limit.
+    /// A warning from 80 % of the limit: `nearly all`, or above the limit `more than the limit`.
     let placesWarning: String?
 
     init(_ app: AppEnvironment, taken: Int, capacity: Int?) {

@@ -11,7 +11,7 @@ struct SeasonPages: PageGroup {
     let tenure: ChannelTenure
     let operations: EventOperations
 
-    /// The most events that are read for one page.
+    /// The maximum number of events that are read for one page.
     private static let maximumEvents = 2_000
     /// Events that began up to this many seconds before the first day are also read, because they may still hold
     /// places.

@@ -2,8 +2,8 @@ internal import Crypto
 internal import FoundationEssentials
 internal import Grandstand
 
-/// The token of a form. It proves that the form is from a page of this session and not too old. Its number identifies
-/// the form, so that a form that is sent twice is recognised.
+/// The token of a form. The token proves that the form is from a page of this session and not too old. The number in
+/// the token identifies the form, so that a form that is sent twice is recognised.
 struct FormToken: Sendable, Equatable {
     /// 16 random bytes, different for every page.
     let number: [UInt8]
@@ -15,7 +15,7 @@ struct FormToken: Sendable, Equatable {
     enum Reading: Equatable {
         case valid(FormToken)
         case expired
-        /// It is not a token of this session.
+        /// The text is not a token of this session.
         case foreign
     }
 
@@ -36,8 +36,8 @@ struct FormToken: Sendable, Equatable {
         return .valid(FormToken(number: Array(content.prefix(16))))
     }
 
-    /// The idempotency key of a form's action. It is the same if the form is sent again with the same fields, and
-    /// different with other fields.
+    /// The idempotency key of a form's action. The key stays the same if the form is sent again with the same fields.
+    /// With other fields, the key is different.
     func idempotencyKey(_ path: String, _ fields: FormFields) -> String {
         let content = fields.entries.filter { $0.name != "token" }.map { "\($0.name)=\($0.value)" }
         return "console-"

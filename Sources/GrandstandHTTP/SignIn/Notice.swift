@@ -1,7 +1,7 @@
 internal import Grandstand
 
-/// One sentence for the next page, in a cookie. It is authenticated, so that nobody else can make the console show a
-/// text.
+/// One sentence for the next page, in a cookie. The sentence is authenticated, so that nobody else can make the console
+/// show a text.
 enum Notice {
     static func value(_ text: String, for session: SessionSecret) -> String {
         let bytes = Array(text.prefix(500).utf8)

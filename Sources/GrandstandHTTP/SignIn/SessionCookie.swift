@@ -6,7 +6,8 @@ struct SessionCookie: Sendable {
     static let noticeName = "grandstand-notice"
     /// The cookie of old versions, which contained the key itself.
     static let formerName = "grandstand-console"
-    /// Seconds. The notice is for the page that follows immediately.
+    /// The lifetime of the notice's cookie in seconds. It is short, because the notice is for the page that follows
+    /// immediately.
     static let noticeLifetime = 60
 
     /// Whether the server itself speaks HTTPS.
@@ -19,8 +20,8 @@ struct SessionCookie: Sendable {
 
     /// A cookie; an empty value with the age 0 deletes it.
     ///
-    /// Scripts cannot read it, other sites' pages do not send it, and browsers send it to the console only. It is sent
-    /// over HTTPS only if this server or a proxy in front of it uses HTTPS.
+    /// Scripts cannot read it, other sites' pages do not send it, and browsers send it to the console only. If this
+    /// server or a proxy in front of it uses HTTPS, browsers never send it over plain HTTP.
     func cookie(_ name: String, _ value: String, maxAge: Int, for request: Request) -> Cookie {
         Cookie(
             name: name, value: value, maxAge: maxAge, path: Console.path,

@@ -2,8 +2,8 @@ internal import Crypto
 internal import FoundationEssentials
 internal import Grandstand
 
-/// The secret of a browser's session: 256 random bits. The server stores only a hash, so nobody who reads the database
-/// can authenticate data with it.
+/// The secret of a browser's session: 256 random bits. The server stores only a hash of the secret, so a person who
+/// reads the database cannot authenticate data with it.
 struct SessionSecret: Sendable {
     /// The text in the cookie: base64url.
     let text: String
@@ -25,7 +25,7 @@ struct SessionSecret: Sendable {
     /// The session's ID: the hash of the secret.
     var id: [UInt8] { key.withUnsafeBytes { Array(SHA256.hash(data: Data($0))) } }
 
-    /// What a tag authenticates. A tag for one purpose is not valid for another.
+    /// The purpose of the data that a tag authenticates. A tag for one purpose is not valid for another.
     enum Purpose: String {
         case form, notice
     }

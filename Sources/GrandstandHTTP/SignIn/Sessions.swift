@@ -16,7 +16,7 @@ package struct SignedIn: Sendable {
     }
 }
 
-/// A session whose key is no longer valid. The answers that were stored for it are still readable with it.
+/// A session whose key is no longer valid. The session can still read the answers that were stored for it.
 package struct PastSession: Sendable {
     /// The ID of the session's key.
     package let key: UUID
@@ -33,7 +33,7 @@ final class Sessions: Sendable {
         var until: Date
     }
 
-    /// The most cached sessions. When there are more, the cache is emptied.
+    /// The maximum number of cached sessions. When there are more sessions, the cache is emptied.
     private static let capacity = 10_000
     private static let belief: TimeInterval = 1
 
@@ -55,10 +55,11 @@ final class Sessions: Sendable {
         return SignedIn(key: key, session: secret)
     }
 
-    /// - Parameter isUse: whether a person made the request. A request of a page's script does not extend the session.
+    /// - Parameter extendsSession: whether a person made the request. A request of a page's script does not extend the
+    ///   session.
     /// - Throws: `unauthenticated` if the session has ended, never existed, or its key is no longer valid;
     ///   `store-unavailable`.
-    func signedIn(_ text: String, isUse: Bool) async throws -> SignedIn {
+    func signedIn(_ text: String, extendsSession: Bool) async throws -> SignedIn {
         let now = now()
         guard let secret = SessionSecret(text), let session = try await session(secret.id, at: now) else {
             throw Self.over("It was ended, or is older than the server remembers.")
@@ -70,14 +71,15 @@ final class Sessions: Sendable {
             throw Self.over("Its key was revoked, was rotated without an overlap, or has expired.")
         }
         guard key.replacedBy == nil else { throw Self.over("Its key was rotated. \(Self.rotated)") }
-        if isUse, now.timeIntervalSince(session.usedAt) >= ConsoleSession.noteInterval {
+        if extendsSession, now.timeIntervalSince(session.usedAt) >= ConsoleSession.noteInterval {
             try await store.used(session.id, at: now)
             seen.withLock { $0[session.id]?.session.usedAt = now }
         }
         return SignedIn(key: key, session: secret)
     }
 
-    /// Advice for somebody who signs in with a rotated key. Its sessions ended with the rotation.
+    /// Advice for somebody who signs in with the old secret of a rotated key. The key's sessions ended with the
+    /// rotation.
     static let rotated =
         "Sign in with its new secret, which was shown once, where it was rotated; the old one goes on for calls of "
         + "the API only. If the new one is lost, rotate the key with another admin key, or create a key: "
@@ -92,7 +94,7 @@ final class Sessions: Sendable {
         return PastSession(key: session.key, session: secret)
     }
 
-    /// Ends the session, also for copies of the cookie. Other replicas may accept it for one more second.
+    /// Ends the session, also for copies of the cookie. Other replicas may accept the session for one more second.
     func end(_ text: String) async throws {
         guard let secret = SessionSecret(text) else { return }
         try await store.end(secret.id)

@@ -4,7 +4,7 @@ struct SignIn: ConsolePage {
     let title = "Sign in"
     /// Why the last attempt failed.
     let fault: String?
-    /// The page after signing in.
+    /// The page that is shown after signing in.
     let next: String
 
     init(returningTo target: String?, fault: String? = nil) {

@@ -7,7 +7,7 @@ internal import NIOCore
 struct SignInPages: Sendable {
     let responder: PageResponder
 
-    /// Enough for a key and a path to return to, form-encoded.
+    /// The maximum size of the form. It is enough for a form-encoded key and a path to return to.
     private static let maximumBytes = 8 * 1_024
 
     func add(to router: Router<ConsoleContext>) {
@@ -52,7 +52,7 @@ struct SignInPages: Sendable {
         }
         let signedIn: SignedIn
         do {
-            let key = try await context.source.door.identify(secret)
+            let key = try await context.source.access.identify(secret)
             if let fault = Self.refusal(of: key) {
                 return responder.signIn(SignIn(returningTo: next, fault: fault), status: .forbidden)
             }
@@ -62,7 +62,7 @@ struct SignInPages: Sendable {
                 SignIn(returningTo: next, fault: problem.detail), status: .init(code: problem.status),
                 retryAfter: problem.retryAfter)
         }
-        // This ends the browser's previous session.
+        // Signing in ends the browser's previous session.
         if let text = SessionCookie.value(SessionCookie.name, in: request) { try await responder.sessions.end(text) }
         var response = responder.redirect(to: ConsolePath.returning(to: next))
         response.setCookie(
@@ -74,7 +74,7 @@ struct SignInPages: Sendable {
         return response
     }
 
-    /// Why a valid key cannot sign in; `nil`: it can.
+    /// Why a valid key cannot sign in; `nil`: the key can sign in.
     private static func refusal(of key: APIKey) -> String? {
         if key.isForClientApps {
             return "The key \(key.name) is for apps. The console takes one with the scope operate, organise or admin."

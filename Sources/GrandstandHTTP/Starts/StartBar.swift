@@ -6,7 +6,7 @@ struct StartBar: Sendable {
     let audience: String
     let startState: String
     let bar: Bar
-    /// `1,200 followers: 1,100 confirmed, 50 accepted, …`
+    /// The counts of followers as text: `1,200 followers: 1,100 confirmed, 50 accepted, …`
     let counted: String
 
     init(_ audience: Audience, _ report: StartReport) {

@@ -21,7 +21,7 @@ extension StartDeclaration {
                 faults.add("/start/until", "until is not after the time of the start, \(RFC3339.text(from)).")
             }
         } else {
-            faults.add("/start/at", "A start needs a time: set at, or the event's startsAt.")
+            faults.add("/start/at", "A start needs a time: give at in the start, or startsAt in the event.")
         }
         self.init(
             at: draft.at, until: draft.until, attributesType: draft.attributesType,

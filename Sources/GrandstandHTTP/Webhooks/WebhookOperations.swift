@@ -8,8 +8,8 @@ internal import JSON
 struct WebhookOperations: Sendable {
     let webhooks: any WebhookStore
     let networks: NetworkGuard
-    /// Returns why messages to a URL would be refused, judged by the addresses its host name resolves to now; `nil`:
-    /// they would be sent.
+    /// Returns why messages to a URL would be refused; `nil`: they would be sent. The decision depends on the addresses
+    /// that the URL's host name resolves to now.
     var refusal: @Sendable (WebhookURL) async -> String? = { _ in nil }
     let now: @Sendable () -> Date
 
@@ -22,7 +22,7 @@ struct WebhookOperations: Sendable {
 
     /// The webhooks whose topics and apps the caller's key may access.
     ///
-    /// - Parameter declaredBy: only the webhooks that this key declared.
+    /// - Parameter declaredBy: returns only the webhooks that this key declared; `nil`: no restriction.
     func list(
         _ page: PageRequest, declaredBy: UUID? = nil, _ caller: Caller
     ) async throws -> Contract.Page<Contract.Webhook> {
@@ -31,7 +31,8 @@ struct WebhookOperations: Sendable {
         return Contract.Page(try await webhooks.webhooks(where: filter, page), Contract.Webhook.init)
     }
 
-    /// - Throws: `webhook-not-found`; `forbidden` if the key may not read all of its topics or apps.
+    /// - Throws: `webhook-not-found`, also if the key may not access all apps of the webhook; `forbidden` if the key
+    ///   may not read all topics of the webhook.
     func webhook(_ id: UUID, _ caller: Caller) async throws -> Versioned<Contract.Webhook> {
         Versioned(try await present(id, caller))
     }
@@ -48,7 +49,7 @@ struct WebhookOperations: Sendable {
         return Versioned(replaced)
     }
 
-    /// Whether a webhook is declared with these values. If so, a form that is sent a second time succeeds.
+    /// Whether a webhook is declared with these values. If so, a form that is sent a second time counts as successful.
     ///
     /// - Throws: the errors of `webhook`.
     func isDeclared(_ id: UUID, as draft: WebhookDraft, _ caller: Caller) async throws -> Bool {
@@ -104,8 +105,8 @@ struct WebhookOperations: Sendable {
             try await webhooks.deliveries(of: webhook.id, where: filter, page), Contract.WebhookDelivery.init)
     }
 
-    /// One delivery with all attempts. The result has the domain's type, because its message keeps the bytes that were
-    /// signed.
+    /// One delivery with all attempts. The result is the domain type and not a contract type, because the message in it
+    /// keeps the bytes that were signed.
     ///
     /// - Throws: the errors of `webhook`; `webhook-delivery-not-found`.
     func delivery(_ delivery: UUID, of id: UUID, _ caller: Caller) async throws -> WebhookDeliveryLog {
@@ -127,7 +128,7 @@ struct WebhookOperations: Sendable {
         return Contract.WebhookDelivery(replayed)
     }
 
-    /// Reads a body. A webhook may only send what its caller's key may read.
+    /// Reads a body. The messages of a webhook may contain only what the key that declares the webhook may read.
     ///
     /// - Throws: `invalid-request`, `forbidden`.
     func draft(_ body: JSONValue, _ caller: Caller) throws(Problem) -> WebhookDraft {
@@ -138,7 +139,7 @@ struct WebhookOperations: Sendable {
                     + "of an app. Ask an administrator to declare the webhook.")
         }
         let draft = try WebhookDraft(body, networks: networks, boundTo: caller.reach)
-        try caller.requireCover(of: draft.reach)
+        try caller.requireAccess(to: draft.reach)
         for topic in draft.topics where !caller.key.hears(topic) {
             let scopes = topic.scopes.map(\.rawValue).sorted().joined(separator: " or ")
             throw Problem(
@@ -147,8 +148,8 @@ struct WebhookOperations: Sendable {
         return draft
     }
 
-    /// Refuses a host name whose addresses may not be called. A name without an address is accepted, because it may get
-    /// one later.
+    /// Refuses a host name whose addresses may not be called. A host name without an address is accepted, because it
+    /// may get an address later.
     private func requireAddress(of url: WebhookURL) async throws {
         guard let reason = await refusal(url) else { return }
         throw Problem.invalid("Messages to this URL would be refused. \(reason)", at: "/url", reason)

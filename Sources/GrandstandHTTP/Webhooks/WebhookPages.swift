@@ -53,8 +53,8 @@ struct WebhookPages: PageGroup {
         return .page(Self.secret(made, "The webhook to \(made.url)"))
     }
 
-    /// Changes the webhook, but does not turn it on or off. If the form is sent twice, the second request succeeds,
-    /// too, because the webhook already has these values.
+    /// Changes the webhook, but does not turn it on or off. If the form is sent twice, the second request also
+    /// succeeds, because the webhook already has these values.
     private func change(_ submission: Submission) async throws -> PageRoute.Answer {
         let (fields, visit) = (submission.fields, submission.visit)
         let caller = try visit.caller(of: .putWebhook)
@@ -98,7 +98,7 @@ struct WebhookPages: PageGroup {
         do {
             try await webhooks.delete(try visit.webhook, visit.caller(of: .deleteWebhook))
         } catch let problem as Problem where problem.kind == .webhookNotFound {
-            // The webhook is already deleted: the form was sent twice.
+            // If the webhook is already deleted, the form was sent twice.
         }
         return .done(ConsolePath.webhooks, notice: "The webhook and its log are gone.")
     }
@@ -132,7 +132,7 @@ struct WebhookPages: PageGroup {
     private static func secret(_ made: Contract.IssuedWebhook, _ title: String) -> IssuedSecret {
         IssuedSecret(
             title: title, secret: made.secret,
-            use: "The receiver checks each message's signature with it.",
+            purpose: "The receiver checks each message's signature with it.",
             href: ConsolePath.webhook(made.id))
     }
 }

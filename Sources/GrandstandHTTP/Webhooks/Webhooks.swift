@@ -24,7 +24,7 @@ struct WebhookList: ConsolePage {
         pager = Pager(visit, nextCursor: page.nextCursor)
     }
 
-    /// On, or paused with the server's reason.
+    /// Whether the webhook is on, or paused with the server's reason.
     static func state(_ webhook: Contract.Webhook) -> [Piece] {
         webhook.enabled ? [.level("ok", "on")] : [.level("warning", "paused"), .quoted(webhook.reason ?? "")]
     }
@@ -36,11 +36,12 @@ struct WebhookForm: Sendable {
     let description: String
     let topics: [Choice]
     let bundleIDs: String
-    /// `true` or `false`; the form sends it unchanged, so that a change does not turn the webhook on or off.
+    /// `true` or `false`. The form sends this value unchanged, so that a change of other values does not turn the
+    /// webhook on or off.
     let enabled: String
     let version: String?
 
-    /// - Parameter versioned: `nil`: a new webhook.
+    /// - Parameter versioned: the webhook to change; `nil`: the form is for a new webhook.
     init(_ versioned: Versioned<Contract.Webhook>?, _ visit: Visit) {
         let webhook = versioned?.value
         url = webhook?.url ?? ""
@@ -67,7 +68,7 @@ struct WebhookDetail: ConsolePage {
     let form: WebhookForm
     let deliveries: Table
     let states: [Choice]
-    let overlaps = Choice.overlaps
+    let oldSecretLifetimes = Choice.oldSecretLifetimes
     let pager: Pager
 
     init(_ versioned: Versioned<Contract.Webhook>, _ log: Contract.Page<Contract.WebhookDelivery>, _ visit: Visit) {
@@ -82,7 +83,7 @@ struct WebhookDetail: ConsolePage {
                 Fact("Apps", .quoted(Wording.apps(webhook.bundleIds))),
                 Fact("Signed with the old secret, too, until", .moment(webhook.previousSecretUntil)),
                 Fact("Changed", .moment(webhook.updatedAt)),
-            ].said
+            ].nonEmpty
         form = WebhookForm(versioned, visit)
         deliveries = Self.table(log.items, of: webhook.id)
         states = Choice.all(
@@ -104,7 +105,7 @@ struct WebhookDetail: ConsolePage {
             ])
     }
 
-    /// `503 slow down`
+    /// The receiver's answer as text: `503 slow down`
     static func answer(_ status: Int?, _ reason: String?) -> String {
         [status.map(String.init), reason].compactMap(\.self).joined(separator: " ")
     }

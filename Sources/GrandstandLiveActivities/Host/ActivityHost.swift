@@ -2,7 +2,7 @@ public import Foundation
 
 /// The system that shows Live Activities: ActivityKit, or a stand-in in tests.
 public protocol ActivityHost: Sendable {
-    /// Returns the present state. It is read at launch and whenever the app comes to the foreground, because the
+    /// Returns the present state. The state is read at launch and whenever the app comes to the foreground, because the
     /// streams of tokens may miss changes.
     func condition() async -> HostCondition
 
@@ -22,17 +22,17 @@ public protocol ActivityHost: Sendable {
     /// - Returns: `nil` if there is no such activity.
     func savedStart(for activity: String) async -> WantedStart?
 
-    /// Ends an activity. If it does not exist, nothing happens.
+    /// Ends an activity. If the activity does not exist, nothing happens.
     ///
     /// - Parameters:
-    ///   - contentState: the last content as JSON; `nil`: it keeps its content.
-    ///   - atOnce: whether it leaves the screen now. Otherwise the system decides when.
+    ///   - contentState: the last content as JSON; `nil`: the activity keeps its content.
+    ///   - atOnce: whether the activity leaves the screen now. Otherwise the system decides when it leaves.
     func end(_ activity: String, contentState: Data?, atOnce: Bool) async
 }
 
 /// The state of the system and the app.
 public struct HostCondition: Sendable, Hashable {
-    /// For example `18.4.1`.
+    /// The version of the system, e.g. `18.4.1`.
     public var systemVersion: String
     /// The version that people see, e.g. `5.2`.
     public var appVersion: String?
@@ -75,10 +75,10 @@ public enum HostEvent: Sendable, Hashable {
 
 /// Why the system does not show an activity.
 public enum StartRefusal: Error, Sendable, Hashable {
-    /// The app is not in the foreground. The start is tried again when it is.
+    /// The app is not in the foreground. The start is tried again when the app is in the foreground.
     case notInFront
     /// People turned Live Activities off.
     case disabled
-    /// It will never be shown. The text says why, e.g. too many activities.
+    /// The activity will never be shown. The text says why, e.g. too many activities.
     case impossible(String)
 }

@@ -1,6 +1,7 @@
 public import Foundation
 
-/// The APNs environment of an app's tokens. It follows from the app's signature, so it need not be configured.
+/// The APNs environment of an app's tokens. The environment follows from the app's signature, so it need not be
+/// configured.
 public enum PushEnvironment: String, Codable, Sendable, Hashable {
     /// Apple's sandbox: builds installed by Xcode, and the Simulator.
     case development
@@ -29,7 +30,7 @@ public enum PushEnvironment: String, Codable, Sendable, Hashable {
         self = environment
     }
 
-    /// The environment of a bundle. Apps from the App Store and TestFlight have no profile; they use production.
+    /// The environment of a bundle. Apps from the App Store and TestFlight have no profile; these apps use production.
     ///
     /// - Throws: `PushEnvironmentError` if there is a profile that cannot be read.
     public static func of(_ bundle: Bundle, isSimulator: Bool = isSimulator) throws -> PushEnvironment {
@@ -40,7 +41,7 @@ public enum PushEnvironment: String, Codable, Sendable, Hashable {
         return try PushEnvironment(provisioningProfile: Data(contentsOf: profile))
     }
 
-    /// Whether this was built for the Simulator.
+    /// Whether this code was built for the Simulator.
     public static var isSimulator: Bool {
         #if targetEnvironment(simulator)
             true

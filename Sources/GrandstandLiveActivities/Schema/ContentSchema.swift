@@ -2,8 +2,8 @@ public import Foundation
 
 /// The contents that an app can decode: the JSON Schema of a `ContentState`, derived from the type's own `init(from:)`.
 ///
-/// A test of the app writes it to a file, which is uploaded with each version of the app. The server then refuses
-/// contents that this version cannot decode.
+/// A test of the app writes the schema to a file, which is uploaded with each version of the app. After the upload, the
+/// server refuses contents that this version cannot decode.
 ///
 ///     let schema = try ContentSchema.of(MatchAttributes.ContentState.self)
 ///     try schema.json.write(to: URL(filePath: "MatchAttributes.schema.json"))
@@ -13,9 +13,9 @@ public struct ContentSchema: Sendable, Hashable, CustomStringConvertible {
 
     /// Derives the schema of a type.
     ///
-    /// It supports numbers, `Bool`, `String`, `Date`, `UUID`, `URL`, `Decimal`, optionals, arrays, sets, dictionaries
-    /// with `String` keys, and enums with raw values. It also supports types made of these, and uses their coding keys.
-    /// A `Date` is the number of seconds since 2001, as in `JSONDecoder`.
+    /// The type may consist of numbers, `Bool`, `String`, `Date`, `UUID`, `URL`, `Decimal`, optionals, arrays, sets,
+    /// dictionaries with `String` keys, enums with raw values, and types made of these. The schema uses the coding keys
+    /// of the types. A `Date` is the number of seconds since 2001, as in `JSONDecoder`.
     ///
     /// - Throws: `Unrecordable` if the type's `init(from:)` depends on the values it finds.
     public static func of<Content: Decodable>(_ type: Content.Type) throws -> ContentSchema {
@@ -28,7 +28,7 @@ public struct ContentSchema: Sendable, Hashable, CustomStringConvertible {
     public struct Unrecordable: Error, Sendable, CustomStringConvertible {
         /// The type, such as `Stadium.Score`.
         public let type: String
-        /// What it does that prevents a schema.
+        /// The behaviour of the type that prevents a schema.
         public let reason: String
 
         init(_ type: Any.Type, _ reason: String) {
@@ -50,7 +50,7 @@ indirect enum SchemaShape: Hashable {
     case string(format: String?)
     case number(format: String?)
     case integer(minimum: String, maximum: String)
-    /// One of these JSON texts.
+    /// A JSON value that is one of these texts.
     case choice([String], type: String)
     case any
     case array(SchemaShape)

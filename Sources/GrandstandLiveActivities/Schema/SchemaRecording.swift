@@ -8,7 +8,7 @@ final class SchemaRecording {
 
     typealias Unrecordable = ContentSchema.Unrecordable
 
-    /// - Parameter outer: the types that contain this one.
+    /// - Parameter outer: the types that contain `type`.
     func shape(of type: any Decodable.Type, within outer: [any Decodable.Type]) throws -> SchemaShape {
         if let leaf = SchemaLeaf.shape(of: type) { return leaf }
         if type == Data.self { throw Unrecordable(type, "is text in base64, which the schema cannot describe.") }
@@ -67,7 +67,7 @@ final class SchemaRecording {
             }
         }
         let asks = asked ?? []
-        // A struct without members decodes from any value, unless it asks for an object.
+        // A struct without members decodes from any value, unless its `init(from:)` asks for an object.
         guard !asks.isEmpty else { return isObject ? .object([]) : .any }
         for index in asks.indices {
             let run = SchemaRun(type, trial: 1, recording: self, outer: outer, failing: index)
@@ -115,7 +115,7 @@ final class SchemaRecording {
 
     // MARK: Enums with raw values
 
-    /// - Returns: `nil` if it is not an enum, or has its own way of decoding.
+    /// - Returns: `nil` if the type is not an enum, or has its own way of decoding.
     private func choice<Raw: RawRepresentable & Decodable>(_ type: Raw.Type) throws -> SchemaShape? {
         guard let cases = SchemaCases.all(of: type) else { return nil }
         let raws = cases.map(\.rawValue)
@@ -127,7 +127,7 @@ final class SchemaRecording {
             else { return nil }
         }
         let run = SchemaRun(type, trial: 0, recording: self, outer: [type], fixed: unknown)
-        // An enum that maps unknown values to some case is recorded like any other type.
+        // An enum that decodes unknown values as one of its cases is recorded like any other type.
         guard (try? Raw(from: run)) == nil else { return nil }
         return .choice(texts, type: SchemaCases.type(of: raws))
     }
@@ -135,11 +135,11 @@ final class SchemaRecording {
 
 /// A value that a type's `init(from:)` asked for.
 struct SchemaAsk: Hashable {
-    /// The path of member names; `nil`: the value itself.
+    /// The path of member names; `nil`: the type decodes a single value without members.
     var path: [String]?
     var shape: SchemaShape
     var isOptional = false
-    /// Whether it is an object whose members are asked for one by one.
+    /// Whether the value is an object whose members are asked for one by one.
     var isContainer = false
 
     var words: String { path.map { "the member \($0.joined(separator: "."))" } ?? "its value" }
@@ -182,7 +182,8 @@ enum SchemaLeaf {
     }
 
     private static func number<Number: FixedWidthInteger>(_ type: Number.Type, trial: Int) -> Any {
-        // The type annotation is necessary. Without it this is a list of Any, and 1 is an Int.
+        // The type annotation is necessary. Without the annotation, the array is an array of `Any`, and its 1 is an
+        // `Int`.
         let values: [Number] = [0, 1, Number.isSigned ? Number.min : 2, Number.max]
         return values[trial % 4]
     }
@@ -190,7 +191,7 @@ enum SchemaLeaf {
 
 /// The cases of an enum with raw values.
 enum SchemaCases {
-    /// - Returns: `nil` if it is not an enum, or its cases cannot be counted.
+    /// - Returns: `nil` if the type is not an enum, or its cases cannot be counted.
     static func all<Raw: RawRepresentable>(of type: Raw.Type) -> [Raw]? {
         if let iterable = type as? any CaseIterable.Type { return listed(iterable) as? [Raw] }
         // The runtime's metadata of an enum contains the number of its cases. Cases without payloads are numbered from

@@ -1,24 +1,25 @@
 internal import Foundation
 
-/// The decoder for one run of a type's `init(from:)`. It records what is asked for, and answers with sample values.
+/// The decoder for one run of a type's `init(from:)`. It records which values `init(from:)` asks for, and answers with
+/// sample values.
 final class SchemaRun: Decoder {
     let type: any Decodable.Type
-    /// Selects the sample values.
+    /// The number of the run. It selects the sample values.
     let trial: Int
     let depth: Int
     private let recording: SchemaRecording
     private let outer: [any Decodable.Type]
-    /// The index of the ask that is answered with an error; `nil`: none.
+    /// The index of the ask that is answered with an error; `nil`: no ask is answered with an error.
     private let failing: Int?
-    /// The answer when the type asks for the value itself; `nil`: a sample.
+    /// The answer if the type decodes a single value without members; `nil`: the answer is a sample value.
     private let fixed: Any?
     private(set) var asks: [SchemaAsk] = []
     /// Whether the type asked for an object.
     private(set) var isObject = false
-    /// Why the type cannot be recorded. It is kept here, because the type's `init(from:)` may catch the error.
+    /// Why the type cannot be recorded. The error is kept here, because the type's `init(from:)` may catch it.
     private(set) var failure: ContentSchema.Unrecordable?
 
-    /// The deepest nesting of sample values.
+    /// The maximum depth to which sample values are nested.
     static let deepest = 4
 
     init(
@@ -150,7 +151,7 @@ private struct SchemaMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func superDecoder() throws -> any Decoder { throw run.refuse("decodes a superclass.") }
     func superDecoder(forKey key: Key) throws -> any Decoder { throw run.refuse("decodes a superclass.") }
 
-    // The compiler calls these methods for optional members of these types.
+    // The compiler calls these methods for optional members of the types `Bool`, `String` and numbers.
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try optional(type, key) }
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try optional(type, key) }
     func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try optional(type, key) }

@@ -1,8 +1,8 @@
 internal import Foundation
 package import GrandstandClient
 
-/// The server over HTTP, for one app in one environment. It makes each request once; `Courier` decides about
-/// repetitions, because it knows whether a request is still up to date.
+/// The server over HTTP, for one app in one environment. `GrandstandServer` makes each request once. `Courier` decides
+/// about repetitions, because `Courier` knows whether a request is still up to date.
 package struct GrandstandServer: DeviceServer {
     private let client: GrandstandClient
     private let app: GrandstandClient.AppEnvironment
@@ -42,7 +42,8 @@ package struct GrandstandServer: DeviceServer {
         do {
             let found = try await client.lookup(
                 eventKey, in: app, variant: variant, contentState: true, patience: .zero)
-            // The app's own content is newer than a stored answer.
+            // The content of a `stale` answer is not used. Such an answer comes from the client's cache, because the
+            // server cannot be asked, and the app's own content is newer.
             return .found(
                 channelID: found.channelId, contentState: found.origin == .stale ? nil : found.contentState?.bytes,
                 variant: found.variant, variants: found.variants ?? [])

@@ -1,16 +1,17 @@
 /// The present state of a Live Activity on the device.
 public struct ActivitySnapshot: Sendable, Hashable {
-    /// ActivityKit's ID.
+    /// The ID that ActivityKit gave to the activity.
     public var id: String
-    /// The name of its type of attributes.
+    /// The name of the activity's type of attributes.
     public var attributesType: String
-    /// The event it shows.
+    /// The key of the event that the activity shows.
     public var eventKey: String
-    /// Its state.
+    /// The state of the activity.
     public var state: ActivityPhase
-    /// In hex; `nil` for an activity on a channel, and until ActivityKit has provided a token.
+    /// The push token in hex; `nil` for an activity on a channel, and until ActivityKit has provided a token.
     public var updateToken: String?
-    /// The channel on which this app started it; `nil`: unknown, because ActivityKit does not tell it.
+    /// The channel on which this app started the activity; `nil`: unknown, because ActivityKit does not tell the
+    /// channel.
     public var channelID: String?
 
     /// An activity with these values.
@@ -29,7 +30,7 @@ public struct ActivitySnapshot: Sendable, Hashable {
 
 /// The states of a Live Activity, as ActivityKit names them.
 public enum ActivityPhase: String, Codable, Sendable, Hashable {
-    /// Scheduled for later (iOS 26). It is reported to the server when it is shown.
+    /// The activity is scheduled for later (iOS 26). It is reported to the server when it is shown.
     case pending
     /// On the screen.
     case active
@@ -40,6 +41,6 @@ public enum ActivityPhase: String, Codable, Sendable, Hashable {
     /// Removed.
     case dismissed
 
-    /// Whether it can still show new content.
+    /// Whether the activity can still show new content.
     public var isLive: Bool { self == .pending || self == .active || self == .stale }
 }

@@ -1,11 +1,11 @@
 package import Foundation
 
-/// When to try again: after 1, 2, 4 … seconds, at most five minutes. Each wait is randomly shortened by up to half, so
-/// that a million phones that lost the same server do not return in the same second.
+/// When to try again: after 1, 2, 4 … seconds, at most five minutes. Each wait is randomly shortened by up to half.
+/// Without the random part, a million phones that lost the same server would return in the same second.
 package struct Backoff: Sendable, Hashable {
     private var failures = 0
     private var next: TimeInterval = .zero
-    /// The time before which nothing may be sent, because the server asked for it.
+    /// The time before which nothing may be sent, because the server asked for a wait.
     private var held: TimeInterval = .zero
 
     package init() {}
@@ -19,8 +19,8 @@ package struct Backoff: Sendable, Hashable {
         let pause = failures > 8 ? Self.longest : Double(1 << failures)
         failures += 1
         next = now + pause * (1 - jitter / 2)
-        // The server may tell all phones to return at the same time, such as the opening of an event. So each phone
-        // returns at a random time within half a minute after it.
+        // The server may tell all phones to return at the same time, for example when an event's channel will be
+        // created. So each phone returns at a random time, up to half a minute after the time that the server gave.
         if let retryAfter { held = now + Double(retryAfter) + jitter * Double(min(retryAfter, 30)) }
     }
 

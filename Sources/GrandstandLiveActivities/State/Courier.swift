@@ -1,8 +1,8 @@
 package import Foundation
 package import GrandstandClient
 
-/// Decides what an installation uploads next, and how an answer changes its record. It is pure: it gets the time, and
-/// returns requests.
+/// Decides what an installation uploads next, and how an answer changes its record. The courier is pure: it gets the
+/// time as an argument, and returns requests.
 ///
 /// Only one request is in progress at a time. The values stored here, and not in the record, are valid for one launch:
 /// a refused key, permanent refusals, and the backoff.
@@ -27,9 +27,10 @@ package struct Courier: Sendable {
     package private(set) var backoff = Backoff()
     /// When to register again without a change; `nil`: no time is set.
     private var repeatAt: TimeInterval?
-    /// Why the key was refused. Then nothing is sent until the next launch, which may bring another key.
+    /// Why the key was refused. After such a refusal, nothing is sent until the next launch, when the app may have
+    /// another key.
     package private(set) var keyRefusal: ServerProblem?
-    /// The permanent refusals. The same request is not sent again.
+    /// The permanent refusals. A request that was refused permanently is not sent again.
     private var rejections: [Subject: Rejection] = [:]
     /// Why the last attempt failed.
     package private(set) var trouble: String?
@@ -47,10 +48,10 @@ package struct Courier: Sendable {
 
     package init() {}
 
-    /// The most receipts in one request.
+    /// The maximum number of receipts in one request.
     package static let receiptsAtOnce = 100
 
-    /// A permanent refusal of this launch; `nil`: there is none.
+    /// A permanent refusal since this launch; `nil`: there is none.
     package var rejection: ServerProblem? { rejections.values.first?.refusal }
 
     package func next(_ record: DeviceRecord, at now: TimeInterval) -> Step {
@@ -58,7 +59,7 @@ package struct Courier: Sendable {
         return backoff.notBefore > now ? .wait(until: backoff.notBefore) : .send(request)
     }
 
-    /// When a registration without a change is due; `nil`: there is none.
+    /// When a registration without a change is due; `nil`: no such registration is due.
     package func repetition(of record: DeviceRecord) -> TimeInterval? {
         let isPossible = keyRefusal == nil && !record.isGone && rejections[.facts]?.version != record.sequence
         return isPossible && !record.isLeaving && record.facts.systemVersion != nil ? repeatAt : nil
@@ -68,7 +69,7 @@ package struct Courier: Sendable {
         guard !record.isGone else { return nil }
         if record.isLeaving { return rejections[.leaving] == nil ? .forget : nil }
         guard record.facts.systemVersion != nil else { return nil }
-        // Without a registration the server accepts nothing else.
+        // Without a registration, the server accepts no other request.
         let isRefused = rejections[.facts]?.version == record.sequence
         if record.isBehind || !isRefused && repeatAt.map({ $0 <= now }) ?? false {
             return isRefused ? nil : .register(sequence: record.sequence, facts: record.facts)
@@ -80,22 +81,24 @@ package struct Courier: Sendable {
         return record.shown.isEmpty ? nil : .receipts(Array(record.shown.prefix(Self.receiptsAtOnce)))
     }
 
-    /// Call it when the app is launched, comes to the foreground, or the network is back.
+    /// Ends the wait between attempts, unless the server asked for the wait. Call this method when the app is launched,
+    /// comes to the foreground, or the network is back.
     ///
-    /// - Parameter delay: seconds after which it registers without a change (`Repetition`); `nil`: it does not.
+    /// - Parameter delay: seconds after which the installation registers again without a change (`Repetition`); `nil`:
+    ///   the installation does not register again without a change.
     package mutating func hurry(at now: TimeInterval, repeatAfter delay: TimeInterval? = nil) {
         backoff.hurry()
         repeatAt = delay.map { now + $0 }
     }
 
-    /// Pauses all requests, for example because the record cannot be written.
+    /// Pauses all requests, for example because the record is not accessible.
     package mutating func pause(_ why: String, at now: TimeInterval, jitter: Double) {
         trouble = why
         backoff.fail(at: now, jitter: jitter)
     }
 
     /// Records that a request is about to be made.
-    package func depart(_ request: DeviceRequest, _ record: inout DeviceRecord) {
+    package func willSend(_ request: DeviceRequest, _ record: inout DeviceRecord) {
         if case .register = request { record.unanswered += 1 }
     }
 
@@ -127,8 +130,8 @@ package struct Courier: Sendable {
         switch request {
         case .register(let sequence, _):
             repeatAt = nil
-            // The server forgot the installation, or it is new, or an earlier request without an answer created it. In
-            // all cases the server does not know the activities, so they are reported again.
+            // The server forgot the installation, the installation is new, or an earlier request without an answer
+            // created it. In all cases, the server does not know the activities, so they are reported again.
             if isNew || record.unanswered > 1 { record.startAnew() }
             record.unanswered = 0
             // Another process of the app may have uploaded newer facts in the meantime.
@@ -153,22 +156,24 @@ package struct Courier: Sendable {
         jitter: Double
     ) -> Consequence {
         trouble = "\(refusal)"
-        // A proxy may answer 502 or 504 although the server processed the request.
-        if case .register = request, !refusal.isPassing || refusal.status == 429 {
+        // A permanent refusal or a 429 proves that the server did not process the request. Any other refusal counts as
+        // no answer, because a proxy may answer 502 or 504 although the server processed the request.
+        if case .register = request, !refusal.isTemporary || refusal.status == 429 {
             record.unanswered = max(0, record.unanswered - 1)
         }
-        if refusal.isOfKey {
+        if refusal.refusesKey {
             keyRefusal = refusal
             return .none
         }
-        if refusal.isPassing {
+        if refusal.isTemporary {
             if case .report(let id, _) = request { record.activities[id]?.isInDoubt = true }
             backoff.fail(at: now, retryAfter: refusal.retryAfter, jitter: jitter)
             return .none
         }
         switch refusal.kind {
         case .staleInstallation:
-            // The server has a newer sequence than the record, as after a reinstallation. Continue from there.
+            // The server has a newer sequence than the record, for example after a reinstallation. Continue from the
+            // server's sequence.
             record.sequence = max(record.sequence, refusal.sequence ?? 0) + 1
             record.confirmed = nil
         case .installationNotFound:
@@ -183,7 +188,8 @@ package struct Courier: Sendable {
         return .none
     }
 
-    /// The same request would be refused again. It is not sent until it changes, or the app is launched again.
+    /// The server would refuse the same request again, so the request is not sent until it changes, or the app is
+    /// launched again. Refused receipts are dropped.
     private mutating func reject(_ request: DeviceRequest, _ refusal: ServerProblem, _ record: inout DeviceRecord) {
         switch request {
         case .register(let sequence, _): rejections[.facts] = Rejection(version: sequence, refusal: refusal)

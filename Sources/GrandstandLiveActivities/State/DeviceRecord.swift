@@ -1,22 +1,23 @@
 package import Foundation
 package import GrandstandClient
 
-/// The state of an installation, and what the server does not know of it yet. It needs no queue, because only the
-/// newest state is uploaded. A crash loses nothing that was written.
+/// The state of an installation, and which part of this state the server does not have yet. The record needs no queue,
+/// because only the newest state is uploaded. A crash loses nothing that was written.
 package struct DeviceRecord: Codable, Sendable, Hashable {
-    /// The installation that the record belongs to. A backup may bring it to another phone, where it becomes the record
-    /// of another installation.
+    /// The installation that the record belongs to. A backup may copy the record to another phone, where it becomes the
+    /// record of another installation.
     package var installation: UUID?
     package private(set) var facts = InstallationFacts()
     /// The number of the newest facts. No two states have the same number, so if two requests overtake each other, the
-    /// newer one wins.
+    /// newer request wins.
     package var sequence = 0
-    /// The sequence that the server has; `nil`: it may not know the installation.
+    /// The sequence that the server has; `nil`: the server may not know the installation.
     package var confirmed: Int?
-    /// The time of the last registration, for the next one without a change; `nil`: there was none.
+    /// When the last registration was answered. It decides when the phone registers again although nothing has changed;
+    /// `nil`: there was none.
     package var repetition: Repetition?
-    /// Registrations without an answer, including the one in progress. If there are any, "not new" in an answer may be
-    /// wrong: one of them may have created the installation.
+    /// The number of registrations without an answer, including the registration in progress. If there are any, "not
+    /// new" in an answer may be wrong: an unanswered registration may have created the installation.
     package var unanswered = 0
     package var activities: [String: ActivityEntry] = [:]
     package var wanted: [WantedStart] = []
@@ -26,16 +27,17 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
     package var isSampled = false
     /// Whether the installation is to be forgotten on the phone and on the server.
     package var isLeaving = false
-    /// Whether it was forgotten. Nothing is sent until people follow or show something again.
+    /// Whether the installation was forgotten. Nothing is sent until people follow or show something again.
     package var isGone = false
 
     package init() {}
 
-    /// The most receipts that are kept. The server stores at most as many for one event.
+    /// The maximum number of receipts that are kept. The server does not store more receipts than this number for one
+    /// event.
     package static let mostShown = 2_000
 
     /// Changes the facts. If the result is the same as before, nothing changes.
-    package mutating func say(_ change: (inout InstallationFacts) -> Void) {
+    package mutating func changeFacts(_ change: (inout InstallationFacts) -> Void) {
         var new = facts
         change(&new)
         new.normalise()
@@ -50,8 +52,8 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
     /// Takes over the present state of an activity. If the activity is live, the request to show it is removed.
     package mutating func see(_ snapshot: ActivitySnapshot) {
         if activities[snapshot.id] == nil {
-            // This record does not know the activity, and the activity was already removed, so it needs no report. The
-            // server knows it at most from an earlier record.
+            // This record does not know the activity, and the activity was already removed, so it needs no report. If
+            // the server knows the activity, then from a record that this phone had before.
             guard snapshot.state != .dismissed else { return }
             activities[snapshot.id] = ActivityEntry(snapshot)
         } else {
@@ -61,9 +63,9 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
         drop(snapshot.id)
     }
 
-    /// The activities of the same event that `snapshot` replaces. A push started `snapshot` in addition to them,
-    /// because they get no more updates, or because the app had started one before the push arrived. `snapshot` must be
-    /// new to this record.
+    /// The activities of the same event that `snapshot` replaces: a push started `snapshot` while they were still
+    /// shown. Either they no longer get updates, or the app had started an activity itself before the push arrived.
+    /// `snapshot` must be new to this record.
     package func cards(replacedBy snapshot: ActivitySnapshot) -> [String] {
         guard activities[snapshot.id] == nil, snapshot.state == .active || snapshot.state == .stale else { return [] }
         return activities.filter { _, entry in
@@ -79,13 +81,13 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
         activities[activity]?.version += 1
     }
 
-    /// Records a request to show an activity. It replaces an earlier one for the same event and type.
+    /// Records a request to show an activity. It replaces an earlier request for the same event and type.
     package mutating func want(_ wanted: WantedStart) {
         self.wanted.removeAll { $0.isSame(as: wanted) }
         self.wanted.append(wanted)
     }
 
-    /// Takes over all present activities. Known ones that are missing were removed in the meantime.
+    /// Takes over all present activities. If a known activity is not in `snapshots`, it was removed in the meantime.
     package mutating func see(all snapshots: [ActivitySnapshot], of types: Set<String>) {
         for snapshot in snapshots { see(snapshot) }
         let there = Set(snapshots.map(\.id))
@@ -100,8 +102,8 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
         }
     }
 
-    /// Repeats the newest report of each activity that had a report without an answer. That report may have reached the
-    /// server after the newest one.
+    /// Repeats the newest report of each activity that had a report without an answer, because the unanswered report
+    /// may have reached the server after the newest one.
     package mutating func clearDoubts() {
         for (id, entry) in activities where entry.isInDoubt {
             activities[id]?.isInDoubt = false
@@ -118,13 +120,14 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
     /// Becomes the record of another installation: on a restored phone, or after the secret was lost. The topics stay;
     /// activities and receipts belong to the old installation and are dropped.
     ///
-    /// - Returns: whether it belonged to another installation, so that the system must be read again.
+    /// - Returns: whether it belonged to another installation. Then the caller must read activities and tokens from
+    ///   ActivityKit again.
     package mutating func move(to new: UUID) -> Bool {
         guard installation != new else { return false }
         let isFirst = installation == nil
         installation = new
         guard !isFirst else { return false }
-        say { $0.startTokens = [:] }
+        changeFacts { $0.startTokens = [:] }
         activities = [:]
         shown = []
         isSampled = false

@@ -4,7 +4,7 @@ package import GrandstandClient
 package enum DeviceRequest: Sendable, Hashable {
     /// Uploads all facts.
     case register(sequence: Int, facts: InstallationFacts)
-    /// Reports an activity in one version.
+    /// Reports the state that an activity had at one `ActivityEntry.version`.
     case report(id: String, entry: ActivityEntry)
     /// Reports shown messages.
     case receipts([GrandstandClient.Receipt])
@@ -19,14 +19,14 @@ package enum DeviceOutcome: Sendable, Hashable {
     ///   - isSampled: whether the server asks for receipts; `nil`: the answer does not say.
     case accepted(isNew: Bool, isSampled: Bool?)
     case refused(ServerProblem)
-    /// No answer came. The server may have processed the request, or may still do so.
+    /// No answer came. The server may have processed the request, or may still process it.
     case unanswered(String)
 }
 
 extension ServerProblem {
     /// Whether the same request may succeed later. An answer without a slug comes from a proxy or a captive portal, and
     /// not from Grandstand.
-    var isPassing: Bool { slug.isEmpty || status == 408 || status == 429 || status >= 500 }
+    var isTemporary: Bool { slug.isEmpty || status == 408 || status == 429 || status >= 500 }
     /// Whether the app's key is not valid, so that no request with it can succeed.
-    var isOfKey: Bool { !slug.isEmpty && (status == 401 || (status == 403 && kind != .wrongInstallationSecret)) }
+    var refusesKey: Bool { !slug.isEmpty && (status == 401 || (status == 403 && kind != .wrongInstallationSecret)) }
 }

@@ -1,9 +1,10 @@
 /// The facts of an installation: the body of its registration without the sequence.
 package struct InstallationFacts: Codable, Sendable, Hashable {
-    /// For example `18.4.1`; `nil` until the host has been read. Nothing is sent before.
+    /// The version of the system, e.g. `18.4.1`. It is `nil` until the system's state has been read, and nothing is
+    /// sent before this reading.
     package var systemVersion: String?
     package var appVersion: String?
-    /// BCP 47, e.g. `de-AT`.
+    /// The preferred language in BCP 47 format, e.g. `de-AT`.
     package var locale: String?
     /// The variant of events that people want to see; `nil`: the locale decides.
     package var variant: String?
@@ -13,14 +14,14 @@ package struct InstallationFacts: Codable, Sendable, Hashable {
     package var frequentPushesEnabled = true
     /// Start tokens in hex, by type of attributes.
     package var startTokens: [String: String] = [:]
-    /// Sorted, without duplicates.
+    /// The followed topics, sorted, without duplicates.
     package var topics: [String] = []
 
     package init() {}
 
-    /// The most topics that the server accepts for an installation.
+    /// The maximum number of topics that the server accepts for an installation.
     package static let mostTopics = 200
-    /// The longest version, locale and time zone that the server accepts.
+    /// The maximum length of a version, locale or time zone that the server accepts.
     static let longestText = 64
 
     /// Removes texts that the server would refuse, so that a registration does not fail because of them.
@@ -34,7 +35,7 @@ package struct InstallationFacts: Codable, Sendable, Hashable {
         topics = Set(topics).sorted()
     }
 
-    /// Whether it looks like a name of the tz database.
+    /// Whether the text looks like a name of the tz database.
     private static func isTimeZone(_ text: String) -> Bool {
         text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).allSatisfy { part in
             !part.isEmpty
@@ -49,10 +50,10 @@ package struct InstallationFacts: Codable, Sendable, Hashable {
         }
     }
 
-    /// Whether it has 1 to 32 characters of `A-Z a-z 0-9 . _ : -`.
+    /// Whether the text has 1 to 32 characters of `A-Z a-z 0-9 . _ : -`.
     package static func isVariant(_ text: String) -> Bool { text.utf8.count <= 32 && isTopic(text) }
 
-    /// Whether it has 1 to 128 characters of `A-Z a-z 0-9 . _ : -`, like an event key.
+    /// Whether the text has 1 to 128 characters of `A-Z a-z 0-9 . _ : -`, like an event key.
     package static func isTopic(_ text: String) -> Bool {
         (1...128).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in

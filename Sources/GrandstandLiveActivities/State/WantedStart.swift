@@ -1,28 +1,29 @@
 public import Foundation
 
-/// A request of the app to show an activity. It is kept until the activity exists, or the server says that its event is
-/// over.
+/// A request of the app to show an activity. The request is kept until the activity exists, the app withdraws the
+/// request, or the request can never succeed, for example because the event is over.
 public struct WantedStart: Codable, Sendable, Hashable {
     /// The event's key.
     public var eventKey: String
-    /// The name of its type of attributes.
+    /// The name of the activity's type of attributes.
     public var attributesType: String
     /// The attributes as JSON.
     public var attributes: Data
     /// The content as JSON. It is used if the server has no newer content.
     public var contentState: Data
-    /// Apple's relevance score. The activity with the highest is shown in the Dynamic Island.
+    /// Apple's relevance score. The activity with the highest score is shown in the Dynamic Island.
     public var relevanceScore: Double?
-    /// When to show it; `nil`: at once. Before iOS 26 it is shown when the app is in the foreground after this time.
+    /// When to show the activity; `nil`: at once. Before iOS 26, the activity is shown when the app is in the
+    /// foreground after this time.
     public var startsAt: Date?
     /// The alert when a scheduled activity appears.
     public var alert: StartAlert?
     /// The variant of one of the app's audiences in the event, e.g. a language. `nil`: the audience that a push would
-    /// choose for this person, by the variant given to `follow`, otherwise by language.
+    /// choose for this person, by the variant given to `follow`, or without such a variant by language.
     public var variant: String?
     /// The time of the first request. If the event is still unknown a day later, the request is given up.
     package internal(set) var since: Date?
-    /// The ID of an activity on a replaced channel. That activity is ended as soon as the new one can be started.
+    /// The ID of an activity on a replaced channel. This activity is ended as soon as the new activity can be started.
     package internal(set) var replaces: String?
 
     /// A request with these values.
@@ -40,8 +41,8 @@ public struct WantedStart: Codable, Sendable, Hashable {
         self.variant = variant
     }
 
-    /// Whether `snapshot` is the requested activity: there is one for each event and type. The activity to be replaced
-    /// does not count.
+    /// Whether `snapshot` is the requested activity. There is one activity for each event and type, and the activity to
+    /// be replaced does not count.
     func isOf(_ snapshot: ActivitySnapshot) -> Bool {
         eventKey == snapshot.eventKey && attributesType == snapshot.attributesType && snapshot.id != replaces
     }

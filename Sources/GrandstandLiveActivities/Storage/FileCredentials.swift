@@ -1,6 +1,7 @@
 package import Foundation
 
-/// Stores a credential in a file that only the owner can read. For systems without a keychain, and for tests.
+/// Stores a credential in a file that only the owner can read. This store is for systems without a keychain, and for
+/// tests.
 package struct FileCredentials: CredentialStore {
     private let file: URL
 

@@ -7,8 +7,8 @@ public struct InstallationCredential: Codable, Sendable, Hashable {
     public let installation: UUID
     private let drawn: Secret
 
-    /// 32 random bytes in base64url. The app draws it once and sends it with each call. It is not printed with the
-    /// credential.
+    /// 32 random bytes in base64url. The app draws the secret once and sends it with each call. The secret is left out
+    /// when the credential is printed.
     public var secret: String { drawn.rawValue }
 
     private enum CodingKeys: String, CodingKey {
@@ -22,12 +22,12 @@ public struct InstallationCredential: Codable, Sendable, Hashable {
     }
 }
 
-/// Stores the credential: in the keychain, or in a file on systems without one.
+/// Stores the credential in the keychain, or in a file on systems without a keychain.
 public protocol CredentialStore: Sendable {
-    /// The credential; `nil` if none was ever stored.
+    /// The credential; `nil` if no credential was ever stored.
     ///
-    /// - Throws: if it is unknown whether there is one, as before the first unlock after a restart. Then no new one may
-    ///   be drawn, because the phone would become another installation.
+    /// - Throws: if it is unknown whether there is a credential, as before the first unlock after a restart. In this
+    ///   case, no new credential may be drawn, because the phone would become another installation.
     func load() throws -> InstallationCredential?
 
     /// Stores a credential in place of `old`, unless another process was faster.

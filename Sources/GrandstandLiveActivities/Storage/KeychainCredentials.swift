@@ -2,11 +2,12 @@
     internal import Foundation
     internal import Security
 
-    /// A credential in the keychain of this device. A backup does not bring it to another phone, which therefore
-    /// becomes another installation. It survives the removal of the app, so a reinstalled app is the same installation.
+    /// A credential in the keychain of this device. A backup does not copy the credential to another phone, so the
+    /// other phone becomes another installation. The credential survives the removal of the app, so a reinstalled app
+    /// is the same installation.
     ///
-    /// It can be read while the phone is locked, after the first unlock since a restart, because pushes launch apps in
-    /// the background.
+    /// Because pushes launch apps in the background, the credential can be read while the phone is locked, if the phone
+    /// was unlocked once since its restart.
     struct KeychainCredentials: CredentialStore {
         /// The app and its environment, as the account's name.
         let account: String

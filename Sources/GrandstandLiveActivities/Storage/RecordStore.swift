@@ -1,7 +1,7 @@
 package import Foundation
 
-/// The record on disk. Every change first reads it, under a lock. So two launches of an app at the same time never use
-/// the same sequence, and lose no change of each other.
+/// The record on disk. Every change first reads the record, under a lock. So two processes of an app never use the same
+/// sequence, and never overwrite each other's changes.
 package struct RecordStore: Sendable {
     private let file: URL
 
@@ -11,14 +11,14 @@ package struct RecordStore: Sendable {
     package struct Change<Value> {
         package var record: DeviceRecord
         package var value: Value
-        /// Why the record was not written, e.g. because the disk is full; `nil`: it was written.
+        /// Why the record was not written, e.g. because the disk is full; `nil`: the record was written.
         package var failure: StorageFailure?
     }
 
     /// Changes the record.
     ///
-    /// - Parameter unwritten: the record after an earlier change that could not be written. It replaces the file's
-    ///   content.
+    /// - Parameter unwritten: the record after an earlier change that could not be written. This record replaces the
+    ///   file's content.
     /// - Throws: an error if the record cannot be read; the errors of `body`.
     package func change<Value>(
         after unwritten: DeviceRecord? = nil, _ body: (inout DeviceRecord) throws -> Value
@@ -41,8 +41,8 @@ package struct RecordStore: Sendable {
         }
     }
 
-    /// A file that is not a record is moved aside. The server's answer to the first request then says which sequence to
-    /// continue from.
+    /// A file that is not a record is moved aside. The lost sequence does no harm: the server's answer to the first
+    /// request says which sequence to continue from.
     private func load() throws -> DeviceRecord? {
         guard let data = try LockedFile.read(file) else { return nil }
         if let record = try? JSONDecoder().decode(DeviceRecord.self, from: data) { return record }

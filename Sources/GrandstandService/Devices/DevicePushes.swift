@@ -2,11 +2,11 @@ package import FoundationEssentials
 package import Grandstand
 internal import Synchronization
 
-/// Sends pushes to many devices of one environment: a limited number at a time, and none while the circuit to APNs is
-/// open.
+/// Sends pushes to many devices of one environment, a limited number at a time. While the circuit to APNs is open, it
+/// sends only one probe at a time.
 ///
-/// Broadcasts have separate connections and places (`APNsClient.Traffic`), so a goal does not wait for a million
-/// starts.
+/// Broadcasts have their own connections (`APNsClient.Traffic`) and their own limit, so a broadcast does not wait for a
+/// million starts.
 package final class DevicePushes: Sendable {
     private struct State {
         var circuit = Circuit()
@@ -24,7 +24,7 @@ package final class DevicePushes: Sendable {
     /// Seconds between two checks while a probe is in flight.
     private static let probePause: TimeInterval = 0.25
 
-    /// - Parameter concurrency: the most requests to APNs at a time.
+    /// - Parameter concurrency: the maximum number of requests to APNs at a time.
     package init(gateway: any DeviceGateway, concurrency: Int, rates: SendRates, now: @escaping @Sendable () -> Date) {
         self.gateway = gateway
         self.concurrency = concurrency
@@ -35,12 +35,13 @@ package final class DevicePushes: Sendable {
 
     /// How many of `size` pushes should be claimed now.
     ///
-    /// - Returns: `size`. While the circuit is open: one for a probe, or none and the time to ask again.
+    /// - Returns: `size`. While the circuit is open, the result is one push for a probe, or no push and the time to ask
+    ///   again.
     package func room(for size: Int, at now: Date) -> (size: Int, again: Date?) {
         state.withLock { state in
             guard !state.circuit.isClosed else { return (size, nil) }
             if let pause = state.circuit.pause(now: now), pause > 0 { return (0, now.addingTimeInterval(pause)) }
-            // Only one probe at a time: more shards would only be given back.
+            // Only one probe is sent at a time: further shards would be claimed and given back without a send.
             guard state.flying == 0 else { return (0, now.addingTimeInterval(Self.probePause)) }
             return (1, nil)
         }
@@ -54,7 +55,7 @@ package final class DevicePushes: Sendable {
         }
     }
 
-    /// Sends a push to each member. Returns when each has an answer or will get none.
+    /// Sends a push to each member. Returns when each push has an answer or will get none.
     package func make<Shard: PushShard>(_ shard: Shard) async -> [PushOutcome<Shard.Member>] {
         let turns = Turns()
         let members = shard.members
@@ -102,7 +103,7 @@ package final class DevicePushes: Sendable {
                 jitter: .random(in: 0..<1)))
     }
 
-    /// Waits until the app may send another push, if APNs throttles it.
+    /// If APNs throttles the app, waits until the app may send another push.
     private func waitForTurn(of bundleID: BundleID) async {
         while !Task.isCancelled, let next = rates.turn(of: bundleID, at: now()) {
             try? await Task.sleep(for: .seconds(max(0.001, next.timeIntervalSince(now()))))
@@ -118,7 +119,7 @@ package final class DevicePushes: Sendable {
         }
     }
 
-    /// The index of the next member to be sent to.
+    /// Counts through the members. `next()` returns the index of the member to be sent to.
     private final class Turns: Sendable {
         private let count = Atomic(0)
 

@@ -18,7 +18,7 @@ package struct ShardDispatcher<Store: ShardStore>: Service {
     private let mayClaim: @Sendable () -> Bool
     private let onSettled: @Sendable ([TokenVerdict]) -> Void
     private let logger: Logger
-    private let books = ShardBooks()
+    private let heldShards = HeldShards()
     /// Seconds between two claims while due work cannot be claimed.
     private static var restraint: TimeInterval { 0.25 }
 
@@ -56,28 +56,28 @@ package struct ShardDispatcher<Store: ShardStore>: Service {
 
     private func claim(_ free: Int) async throws -> Round<Store.Shard> {
         // While answers wait to be recorded, nothing is claimed. When they are recorded, the loop is woken.
-        guard !books.hasUnrecorded else { return .idle() }
+        guard !heldShards.hasUnrecorded else { return .idle() }
         let now = now()
         let (size, again) = pushes.room(for: settings.shardSize, at: now)
         if let again { return .idle(until: again) }
         let avoiding = pushes.heldBack(at: now)
-        let leasesOver = books.leasesOver(at: now)
+        let leasesEndedBefore = heldShards.leasesEndedBefore(at: now)
         do {
             var claim = ShardClaim(
                 environment: environment, replica: replica, limit: free, shardSize: size, at: now,
-                leasedUntil: now.addingTimeInterval(settings.lease), leasesOver: leasesOver, holding: books.holding,
-                avoiding: avoiding)
+                leasedUntil: now.addingTimeInterval(settings.lease), leasesEndedBefore: leasesEndedBefore,
+                holding: heldShards.holding, avoiding: avoiding)
             claim.throttledSizes = pushes.rates.sizes(at: now)
             let shards = try await store.claim(claim)
-            books.hold(shards.map(\.owner))
-            books.answered(at: now, lease: settings.lease)
+            heldShards.hold(shards.map(\.owner))
+            heldShards.answered(at: now, lease: settings.lease)
             return try await .claimed(shards) {
                 let due = try await store.nextDue(in: environment)
-                return leasesOver < now || !avoiding.isEmpty
+                return leasesEndedBefore < now || !avoiding.isEmpty
                     ? due.map { max($0, now.addingTimeInterval(Self.restraint)) } : due
             }
         } catch {
-            books.failed()
+            heldShards.failed()
             throw error
         }
     }
@@ -86,13 +86,14 @@ package struct ShardDispatcher<Store: ShardStore>: Service {
         let keeper = Task { await keep(shard.owner) }
         defer {
             keeper.cancel()
-            books.release(shard.owner)
+            heldShards.release(shard.owner)
         }
         let made = await pushes.make(shard)
         tell(made, of: shard)
-        // A separate task, because a stop must not cancel it: the results of pushes that were sent must be recorded.
-        // During a stop it does not wait for a database that is away.
-        let absence = Patience(nil)
+        // The results of pushes that were sent must be recorded. So a separate task records them, which a stop does not
+        // cancel. If the database is away during a stop, the task waits for the database only until the drain and its
+        // margin have ended.
+        let absence = RetryLimit(nil)
         await withTaskCancellationHandler {
             await Task { await settle(shard, made, absence) }.value
         } onCancel: {
@@ -100,16 +101,16 @@ package struct ShardDispatcher<Store: ShardStore>: Service {
         }
     }
 
-    /// Records a shard's answers. If they are lost, the results count as unknown, or the pushes are repeated. So this
-    /// waits for a database that is away, without a limit. No other replica can take the lease meanwhile, and the lease
-    /// has enough time left when the database is back (`LeaseClock`). If the database refuses the answers, they are
-    /// tried again for a while, because its disk may be full.
+    /// Records a shard's answers. If the answers are lost, the results count as unknown, or the pushes are repeated. So
+    /// this method waits for a database that is away, without a limit. While the database is away, no other replica can
+    /// take the lease, and when it is back, the lease has enough time left (`LeaseClock`). If the database refuses the
+    /// answers, for example because its disk is full, they are tried again for a while.
     private func settle(
-        _ shard: Store.Shard, _ outcomes: [PushOutcome<Store.Shard.Member>], _ absence: Patience
+        _ shard: Store.Shard, _ outcomes: [PushOutcome<Store.Shard.Member>], _ absence: RetryLimit
     ) async {
-        let refusals = Patience(settings.refusalPatience)
+        let refusals = RetryLimit(settings.refusalRetryLimit)
         var isUnrecorded = false
-        defer { if isUnrecorded { books.change(unrecorded: -1) } }
+        defer { if isUnrecorded { heldShards.change(unrecorded: -1) } }
         var pause = Duration.milliseconds(50)
         while true {
             do {
@@ -119,7 +120,7 @@ package struct ShardDispatcher<Store: ShardStore>: Service {
                 logger.failed("answers to pushes could not be recorded; trying again", error)
                 if !isUnrecorded {
                     isUnrecorded = true
-                    books.change(unrecorded: 1)
+                    heldShards.change(unrecorded: 1)
                 }
                 let isAway = (error as? Problem)?.kind == .storeUnavailable
                 guard !absence.isOver, isAway || !refusals.isOver else {

@@ -2,19 +2,20 @@ package import FoundationEssentials
 
 /// The settings of a loop that sends shards.
 package struct ShardSettings: Sendable {
-    /// Pushes in a shard. After a crash, at most this many pushes have an unknown result or are repeated.
+    /// The number of pushes in a shard. After a crash, at most this many pushes have an unknown result or are repeated.
     package var shardSize = 2_000
-    /// Shards in progress at a time.
+    /// The maximum number of shards in progress at a time.
     package var places = 4
     /// Seconds until another replica takes the shards of a replica that died. The lease is extended while a shard is in
     /// progress.
     package var lease: TimeInterval
     /// Seconds for which recording is tried again if the database refuses the answers. If the database is away, there
     /// is no limit.
-    package var refusalPatience: TimeInterval = 60
-    /// How long a stop waits for shards in progress. Pushes that were not sent by then are sent later.
+    package var refusalRetryLimit: TimeInterval = 60
+    /// How long a stop waits for shards in progress. Pushes that were not sent before the end of the drain are sent
+    /// later.
     package var drain: Drain
-    /// The longest sleep. A poll after it finds work whose signal was lost.
+    /// The longest sleep. The poll after this sleep finds work whose signal was lost.
     package var pollInterval: Duration = .seconds(1)
 
     package init(lease: TimeInterval, drain: Drain) {

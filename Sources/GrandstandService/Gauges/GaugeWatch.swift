@@ -4,17 +4,19 @@ package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Reads the metrics of the whole database. One replica at a time does it, the owner of the lease. When it stops, it
-/// gives the lease back. When it dies, another replica gets the lease within `lease` seconds.
+/// Reads the metrics of the whole database. Only one replica at a time reads them: the replica that has the lease. When
+/// this replica stops, it gives the lease back. When it dies, another replica gets the lease within `lease` seconds.
 ///
 /// Unknown values are not reported: after a failed reading or a lost lease, the last values are dropped.
 package final class GaugeWatch: Service {
     package struct Settings: Sendable {
         /// How long events hold their channels, for the quota's forecast.
         package var tenure: ChannelTenure
-        /// Seconds after which another replica may take over the reports of a silent one.
+        /// Seconds after which another replica may report the values in place of a replica that no longer renews its
+        /// lease.
         package var lease: TimeInterval = 15
-        /// The time between two readings. Each renews the lease, so it is a third of the lease at most.
+        /// The time between two readings. Each reading renews the lease, so this time must not exceed a third of the
+        /// lease.
         package var interval: Duration = .seconds(5)
 
         package init(tenure: ChannelTenure) { self.tenure = tenure }
@@ -64,11 +66,12 @@ package final class GaugeWatch: Service {
         await loop.run()
         reading.withLock { $0 = nil }
         let (store, replica) = (store, replica)
-        // A separate task, because this one may be cancelled. If the database is away, the lease ends by itself.
+        // The resignation runs in a separate task, because the present task may be cancelled. If the database is away,
+        // the lease ends by itself.
         await Task { _ = try? await store.resign(replica) }.value
     }
 
-    /// Renews the lease, and reads the values if this replica has it.
+    /// Renews the lease. If this replica has the lease, also reads the values.
     package func look() async throws {
         do {
             guard let until = try await store.lead(replica, for: settings.lease) else {

@@ -8,14 +8,14 @@ internal import Synchronization
 /// Live views of events. One read of the database serves all streams of this process.
 ///
 /// While an event has viewers, it is read twice a second; without viewers nothing is read. The number of streams is
-/// limited, and so are the updates that wait for a reader. The stream of a reader that is too slow is ended.
+/// limited, and so is the number of updates that wait for a reader. The stream of a reader that is too slow is ended.
 package final class LiveViews: Service {
     package struct Settings: Sendable {
-        /// The most streams of this process.
+        /// The maximum number of streams in this process.
         package var maximumStreams: Int
-        /// The most streams of one key, so that no key takes all.
+        /// The maximum number of streams of one key, so that no key takes all streams.
         package var maximumPerKey: Int
-        /// The most updates that may wait for a reader.
+        /// The maximum number of updates that may wait for a reader.
         package var buffer = 64
         /// The shortest time between two reads, so that views that are opened together are read together.
         package var pause: Duration = .milliseconds(20)
@@ -34,7 +34,7 @@ package final class LiveViews: Service {
     private let settings: Settings
     private let now: @Sendable () -> Date
     private let logger: Logger
-    private let audience: Mutex<LiveAudience>
+    private let readers: Mutex<LiveReaders>
     private let doorbell = Doorbell()
     private let readAll = Mutex(ContinuousClock.now)
 
@@ -45,14 +45,14 @@ package final class LiveViews: Service {
         self.settings = settings
         self.now = now
         self.logger = logger
-        audience = Mutex(
-            LiveAudience(maximum: settings.maximumStreams, maximumPerKey: settings.maximumPerKey))
+        readers = Mutex(
+            LiveReaders(maximum: settings.maximumStreams, maximumPerKey: settings.maximumPerKey))
     }
 
-    /// Opens a view: a snapshot, unless the reader already has it, then changes. The stream ends when the server stops
-    /// or the reader is too slow. The reader may then open it again.
+    /// Opens a view. The stream sends a snapshot, unless the reader already has it, and after the snapshot the changes.
+    /// The stream ends when the server stops or the reader is too slow. After this, the reader may open the view again.
     ///
-    /// It also ends when the reader may no longer see the event.
+    /// The stream also ends when the reader may no longer see the event.
     ///
     /// - Parameters:
     ///   - seen: the tag of the last update the reader has.
@@ -63,11 +63,11 @@ package final class LiveViews: Service {
             of: LiveUpdate.self, bufferingPolicy: .bufferingOldest(settings.buffer))
         let id = UUID()
         continuation.onTermination = { [weak self] _ in
-            self?.audience.withLock { $0.remove(id, from: subject) }
+            self?.readers.withLock { $0.remove(id, from: subject) }
             self?.doorbell.ring()
         }
-        let member = LiveAudience.Member(id: id, reader: reader.id, seen: seen, continuation)
-        switch audience.withLock({ $0.add(member, to: subject) }) {
+        let member = LiveReaders.Member(id: id, reader: reader.id, seen: seen, continuation)
+        switch readers.withLock({ $0.add(member, to: subject) }) {
         case nil: break
         case .keyHasAll:
             throw Problem(
@@ -85,7 +85,7 @@ package final class LiveViews: Service {
     }
 
     /// The number of open streams.
-    package var count: Int { audience.withLock { $0.count } }
+    package var count: Int { readers.withLock { $0.count } }
 
     package func run() async {
         let reading = WorkLoop<Never>(
@@ -94,12 +94,12 @@ package final class LiveViews: Service {
         ) { [self] in
             try await read()
             return .idle(
-                until: audience.withLock { $0.isEmpty } ? nil : now() + settings.interval / .seconds(1))
+                until: readers.withLock { $0.isEmpty } ? nil : now() + settings.interval / .seconds(1))
         }
         let beating = WorkLoop<Never>(
             .init(pollInterval: settings.heartbeat), failure: "", logger: logger, now: now
         ) { [self] in
-            for continuation in audience.withLock({ $0.beat() }) { continuation.finish() }
+            for continuation in readers.withLock({ $0.beat() }) { continuation.finish() }
             return .idle()
         }
         await withGracefulShutdownHandler {
@@ -112,14 +112,15 @@ package final class LiveViews: Service {
         end()
     }
 
-    /// Ends every stream. No new stream can be opened after this.
+    /// Ends every stream. After this call, no new stream can be opened.
     private func end() {
-        for continuation in audience.withLock({ $0.close() }) { continuation.finish() }
+        for continuation in readers.withLock({ $0.close() }) { continuation.finish() }
     }
 
-    /// Reads the events with new viewers. When the interval is over, reads all events with viewers.
+    /// Reads the events with new viewers. If `interval` has passed since the last full reading, reads all events with
+    /// viewers.
     private func read() async throws {
-        let (watched, marked) = audience.withLock { $0.turn() }
+        let (watched, marked) = readers.withLock { $0.turn() }
         let isFullTurn = readAll.withLock { readAll in
             guard ContinuousClock.now - readAll >= settings.interval else { return false }
             readAll = .now
@@ -134,10 +135,10 @@ package final class LiveViews: Service {
                 let boards = Dictionary(
                     uniqueKeysWithValues: subjects.compactMap { subject in read[subject.key].map { (subject, $0) } })
                 let gone = reach == .all ? [] : Set(subjects).subtracting(boards.keys)
-                for continuation in audience.withLock({ $0.show(boards, gone: gone) }) { continuation.finish() }
+                for continuation in readers.withLock({ $0.show(boards, gone: gone) }) { continuation.finish() }
             }
         } catch {
-            audience.withLock { $0.mark(subjects) }
+            readers.withLock { $0.mark(subjects) }
             throw error
         }
     }
@@ -147,6 +148,6 @@ package final class LiveViews: Service {
 package struct LiveView: Sendable {
     /// The snapshot, the changes and the heartbeats.
     package let updates: AsyncStream<LiveUpdate>
-    /// To be called when the reader is gone.
+    /// The reader of the stream must call this function at the end.
     package let close: @Sendable () -> Void
 }

@@ -7,21 +7,21 @@ internal import Synchronization
 /// The lists of events for apps, with a cache of response bodies, because thousands of phones ask the same few
 /// questions.
 ///
-/// A cached body is used until a change may affect it. If other processes change it all the time, at most a tenth of
-/// the time is spent on making it, and it may be slightly old. A change made in this process is always in the next
-/// answer.
+/// A cached body is used until a change may affect the body. If other processes make such changes all the time, at most
+/// a tenth of the time is spent on making the body, and the body may be slightly old. A change made in this process is
+/// always in the next answer.
 final class LookupLists: Sendable {
-    /// A cached body, and the versions it was made from.
+    /// A cached body, and the versions of the data that the body was made from.
     private struct Page {
         let app: App
         let query: LookupListQuery
         let body: LookupBody
         let version: Int
-        /// The generation of the index.
+        /// The value of `State.generation` when the body was made.
         let generation: Int
-        /// When the passing of time changes the body; `nil`: never.
+        /// The time at which the body changes although no event was changed; `nil`: never.
         let changesAt: Date?
-        /// The number of the last change that this process had made.
+        /// The number of this process's last change before the body was made.
         let lastOwnChange: Int
         /// Until this time, a change by another process may be missing from the body.
         let restsUntil: ContinuousClock.Instant
@@ -36,33 +36,32 @@ final class LookupLists: Sendable {
     private struct State {
         var indexes: [App: LookupIndex] = [:]
         var pages: [String: Page] = [:]
-        /// The bytes of all cached bodies and their keys.
+        /// The number of bytes of all cached bodies and their keys.
         var bytes = 0
         /// How often all indexes were replaced.
         var generation = 0
     }
 
-    /// The most bytes of cached bodies. When they are exceeded, the cache is emptied. Without a limit, a client with an
-    /// app's key could fill the memory with different questions.
+    /// The maximum number of bytes of cached bodies. When it is exceeded, the cache is emptied. Without a limit, a
+    /// client with an app's key could fill the memory with different questions.
     private static let capacity = 32 * 1_024 * 1_024
-    /// A body that other processes change all the time is reused after it was made. The time of reuse is this many
-    /// times as long as making it took.
+    /// A body that took a time `t` to make is reused for this many times `t`, even if other processes have changed the
+    /// events in the meantime.
     private static let rest = 10
 
     private let state = Mutex(State())
 
     // MARK: Keeping up
 
-    /// Sets the records of an event; an empty array removes it.
+    /// Sets the records of an event; an empty array removes the event.
     func put(_ key: EventKey, _ records: [LookupRecord]) {
         state.withLock { Self.put(key, records, into: &$0.indexes) }
     }
 
-    /// Replaces all indexes.
     func replace(with indexes: [App: LookupIndex]) {
         var indexes = indexes
         var pages: [String: Page] = [:]
-        // The memory of the replaced value is freed after the lock.
+        // The memory of the replaced value is freed after the lock is released.
         state.withLock { state in
             swap(&state.indexes, &indexes)
             swap(&state.pages, &pages)
@@ -81,8 +80,8 @@ final class LookupLists: Sendable {
     static func put(_ key: EventKey, _ records: [LookupRecord], into indexes: inout [App: LookupIndex]) {
         let byApp = byApp(records)
         for app in byApp.keys where indexes[app] == nil { indexes[app] = LookupIndex() }
-        // Iterate over a copy of the keys. A view of them would retain the dictionary, and each change would then copy
-        // the app's whole index.
+        // Iterate over a copy of the keys. A view of the keys would retain the dictionary, and each change would then
+        // copy the app's whole index.
         for app in Array(indexes.keys) { indexes[app]?.put(key, byApp[app] ?? []) }
     }
 
@@ -92,11 +91,11 @@ final class LookupLists: Sendable {
 
     // MARK: Asking
 
-    /// The cached answer to the question; `nil`: there is none, or it may have changed.
+    /// The cached answer to the question; `nil`: no answer is cached, or the answer may have changed.
     ///
     /// - Parameters:
     ///   - name: the question's URI.
-    ///   - lastOwnChange: the number of the last change that this process has made. It has been read.
+    ///   - lastOwnChange: the number of this process's last change. The changed events have already been read again.
     func known(_ name: String, lastOwnChange: Int, now: Date) -> LookupBody? {
         state.withLock { state in
             guard let page = state.pages[name], page.changesAt.map({ $0 > now }) ?? true else { return nil }

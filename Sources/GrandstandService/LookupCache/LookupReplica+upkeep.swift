@@ -5,11 +5,11 @@ internal import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Keeps the copy up to date. One task reads the changes that it learns from announcements, the journal, and this
-/// process itself. When everything must be read again, a second task does that at the same time, so that changes are
-/// not delayed.
+/// Keeps the copy up to date. One task reads the changes. It learns of changes from announcements, from the journal,
+/// and from this process itself. When everything must be read again, a second task reads everything at the same time,
+/// so that changes are not delayed.
 extension LookupReplica: Service {
-    /// Runs until a graceful stop or until cancelled.
+    /// Runs until a graceful stop or a cancellation.
     package func run() async {
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
@@ -56,10 +56,10 @@ extension LookupReplica: Service {
                     tidiedAt = .now
                     try await source.tidy()
                 }
-                // A single change is read at once. Changes that follow closely are read together.
+                // A single change is read at once. If further changes follow closely, they are read together.
                 if hasRead { try await Task.sleep(for: settings.pace) }
             } catch {
-                // Queries also fail because of a stop; such errors are ignored.
+                // A stop also makes queries fail; such errors are ignored.
                 guard !Task.isCancelled else { return }
                 confirming.failed(error)
                 await pause()
@@ -80,7 +80,7 @@ extension LookupReplica: Service {
 
     /// Reads the events that have changed, in one round.
     ///
-    /// - Returns: whether there were any.
+    /// - Returns: whether any event had changed.
     private func readChanged() async throws -> Bool {
         let round = state.withLock { $0.backlog.take() }
         var keys = round.keys[...]
@@ -105,8 +105,8 @@ extension LookupReplica: Service {
     }
 
     private func put(_ key: EventKey, _ records: [LookupRecord], in round: LookupBacklog.Round) {
-        // Everything under one lock, so that `readEverything` neither misses the change nor overwrites it, and the
-        // event counts as read only when its records are in memory.
+        // All these changes are made under one lock. So `readEverything` neither misses the change of the event nor
+        // overwrites it, and the event counts as read only when its records are in memory.
         state.withLock { state in
             state.records[key] = records.isEmpty ? nil : records
             state.readMeanwhile?[key] = records
@@ -142,11 +142,12 @@ extension LookupReplica: Service {
         bell.ring()
     }
 
-    /// Reads everything into new memory, then replaces the old. Lookups and announcements continue meanwhile.
+    /// Reads everything into new memory, and replaces the old memory at the end. Lookups and announcements continue
+    /// meanwhile.
     private func readPages() async throws {
         let moment = now()
         let position = try await source.position()
-        // Announcements about keys may have been lost, too.
+        // Announcements about keys may also have been lost.
         keys?.changed()
         state.withLock { state in
             state.readMeanwhile = [:]
@@ -158,7 +159,7 @@ extension LookupReplica: Service {
             let page = try await source.page(after: after, limit: settings.pageSize)
             for (key, found) in page.records {
                 let known = state.withLock { $0.records[key] }
-                // If a record did not change, the old value is used, so that memory has it only once.
+                // If a record did not change, the old value is used, so that the record is in memory only once.
                 records[key] = known == found ? known : found
             }
             after = page.next
@@ -173,7 +174,7 @@ extension LookupReplica: Service {
             state.readMeanwhile = nil
             state.confirmedAt = position.asOf.map { min($0, moment) } ?? moment
             state.backlog.endReading(complete: true)
-            // The memory of the replaced value is freed after the lock.
+            // The memory of the replaced value is freed after the lock is released.
             swap(&state.records, &records)
             return state.records.count
         }

@@ -12,16 +12,17 @@ package final class LookupReplica: Sendable {
     package struct Settings: Sendable {
         /// The time between two readings of the journal, which also confirm the copy.
         package var interval = Duration.milliseconds(500)
-        /// The rest after changes were read. It limits a thousand changes a second to fifty queries.
+        /// The pause after changes were read. With this pause, even a thousand changes a second cause only fifty
+        /// queries a second.
         package var pace = Duration.milliseconds(20)
-        /// Seconds for which unconfirmed answers are given.
+        /// Seconds for which answers are given although the database does not confirm them.
         package var staleLimit: TimeInterval
         /// Seconds after which the journal may have deleted entries that this process has not read.
         package var journalSeconds: Double = 300
-        /// The most events in one query.
+        /// The maximum number of events in one query.
         package var pageSize = 2_000
-        /// Seconds without confirmation after which answers contain their age. A check that is slightly late does not
-        /// count.
+        /// Seconds without confirmation after which answers contain their age. This time is longer than `interval`, so
+        /// a check that is slightly late does not make answers stale.
         package var grace: TimeInterval = 2
         /// Whether the database is asked for entries that memory does not have. A standby database does not have more
         /// than memory.
@@ -35,33 +36,34 @@ package final class LookupReplica: Sendable {
     /// How reliable an answer is.
     package enum Freshness: Sendable, Hashable {
         case confirmed
-        /// The last confirmation was so many seconds ago.
+        /// The last confirmation was `seconds` ago.
         case stale(seconds: Int)
         /// Nothing has been read yet, or the last confirmation is too old.
         case unknown
     }
 
     struct State {
-        /// The records of each event's audiences. They are changed in place under the lock: if a copy were kept, the
-        /// next change would copy the whole dictionary.
+        /// The records of each event's audiences. The dictionary is changed in place under the lock: if a copy were
+        /// kept, the next change would copy the whole dictionary.
         var records: [EventKey: [LookupRecord]] = [:]
-        /// While everything is read again: the events that were read singly since then, with an empty array for deleted
-        /// ones. They are newer than any page.
+        /// The events that were read one by one while everything is read again; `nil`: no such reading runs. Deleted
+        /// events have an empty array. These records are newer than any page.
         var readMeanwhile: [EventKey: [LookupRecord]]?
         /// When the database last confirmed that memory is up to date.
         var confirmedAt: Date?
-        /// What must be read, and what this process has changed and not read since.
+        /// The events to read, and the changes of this process that have not been read since.
         var backlog = LookupBacklog()
         /// Lookups that wait for a round of reading that begins after a change of this process.
         var waiting: [Waiting] = []
         var questions: RecentQuestions<LookupName>
-        /// Answers from the database for names that memory has not read yet, until it has. Otherwise a client that was
-        /// given a channel could get the answer a moment later that there is none.
+        /// Answers from the database for names that memory does not have yet. These answers are kept for a moment,
+        /// until memory has read the event. Without them, a client that has just been given a channel could next be
+        /// told that there is no channel.
         var told: [LookupName: Told] = [:]
     }
 
     struct Waiting {
-        /// The number of the change that must have been read.
+        /// The number of the change of this process that the lookup waits for.
         let after: Int
         let continuation: AsyncStream<Void>.Continuation
     }
@@ -73,7 +75,7 @@ package final class LookupReplica: Sendable {
 
     let source: any LookupSource
     let settings: Settings
-    /// The cache of keys, which is updated from the same journal.
+    /// The cache of API keys, which is updated from the same journal.
     let keys: (any KeyMemory)?
     let now: @Sendable () -> Date
     let logger: Logger
@@ -82,7 +84,7 @@ package final class LookupReplica: Sendable {
     /// Rung when there is something to read.
     let bell = Doorbell()
     let state: Mutex<State>
-    /// Changed only under the lock of `state`, together with it.
+    /// The lists of events. They are changed together with `state`, and only under its lock.
     let lists = LookupLists()
 
     package init(
@@ -99,8 +101,8 @@ package final class LookupReplica: Sendable {
         state = Mutex(State(questions: RecentQuestions(now: now())))
     }
 
-    /// Must be called after a transaction of this process has changed `subjects`, and before its caller is answered.
-    /// Memory does not answer for them until they have been read again.
+    /// Must be called after a transaction of this process has changed `subjects`, and before the caller of the
+    /// transaction is answered. Memory gives no answers about `subjects` until they have been read again.
     package func changed(_ subjects: [LookupChange.Subject]) {
         var events: Set<EventKey> = []
         var isEverything = false
@@ -119,8 +121,8 @@ package final class LookupReplica: Sendable {
         bell.ring()
     }
 
-    /// The answer from memory; `nil`: memory has none, is too old, or has not been read since this process changed the
-    /// event.
+    /// The answer from memory. `nil`: memory has no answer, memory is too old, or this process changed the event and
+    /// memory has not read the event since.
     package func known(
         topic: String, in environment: APNsEnvironment, _ key: EventKey, variant: Variant? = nil
     ) -> (answer: LookupAnswer, freshness: Freshness)? {
@@ -135,11 +137,12 @@ package final class LookupReplica: Sendable {
         return (answer, freshness)
     }
 
-    /// The answer from memory. If memory has no channel, the database is asked too, so that a new event is found at
-    /// once. At most one query a second is made for one name, and a limited number for all. If this process has just
-    /// changed the event, this waits until it has been read.
+    /// The answer from memory. If memory has no channel, the database is also asked, so that a new event is found at
+    /// once. At most one query a second is made for one name, and the number of queries for all names is limited. If
+    /// this process has just changed the event, the method waits until the event has been read.
     ///
-    /// - Parameter variant: `nil`: the audience without a variant, otherwise the first that is not over.
+    /// - Parameter variant: `nil`: the audience without a variant; if there is no such audience, the first audience
+    ///   that is not over.
     /// - Returns: `nil` as the answer for an event that does not exist.
     /// - Throws: `store-unavailable` if memory does not have the name and the database is away.
     package func answer(
@@ -168,7 +171,7 @@ package final class LookupReplica: Sendable {
         }
         if let told { return (told, .confirmed) }
         guard mayAsk else {
-            // Only confirmed memory knows that an event does not exist.
+            // Only memory that the database has confirmed knows that an event does not exist.
             guard known != nil || freshness == .confirmed else { throw Self.unread }
             return (known, freshness)
         }
@@ -184,11 +187,11 @@ package final class LookupReplica: Sendable {
         }
     }
 
-    /// Waits until all changes that this process has made of the event are in memory, but no longer than `patience`
-    /// after the last of them.
+    /// Waits until all changes that this process has made to the event are in memory. The wait ends at the latest when
+    /// `patience` has passed since the last of these changes.
     ///
-    /// - Parameter key: `nil`: all events.
-    /// - Returns: `true` if memory is up to date; `false`: it is older than a change.
+    /// - Parameter key: the event; `nil`: all events.
+    /// - Returns: `true` if memory is up to date; `false`: memory lacks a change.
     func isRead(_ key: EventKey?) async -> Bool {
         let wait = state.withLock { state -> (stream: AsyncStream<Void>, end: ContinuousClock.Instant)? in
             let unread = if let key { state.backlog.unread(key) } else { state.backlog.unread }
@@ -212,13 +215,13 @@ package final class LookupReplica: Sendable {
         }
     }
 
-    /// The freshness of memory when it lacks a change of this process.
+    /// The freshness of an answer from memory that lacks a change of this process.
     private func aged(_ freshness: Freshness) -> Freshness {
         freshness == .confirmed ? .stale(seconds: Int(settings.patience.components.seconds)) : freshness
     }
 
     /// Keeps an answer of the database for a moment, unless this process has changed something since the query began.
-    /// There are never more answers than queries, and the queries are limited.
+    /// The number of kept answers never exceeds the number of queries, and the queries are limited.
     private func remember(_ answer: LookupAnswer, of name: LookupName, since lastOwnChange: Int, now: Date) {
         state.withLock { state in
             guard state.backlog.lastOwnChange == lastOwnChange else { return }
@@ -232,8 +235,8 @@ package final class LookupReplica: Sendable {
 
     // MARK: Lists of the events that an app may offer to follow
 
-    /// The cached list for `uri`; `nil`: it is not cached, memory is too old, or a change of this process has not been
-    /// read yet.
+    /// The cached list for `uri`; `nil`: the list is not cached, memory is too old, or a change of this process has not
+    /// been read yet.
     package func knownList(_ uri: String) -> (body: LookupBody, freshness: Freshness)? {
         let now = now()
         let (lastOwnChange, confirmedAt) = state.withLock { state in
@@ -246,8 +249,8 @@ package final class LookupReplica: Sendable {
         return (body, freshness)
     }
 
-    /// The list for a query, with all changes that this process made before. If these could not be read in time, the
-    /// answer counts as stale.
+    /// The list for a query, with all changes that this process made before. If these changes could not be read in
+    /// time, the answer counts as stale.
     ///
     /// - Parameter uri: the query's URI, under which the answer is cached for `knownList`.
     /// - Throws: `store-unavailable` if memory is empty or too old.
@@ -266,12 +269,15 @@ package final class LookupReplica: Sendable {
 
     // MARK: Freshness
 
-    /// Seconds since memory was last confirmed by the database; `nil`: it never was.
+    /// Seconds since the database last confirmed memory; `nil`: the database never confirmed memory.
     package var staleness: TimeInterval? {
         state.withLock(\.confirmedAt).map { max(0, now().timeIntervalSince($0)) }
     }
 
-    /// The freshness of an answer that the database has just given, if memory's is `memory`.
+    /// The freshness of an answer that the database has just given. An answer of a standby database is only as fresh as
+    /// memory.
+    ///
+    /// - Parameter memory: the freshness of memory.
     package func freshnessOfDatabase(_ memory: Freshness) -> Freshness { settings.asksDatabase ? .confirmed : memory }
 
     /// The freshness of memory now.

@@ -5,13 +5,14 @@ package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Claims messages for webhooks, posts them and records the verdicts. It works like `Dispatcher`, but its receivers may
-/// be slow, gone or hostile.
+/// Claims messages for webhooks, posts the messages and records the verdicts. It works like `Dispatcher`, but the
+/// receivers of webhooks may be slow, gone or hostile.
 package struct WebhookDispatcher: Service {
     package struct Settings: Sendable {
-        /// The most posts at a time. A post waits for its receiver and costs little else.
+        /// The maximum number of posts at a time. A post waits for its receiver and costs little else.
         package var concurrency = 256
-        /// The most posts at a time to one webhook, and to all webhooks of the same apps.
+        /// `perWebhook`: the maximum number of posts at a time to one webhook. `perApp`: the maximum number of posts at
+        /// a time to all webhooks of the same apps.
         package var perWebhook = 4
         package var perApp = 16
         /// Seconds until another replica takes the messages of a replica that died. The lease is extended during a
@@ -19,9 +20,10 @@ package struct WebhookDispatcher: Service {
         package var lease: TimeInterval
         /// How long a stop waits for posts in progress.
         package var drain: Drain
-        /// The longest sleep. A poll after it finds work whose signal was lost.
+        /// The longest sleep. The poll after this sleep finds work whose signal was lost.
         package var pollInterval: Duration = .seconds(1)
-        /// The most notes of one kind that one transaction makes into messages.
+        /// The maximum number of notes that one transaction makes into messages. The same limit applies to settled
+        /// broadcasts. Database triggers write a note when something happens.
         package var step = 500
 
         package init(lease: TimeInterval, drain: Drain) {
@@ -56,8 +58,8 @@ package struct WebhookDispatcher: Service {
         self.logger = logger
     }
 
-    /// Runs until a graceful stop. Then it claims no more, and posts in progress may finish within `drain`. The rest is
-    /// given back, and the attempt does not count.
+    /// Runs until a graceful stop. After the stop begins, the dispatcher claims no more messages, and posts in progress
+    /// may finish within `drain`. The other messages are given back, and their attempts do not count.
     package func run() async {
         let posting = WorkLoop<ClaimedWebhook>(
             .init(
@@ -71,7 +73,8 @@ package struct WebhookDispatcher: Service {
                     try await outbox.extendLeases(
                         of: messages.map(\.id), replica: replica, until: now().addingTimeInterval(settings.lease))
                 }))
-        // A separate loop, so that the log shows new messages even while slow receivers take all places.
+        // Messages are composed in a separate loop, so that a webhook's log of messages shows new messages even while
+        // slow receivers take all places.
         let composing = WorkLoop<Never>(
             .init(pollInterval: settings.pollInterval, retry: .milliseconds(500)),
             failure: "messages for webhooks could not be written", logger: logger, now: now
@@ -94,7 +97,8 @@ package struct WebhookDispatcher: Service {
         let claimed = try await outbox.claim(claim)
         for message in claimed { receivers.begin(message.webhook) }
         // A due delivery that was not claimed belongs to a webhook or app whose places are all taken, or to a receiver
-        // that does not answer. The end of a post rings, so the loop need not wake before that.
+        // that does not answer. When a post ends, the loop is woken, so no earlier wake-up is needed for these
+        // deliveries.
         return try await .claimed(claimed) { try await outbox.nextDue().flatMap { $0 > now() ? $0 : nil } }
     }
 

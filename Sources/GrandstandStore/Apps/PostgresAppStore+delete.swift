@@ -3,12 +3,13 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// Deletes an app: one transaction closes it, and later steps remove its rows. Each step finds the remaining rows by
-/// itself, so after a crash another process continues.
+/// Deletes an app: one transaction closes the app, and later steps remove its rows. Each step finds the remaining rows
+/// by itself, so after a crash another process continues.
 extension PostgresAppStore {
-    /// The most rows that one step removes, approximately, so that no other transaction waits for it long.
+    /// The approximate maximum number of rows that one step removes. The number is limited, so that no other
+    /// transaction waits long for the step.
     private static let step = 5_000
-    /// Rows of an installation on average, including its topics, tokens and receipts.
+    /// The average number of rows of an installation, including the rows of its topics, tokens and receipts.
     private static let rowsOfInstallation = 5
 
     package func delete(_ bundleID: BundleID, by actor: AuditActor, now: Date) async throws {
@@ -33,8 +34,8 @@ extension PostgresAppStore {
         guard let registered: String = try app.first?.decode("bundle_id") else {
             throw Problem(.appNotFound, "There is no app \(bundleID).")
         }
-        // A transaction that reserves a channel locks these rows. So no channel can appear between the count and the
-        // commit, and transactions that wait for these rows then see that the app is closed.
+        // A transaction that reserves a channel also locks these rows. So no channel can appear between the count and
+        // the commit. Transactions that wait for these rows see after the commit that the app is closed.
         let environments = try await connection.query(
             "select deleting_since from app_environments where bundle_id = \(registered) order by environment for update"
         )
@@ -52,7 +53,7 @@ extension PostgresAppStore {
                 .appInUse, "\(remaining) channels of \(registered) remain. Delete them first.",
                 members: [.channels(remaining)])
         }
-        // Keys and webhooks of only this app are deleted; those of several apps stay for the others.
+        // Keys and webhooks of only this app are deleted. Keys and webhooks of several apps stay for the other apps.
         try await connection.pipeline([
             "delete from api_keys where apps = array[\(registered)]",
             "update api_keys set apps = array_remove(apps, \(registered)) where \(registered) = any(apps)",
@@ -69,7 +70,7 @@ extension PostgresAppStore {
         return registered
     }
 
-    /// Events that are not over send nothing more to the app, and do not wait for its channels.
+    /// Makes events that are not over send nothing more to the app, and not wait for the app's channels.
     private static func endOpenLanes(of app: String, now: Date, on connection: PostgresConnection) async throws {
         let lanes: [Int] = try await connection.query(
             """
@@ -98,10 +99,11 @@ extension PostgresAppStore {
     // MARK: Removing
 
     /// - Parameter app: `nil`: any deleted app that no other replica is removing.
-    /// - Returns: whether more may be left.
+    /// - Returns: whether more rows of deleted apps may be left.
     private func removeStep(of app: String?) async throws -> Bool {
         try await database.transaction { connection in
-            // Registrations lock the app's row while they write, so this transaction sees what they wrote.
+            // Registrations of installations lock the app's row while they write. So when this transaction has locked
+            // the row, the transaction sees everything that the registrations wrote.
             let rows = try await connection.query(
                 """
                 select bundle_id from apps a where (\(app)::text is null or bundle_id = \(app)) and exists (
@@ -112,8 +114,8 @@ extension PostgresAppStore {
             let ids: [Int] = try await connection.query(
                 "select id from app_environments where bundle_id = \(name)"
             ).map { try $0.decode("id") }
-            // Make the planner find rows by an index and in the order of that index. With old statistics it would read
-            // the whole table.
+            // Make the planner find rows by an index and in the order of that index. With old statistics, the planner
+            // would read the whole table.
             try await connection.query(
                 """
                 select set_config('grandstand.forgets_history', 'on', true), set_config('enable_seqscan', 'off', true),
@@ -128,8 +130,8 @@ extension PostgresAppStore {
                 }
                 guard room > 0 else { return true }
             }
-            // An event that was declared while the app was closed may have got a channel, which is deleted at Apple
-            // first.
+            // An event that was declared while the app was closed may have got a channel. This channel must first be
+            // deleted at Apple.
             let channels = try await connection.query("select from channels where bundle_id = \(name) limit 1")
             guard channels.isEmpty else { return false }
             try await connection.pipeline([
@@ -142,10 +144,10 @@ extension PostgresAppStore {
 
     /// Removes at most `limit` rows of a part of an app.
     ///
-    /// - Returns: the number of removed rows; 0: none is left.
+    /// - Returns: the number of removed rows; 0: no row is left.
     private typealias Part = (_ connection: PostgresConnection, _ limit: Int) async throws -> Int
 
-    /// The parts in order: rows are removed before the rows that they refer to.
+    /// The parts in the order in which they are removed: rows are removed before the rows that they refer to.
     private static func parts(of app: String, _ ids: [Int32]) -> [Part] {
         [
             { try await audiences(of: app, ids, $1, on: $0) },
@@ -201,7 +203,7 @@ extension PostgresAppStore {
         return sent + removed
     }
 
-    /// Removes lanes and unsettled messages on them. The lane of a channel stays as long as the channel.
+    /// Removes lanes and the unsettled messages on them. The lane of a channel stays as long as the channel stays.
     private static func remove(_ lanes: [Int], on connection: PostgresConnection) async throws {
         try await connection.pipeline([
             "delete from deliveries where lane = any(\(lanes)) and settled_at is null",
@@ -260,7 +262,7 @@ extension PostgresAppStore {
         return removed.reduce(0) { $0 + $1.affectedRows }
     }
 
-    /// Single pushes and their tokens.
+    /// Removes single pushes and their tokens.
     private static func tokenLanes(of app: String, _ limit: Int, on connection: PostgresConnection) async throws -> Int
     {
         let lanes: [Int] = try await connection.query(
@@ -280,7 +282,7 @@ extension PostgresAppStore {
         return pushes + (try await connection.query("delete from lanes where id = any(\(lanes))").affectedRows)
     }
 
-    /// Channels that were deleted, with what was sent to them without an event.
+    /// Removes channels that were deleted, and the messages that were sent to these channels without an event.
     private static func channels(of app: String, _ limit: Int, on connection: PostgresConnection) async throws -> Int {
         let channels: [UUID] = try await connection.query(
             """
@@ -299,7 +301,8 @@ extension PostgresAppStore {
         return sent + (try await connection.query("delete from channels where id = any(\(channels))").affectedRows)
     }
 
-    /// The remaining lanes: of channels without an event, and of audiences that were removed earlier.
+    /// Removes the remaining lanes: the lanes of channels without an event, and the lanes of audiences that were
+    /// removed earlier.
     private static func lanes(of app: String, _ limit: Int, on connection: PostgresConnection) async throws -> Int {
         let lanes: [Int] = try await connection.query(
             "select id from lanes where bundle_id = \(app) and token is null order by bundle_id, id limit \(limit)"

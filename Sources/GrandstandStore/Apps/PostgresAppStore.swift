@@ -15,14 +15,12 @@ package struct PostgresAppStore: AppStore {
         do {
             return try await write(app, by: actor, if: condition)
         } catch let error as PostgresError where error.sqlState == .uniqueViolation {
-            // If two callers register the same app at once, the second one changes it, if its condition allows that.
-            if try await self.app(app.bundleID)?.bundleID == app.bundleID {
+            // If two callers register the same app at once, the second caller changes the app, if the condition of its
+            // request allows the change.
+            guard let registered = try await self.app(app.bundleID)?.bundleID, registered != app.bundleID else {
                 return try await write(app, by: actor, if: condition)
             }
-            throw Problem(
-                .appExists,
-                "An app whose bundle ID differs from \(app.bundleID) only in its capitals exists; Apple treats both as "
-                    + "one topic. Use the registered spelling.")
+            throw Self.differentSpelling(of: registered)
         }
     }
 
@@ -85,9 +83,20 @@ package struct PostgresAppStore: AppStore {
     private static func check(
         _ condition: WriteCondition, _ bundleID: BundleID, on connection: PostgresConnection
     ) async throws {
-        let rows = try await connection.query(
-            "select version from apps where bundle_id = \(bundleID.rawValue) for update")
-        try condition.check(try rows.first?.decode("version"))
+        let row = try await connection.query(
+            "select bundle_id, version from apps where topic = \(bundleID.topic) for update"
+        ).first
+        if let registered: BundleID = try row?.word("bundle_id"), registered != bundleID {
+            throw differentSpelling(of: registered)
+        }
+        try condition.check(try row?.decode("version"))
+    }
+
+    private static func differentSpelling(of registered: BundleID) -> Problem {
+        Problem(
+            .appExists,
+            "The app is registered as \(registered). Apple treats bundle IDs that differ only in capitals as one topic. "
+                + "Use the registered spelling.")
     }
 
     package func app(_ bundleID: BundleID) async throws -> App? {
@@ -133,7 +142,7 @@ package struct PostgresAppStore: AppStore {
         return app
     }
 
-    /// A template that a newer version stored, and that this one cannot parse, is left out.
+    /// A template that a newer version stored, and that this version cannot parse, is left out.
     private static func preview(_ row: PostgresRow) throws -> AppPreview? {
         let preview = AppPreview(
             compact: try row.decode("preview_compact"), expanded: try row.decode("preview_expanded"))

@@ -3,11 +3,11 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// Statements that write the audit log, for the transaction that makes the change.
+/// Statements that write the audit log. The transaction that makes the change runs them.
 struct AuditRows {
     let actor: AuditActor
     let now: Date
-    /// The key that signed the call to Apple, and Apple's answer to it.
+    /// `signingKey`: the key that signed the call to Apple. `answer`: Apple's answer to that call.
     var signingKey: String?
     var answer: APNsRecord?
 
@@ -18,7 +18,7 @@ struct AuditRows {
         self.answer = answer
     }
 
-    /// One entry.
+    /// Inserts one entry.
     func insert(_ action: AuditAction, _ subject: AuditEntry.Subject, reason: String? = nil) -> PostgresQuery {
         """
         \(head) select \(common(action)), \(subject.bundleID?.rawValue)::text,
@@ -27,7 +27,7 @@ struct AuditRows {
         """
     }
 
-    /// One entry for each row of `relation`, whose rows `c` are channels.
+    /// Inserts one entry for each row of `relation`. In `relation`, the channels have the name `c`.
     ///
     /// - Parameter reason: an SQL expression over `c`.
     func insert(_ action: AuditAction, channels relation: PostgresQuery, reason: PostgresQuery) -> PostgresQuery {
@@ -37,7 +37,7 @@ struct AuditRows {
         """
     }
 
-    /// One of several entries.
+    /// The values of one entry, for a statement that inserts several entries.
     struct Line {
         let actor: AuditActor
         let at: Date
@@ -45,7 +45,7 @@ struct AuditRows {
         let reason: String?
     }
 
-    /// Entries of one action, in order, in one statement.
+    /// Inserts several entries of one action, in order, in one statement.
     static func insert(_ action: AuditAction, _ lines: [Line]) -> PostgresQuery {
         let subjects = lines.map(\.subject)
         return """
@@ -62,9 +62,9 @@ struct AuditRows {
             """
     }
 
-    /// One entry for each app of the subject; one entry without an app if there is no app.
+    /// Inserts one entry for each app of the subject, or one entry without an app if the subject has no app.
     ///
-    /// - Parameter reasons: the text of each entry.
+    /// - Parameter reasons: the reason in each app's entry.
     func insert(
         _ action: AuditAction, _ subject: AuditEntry.Subject, of apps: Set<BundleID>, reasons: [BundleID: String] = [:]
     ) -> PostgresQuery {
@@ -78,9 +78,9 @@ struct AuditRows {
             })
     }
 
-    /// One entry for each app that a withdrawn broadcast or push was for.
+    /// Inserts one entry for each app that a withdrawn broadcast or push was for.
     ///
-    /// - Parameter wasScheduled: whether it had no deliveries yet.
+    /// - Parameter wasScheduled: whether the broadcast or push had no deliveries yet.
     func withdrawal(of id: UUID, isPush: Bool = false, wasScheduled: Bool) -> PostgresQuery {
         """
         insert into audit_log (at, actor, api_key, action, bundle_id, channel, event_key, broadcast, reason)

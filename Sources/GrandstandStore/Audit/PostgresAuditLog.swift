@@ -3,14 +3,14 @@ internal import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// Reads the audit log in the table `audit_log`, which a trigger keeps append-only. Entries are written by the stores, in
+/// Reads the audit log in the table `audit_log`, which a trigger keeps append-only. The stores write the entries, in
 /// the transaction of the change.
 package struct PostgresAuditLog: Sendable {
     let database: Database
 
     package init(_ database: Database) { self.database = database }
 
-    /// The newest first.
+    /// The entries, the newest first.
     package func entries(where filter: AuditFilter, _ page: PageRequest) async throws -> Page<AuditEntry> {
         let before = try page.cursor.map { text throws(Problem) -> Int in
             guard let id = Int(text) else { throw PageRequest.refusal }
@@ -35,7 +35,8 @@ package struct PostgresAuditLog: Sendable {
         return Page(rows: try rows.map(Self.entry), limit: page.limit) { String($0.id) }
     }
 
-    /// A newer build that runs at the same time may write other actions. This build shows only those that it knows.
+    /// A newer build that runs at the same time may write other actions. This build shows only the actions that it
+    /// knows.
     private static let known = AuditAction.allCases.map(\.rawValue)
 
     private static func entry(_ row: PostgresRow) throws -> AuditEntry {

@@ -5,23 +5,25 @@ internal import Postgres
 
 /// The order in which free places of the quota are given to channels.
 extension PostgresChannelStore {
-    /// The SQL order by need, for channels `c` with their events `e`. First by the time at which the channel is needed:
-    /// the opening, without one the kick-off, without one the declaration. Then by kick-off, then by declaration.
+    /// The SQL order by need, for channels `c` with their events `e`. The first criterion is the time at which the
+    /// channel is needed: the event's opening, otherwise the kick-off, otherwise the declaration. The next criteria are
+    /// the kick-off and the declaration.
     static let need: PostgresQuery = """
         coalesce(e.channels_open_at, e.starts_at, e.created_at, c.created_at), e.starts_at,
         coalesce(e.created_at, c.created_at), c.id
         """
 
-    /// A retiring channel that no device needs. It is only kept because of `GRANDSTAND_RETIRE_AFTER`.
+    /// Whether a channel is retiring and no device needs it. Such a channel is kept only because of
+    /// `GRANDSTAND_RETIRE_AFTER`.
     static func isIdle(now: Date) -> PostgresQuery {
         "state = 'retiring' and (needed_until is null or needed_until <= \(now))"
     }
 
-    /// The reason of a channel that was deleted early.
+    /// The reason that is stored for a channel that was deleted early, because another channel needed its place.
     static let placeNeeded: PostgresQuery = "'its place was needed'"
 
-    /// A failed channel `c` that may try again. One that waits for the quota may try at any time, because otherwise a
-    /// later channel could take the place first.
+    /// Whether a failed channel `c` may try again. A channel that waits for the quota may try at any time, because
+    /// otherwise a later channel could take the place first.
     private static func mayTryAgain(now: Date) -> PostgresQuery {
         """
         c.state = 'failed' and (c.next_attempt_at <= \(now)
@@ -29,7 +31,8 @@ extension PostgresChannelStore {
         """
     }
 
-    /// The same locks that `reserve` takes, in one order, so that the count below stays true until the commit.
+    /// Takes the same locks as `reserve`, in a fixed order, so that the count of channels in `admit` stays true until
+    /// the commit.
     static func lockQuotas(now: Date) -> PostgresQuery {
         """
         select from app_environments ae where (ae.bundle_id, ae.environment) in (
@@ -38,18 +41,19 @@ extension PostgresChannelStore {
         """
     }
 
-    /// After this many attempts of a deletion, its place no longer counts as one that will soon be free.
+    /// The number of attempts to delete a channel after which the channel's place no longer counts as a place that will
+    /// soon be free.
     private static let hopefulDeletions = 3
 
-    /// Seconds until a creation is tried again, after another one was tried in its place because Apple had no place
-    /// left.
+    /// While Apple has no place left, only one creation is tried. The other creations wait for this number of seconds.
     private static let placePause = 20
 
-    /// Lets as many failed channels try again as the quota has room for, by need. If Apple refused the last creation
-    /// because it has no place left, only the first channel that is due tries, because the answer is the same for all.
-    /// A channel that tries loses the reason `quota-exhausted`, because that is no longer why it waits. If places are
-    /// missing, that many idle channels are deleted immediately. Their places become free when Apple has confirmed the
-    /// deletions. The confirmation wakes the next alignment, which assigns the places.
+    /// Lets as many failed channels try again as the quota has room for, in the order `need`. If Apple refused the last
+    /// creation because Apple has no place left, only the first channel that is due tries again, because all channels
+    /// would get the same answer. A channel that tries again loses the reason `quota-exhausted`, because it no longer
+    /// waits for the quota. For each place that is missing, one idle channel is deleted immediately. The place of the
+    /// idle channel becomes free when Apple has confirmed the deletion. The confirmation wakes the next alignment,
+    /// which assigns the places.
     static func admit(now: Date) -> PostgresQuery {
         """
         with due as materialized (

@@ -3,13 +3,14 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// An alignment reads only rows that are live. An index that has only live rows drives each statement; the rest is
-/// looked up by key, in laterals and scalar selects that no plan turns into a join with a whole table. Without this,
-/// 12,000 past events made the retirement of 3,000 channels take 57 s instead of 10.
+/// An alignment reads only rows that are in use: channels that are not deleted, events that are not over, and lanes
+/// with something to send. Each statement starts from a partial index of such rows. It looks up all other rows by key,
+/// in lateral joins and scalar subqueries that no plan turns into a join with a whole table. Without this, 12,000 past
+/// events made the retirement of 3,000 channels take 57 s instead of 10 s.
 extension PostgresChannelStore {
     package func align(now: Date, tenure: ChannelTenure) async throws -> Int {
         try await database.transaction { connection in
-            // One process aligns at a time; the others then find nothing left to do.
+            // Only one process aligns at a time. A process that waited for this lock then finds nothing left to do.
             try await connection.query(Self.lockAlignment)
             let closed = try await Self.closeOverdue(now: now, tenure: tenure, on: connection)
             return try await connection.pipeline([
@@ -26,7 +27,7 @@ extension PostgresChannelStore {
     /// An arbitrary constant for the lock.
     private static let alignLock = 7_230_518_204_417_734
 
-    /// Held until the commit, so that no other replica aligns meanwhile.
+    /// The lock is held until the commit, so that no other replica aligns meanwhile.
     static let lockAlignment: PostgresQuery = "select pg_advisory_xact_lock(\(alignLock))"
 
     /// An event `e` that takes no more broadcasts.
@@ -56,11 +57,12 @@ extension PostgresChannelStore {
     static let neededUntil: PostgresQuery =
         "greatest(c.needed_until, (select max(stored_until) from lanes where channel = c.id))"
 
-    /// Retires channels that no audience needs, once the last message to them is settled. They are kept while a device
-    /// may still need them, at least for `retireAfter` (docs/internals/apns.md section 8).
+    /// Retires channels that no audience needs, once the last message to them is settled. A retiring channel is deleted
+    /// when no device can need it any more, but not before `retireAfter` has passed (docs/internals/apns.md section 8).
     ///
-    /// For each of them that no device needs, one creation that APNs refused for lack of a place becomes due
-    /// immediately. That creation takes the channel's place (`reclaim`).
+    /// Its place may be needed earlier. So for each channel that is retired here and that no device needs, one creation
+    /// that APNs refused for lack of a place becomes due immediately. That creation takes the channel's place
+    /// (`reclaim`).
     private static func retire(now: Date, tenure: ChannelTenure) -> PostgresQuery {
         let audit = AuditRows(by: .server, at: now)
         return """
@@ -106,8 +108,9 @@ extension PostgresChannelStore {
         """
     }
 
-    /// Deletes intents that are no longer needed, or not needed yet because the opening was moved. An intent stays if
-    /// Apple was asked to create its channel.
+    /// Deletes intents to create a channel that are no longer needed. Also deletes intents that are not needed yet,
+    /// because the time at which the event's channels open (`channels_open_at`) was moved. An intent stays if Apple was
+    /// asked to create its channel.
     private static func dropIntents(now: Date) -> PostgresQuery {
         """
         update channels set state = 'deleted', changed_at = \(now), next_attempt_at = null,
@@ -121,11 +124,12 @@ extension PostgresChannelStore {
         """
     }
 
-    /// Inserts a row for each audience that wants a channel, has none, and whose opening has come. `admit` decides
-    /// whether the quota has room. An audience whose `end` was accepted needs no channel while its event continues for
-    /// other audiences. An event that is over still gets a channel if messages wait for it.
+    /// Inserts a row of `channels` for each audience that wants a channel and has none, once its event's channels may
+    /// open (`channels_open_at`). `admit` decides whether the quota has room. An audience whose `end` was accepted
+    /// needs no channel while its event continues for other audiences. An event that is over still gets a channel if
+    /// messages wait for it.
     ///
-    /// An event has few channels, so they are found by its key.
+    /// An event has few channels, so they are found by the event's key.
     private static func declare(now: Date) -> PostgresQuery {
         """
         insert into channels (id, \(AudienceColumns.id), storage_policy, state, event_key, reason, next_attempt_at,
@@ -150,7 +154,7 @@ extension PostgresChannelStore {
         """
     }
 
-    /// Whether an audience `u` has a channel `c` with this condition; null: it has none.
+    /// Whether an audience `u` has a channel `c` that meets this condition; null: the audience has no such channel.
     private static func channel(_ condition: PostgresQuery) -> PostgresQuery {
         """
         (select true from channels c where c.event_key = u.event_key and \(AudienceColumns.servesOfEvent("c", "u"))

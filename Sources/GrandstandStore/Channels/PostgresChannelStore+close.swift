@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// Closes events automatically whose organiser sends neither an `end` nor anything else.
+/// Automatically closes events whose organiser sends neither an `end` nor any other message.
 extension PostgresChannelStore {
     /// When the newest message of an event `e` was accepted or sent, or when the event was reopened; null: never.
     private static let lastSent: PostgresQuery = """
@@ -35,7 +35,8 @@ extension PostgresChannelStore {
 
     /// Closes the events that are overdue, and fences their lanes.
     ///
-    /// - Returns: how many.
+    /// - Returns: how many rows `closingOverdue` returned: one for each lane of the closed events, and one for a closed
+    ///   event without lanes.
     static func closeOverdue(now: Date, tenure: ChannelTenure, on connection: PostgresConnection) async throws -> Int {
         let rows = try await connection.query(closingOverdue(now: now, tenure: tenure))
         let lanes = try rows.compactMap { try $0.decode(Int?.self, "lane") }
@@ -43,8 +44,8 @@ extension PostgresChannelStore {
         return rows.count
     }
 
-    /// Applies `ChannelTenure.closes` to the open events, which an index finds. A message that waits for its time or
-    /// its lane keeps its event open.
+    /// Applies `ChannelTenure.closes` to the open events; an index finds these events. An event stays open while one of
+    /// its messages is scheduled for later or waits on a lane.
     ///
     /// - Returns: a row for each `lane` of the closed events.
     private static func closingOverdue(now: Date, tenure: ChannelTenure) -> PostgresQuery {

@@ -54,8 +54,8 @@ extension PostgresChannelStore {
             members: [.id(known.id), .state(known.state)])
     }
 
-    /// Checks that the event has this audience and no channel for it. An intent that was not sent to Apple yet is
-    /// replaced.
+    /// Checks that the event has this audience, and that the audience has no channel. An intent that was not sent to
+    /// Apple yet is replaced.
     private static func prepare(
         _ eventKey: EventKey, for wanted: ChannelImport, _ bundleID: BundleID, now: Date,
         on connection: PostgresConnection

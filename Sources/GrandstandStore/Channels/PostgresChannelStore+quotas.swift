@@ -12,8 +12,8 @@ extension PostgresChannelStore {
             ])
         }
         var tallies: [AppEnvironment: Tally] = [:]
-        // The same statement counts the channels and reads until when each is held, so the forecast is never below the
-        // current use.
+        // One statement (`live`) both counts the channels and reads until when each is held, so the forecast is never
+        // below the current use.
         for row in results[1] {
             try tallies[try Self.app(row), default: Tally()].add(live: row, tenure, now: now)
         }
@@ -139,7 +139,9 @@ private struct Tally {
         case .deleted: return
         default:
             if let course = try Self.course(row) {
-                // The next alignment deletes an intent that is no longer needed, or not needed yet.
+                // An intent that is no longer needed is left out, because the next alignment deletes it. An intent that
+                // is not needed yet is counted from the time when its event's channels open: the next alignment deletes
+                // it, and a later one inserts it again.
                 let hasAudience: Bool = try row.decode("has_audience")
                 guard state.countsAgainstQuota || hasAudience && course.overAt == nil else { return }
                 opensAt = course.channelsOpenAt ?? now

@@ -44,7 +44,8 @@ extension PostgresChannelStore {
             """)
     }
 
-    /// The row of the task, if the task still has its lease. Only then may it record the outcome of its creation.
+    /// The row of the task, if the task still has its lease. A task without its lease may not record the outcome of its
+    /// creation.
     private static func isStill(_ task: ChannelTask) -> PostgresQuery {
         """
         c.id = \(task.channel.id) and c.state = 'creating' and c.called_at is not null
@@ -142,8 +143,8 @@ extension PostgresChannelStore {
         }
     }
 
-    /// Stores an ID that Apple issued to a call whose lease had ended. The creation was settled without it, so nobody
-    /// uses the channel. It is deleted, unless the ledger has it.
+    /// Stores a channel ID that Apple issued to a call whose lease had ended. The creation was settled without this ID,
+    /// so nobody uses the channel. The channel is deleted, unless the ledger already has a row with this ID.
     private static func keepLate(
         _ channelID: String, _ task: ChannelTask, _ audit: AuditRows, on connection: PostgresConnection
     ) async throws {
@@ -203,7 +204,7 @@ extension PostgresChannelStore {
         }
     }
 
-    /// Locks every lane that has one of these channels or will have it, in the order of IDs. This comes before any
+    /// Locks every lane that has one of these channels or will have one, in the order of IDs. Call this before any
     /// change of the channels, because all transactions lock lanes before channels.
     static func lockLanes(of channels: [UUID], on connection: PostgresConnection) async throws {
         guard !channels.isEmpty else { return }
@@ -218,7 +219,7 @@ extension PostgresChannelStore {
             """)
     }
 
-    /// Removes channels that the ledger knows now from the unmanaged ones.
+    /// Deletes channels from the list of unmanaged channels, because the ledger has them now.
     static func forgetting(unmanaged channelIDs: [String], of app: AppEnvironment) -> PostgresQuery {
         """
         delete from unmanaged_channels where \(AppColumns.isOf(app)) and channel_id = any(\(channelIDs))

@@ -6,7 +6,8 @@ internal import Postgres
 extension PostgresChannelStore {
     package func reserve(_ draft: ChannelDraft, now: Date, leasedUntil: Date) async throws -> ChannelTask {
         try await database.transaction { connection in
-            // The lock that makes the limit exact: every reservation of this app and environment waits here.
+            // The row lock of this statement makes the limit exact: every reservation of this app and environment waits
+            // for it.
             let rows = try await connection.query(
                 """
                 select \(Self.addressColumns), a.channel_limit

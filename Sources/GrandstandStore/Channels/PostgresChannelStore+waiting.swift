@@ -7,7 +7,7 @@ internal import Postgres
 extension PostgresChannelStore {
     /// Makes the app's creations that wait for their next attempt due now.
     ///
-    /// - Parameter reason: only those that Apple refused with it; `nil`: all.
+    /// - Parameter reason: only creations that Apple refused with this reason become due; `nil`: all become due.
     static func hasten(_ app: AppEnvironment, refusedWith reason: String? = nil, now: Date) -> [PostgresQuery] {
         [
             """
@@ -28,11 +28,11 @@ extension PostgresChannelStore {
         """
     }
 
-    /// Records that Apple has no place left. Other creations that wait are tried no earlier than the one that was
+    /// Records that Apple has no place left. Other creations that wait are tried no earlier than the creation that was
     /// refused.
     ///
-    /// - Parameter askAgainAt: when the refused creation is tried again; `nil`: never, because an API call requested
-    ///   that channel.
+    /// - Parameter askAgainAt: when the refused creation is tried again; `nil`: never. A creation that an API call
+    ///   waits for is not tried again.
     static func isFull(_ app: AppEnvironment, askAgainAt: Date?, now: Date) -> [PostgresQuery] {
         [
             """

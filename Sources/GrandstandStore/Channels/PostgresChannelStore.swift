@@ -24,8 +24,8 @@ package struct PostgresChannelStore: ChannelStore {
             variant: try row.variant("variant"))
     }
 
-    /// The columns of an address for calls to APNs. The statement has rows of `app_environments ae` with
-    /// `addressJoins`.
+    /// The columns of an app's address for calls to APNs. A statement with these columns selects from `app_environments
+    /// ae` with the joins `addressJoins`.
     static let addressColumns: PostgresQuery = """
         a.bundle_id as app_bundle_id, ae.environment as app_environment,
         coalesce(ae.team_id, a.team_id) as team_id, coalesce(ae.key_id, a.key_id) as key_id,

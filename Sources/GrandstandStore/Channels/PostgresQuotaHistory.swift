@@ -3,14 +3,15 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// Samples of all quotas over time, in the table `quota_samples`. There is one sample for five minutes and one for an
-/// hour, so that years cost as little as days.
+/// Samples of all quotas over time, in the table `quota_samples`. There is one sample for every five minutes and one
+/// for every hour. The five-minute samples are kept only for days (`QuotaHistory.fineKept`), so that a long history
+/// needs little space.
 package struct PostgresQuotaHistory: Sendable {
     private let database: Database
 
     package init(_ database: Database) { self.database = database }
 
-    /// Whether the sample of that time is still missing.
+    /// Whether the five-minute sample of the time `at` is still missing.
     package func lacks(_ at: Date) async throws -> Bool {
         try await database.query(
             "select true from quota_samples where step = \(QuotaHistory.fine) and at = \(at) limit 1"
@@ -20,7 +21,7 @@ package struct PostgresQuotaHistory: Sendable {
     /// Stores the quotas as samples of a time, and deletes samples past their retention.
     ///
     /// - Parameter at: the end of a step.
-    /// - Returns: whether they were stored. Another replica may have stored this sample already.
+    /// - Returns: whether this call stored the samples; `false`: for example, another replica has already stored them.
     package func record(_ quotas: [Quota], at: Date) async throws -> Bool {
         let coarse = at.addingTimeInterval(-QuotaHistory.coarseKept)
         var statements = [Self.insert(quotas, at, QuotaHistory.fine)]
@@ -39,10 +40,11 @@ package struct PostgresQuotaHistory: Sendable {
         }
     }
 
-    /// If several replicas record the same time, the first one's sample stays; the others wait for it.
+    /// If several replicas record the same time, the first replica's sample stays; the other replicas wait for its
+    /// commit and write nothing.
     ///
     /// The numbers of created and deleted channels come from the audit log, so a step is complete even if a sample
-    /// within it is missing. They are counted once for all apps, because the audit log of one step is small.
+    /// within it is missing. The audit log is read once for all apps, because the log of one step is small.
     private static func insert(_ quotas: [Quota], _ at: Date, _ step: Int) -> PostgresQuery {
         let start = at.addingTimeInterval(-Double(step))
         return """

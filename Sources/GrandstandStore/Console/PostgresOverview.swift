@@ -24,7 +24,7 @@ package struct PostgresOverview: Sendable {
     }
 
     /// When the oldest unsettled message was accepted, among the lanes that are due or have a message under way; `nil`:
-    /// there is none. It reads only the lanes that have something to send.
+    /// there is no such message. The query reads only the lanes that have something to send.
     package func oldestWaiting(within reach: AppReach, now: Date) async throws -> Date? {
         let rows = try await database.query(
             """

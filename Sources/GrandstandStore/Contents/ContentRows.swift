@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// Statements that read the content types and the newest contents of lanes.
 enum ContentRows {
-    /// The content types of lanes. Only the lane of an audience is in it, not the lane of its crowd.
+    /// The content types of lanes. Contains only the audiences' own lanes, not the lanes of their crowds.
     struct Types: Sendable {
         var byLane: [Int: ContentType] = [:]
         /// The names of content types that lanes' audiences have but their apps do not have.
@@ -53,9 +53,9 @@ final class ContentTypeCache: Sendable {
     /// The content types of lanes, chosen as `ContentRows.type` chooses.
     ///
     /// - Parameters:
-    ///   - lanes: A crowd's lane gets none, because a crowd has the type of its audience's own lane.
-    ///   - named: the names that audiences or their events have, by the audiences' lanes.
-    ///   - rows: of `ContentRows.ofApps`.
+    ///   - lanes: A crowd's lane gets no content type, because a crowd has the type of its audience's own lane.
+    ///   - named: the names of content types that audiences or their events declare, by the audiences' lanes.
+    ///   - rows: the rows that the statement `ContentRows.ofApps` returned.
     func types(
         of lanes: [Lane], named: [Int: String], _ rows: PostgresRows, on connection: PostgresConnection
     ) async throws -> ContentRows.Types {

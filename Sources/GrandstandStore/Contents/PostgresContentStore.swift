@@ -11,7 +11,7 @@ package struct PostgresContentStore: Sendable {
 
     /// Declares a content type or replaces it.
     ///
-    /// - Returns: it, whether it was created, and the live events whose newest content it would refuse.
+    /// - Returns: the content type, whether it was created, and the live events whose newest content it would refuse.
     /// - Throws: `version-mismatch`.
     package func put(
         _ type: ContentType, by actor: AuditActor, if condition: WriteCondition, now: Date
@@ -34,7 +34,7 @@ package struct PostgresContentStore: Sendable {
                 """)
             guard let row = rows.first else { throw Problem(.internalError, "The content type was not written.") }
             let created: Bool = try row.decode("created")
-            // Another writer created it after the check.
+            // Another writer created the content type after the check.
             if condition == .absent, !created { throw WriteCondition.taken }
             try await connection.query(
                 AuditRows(by: actor, at: now).insert(
@@ -43,10 +43,12 @@ package struct PostgresContentStore: Sendable {
         }
     }
 
-    /// The most contents that are checked. A match has one newest content for each audience.
+    /// The maximum number of contents that are checked when a content type is declared. An event has one newest content
+    /// for each audience.
     private static let mostContents = 2_000
     private static let mostMismatches = 100
-    /// The work that all these checks may take. A content that is not checked to its end is listed, too.
+    /// The maximum work for all checks of one declaration together, in units of `ContentSchema.Budget`. If this limit
+    /// ends the check of a content, the content is listed, too.
     private static let mostWork = 5_000_000
 
     /// Live events whose newest content the type would refuse.
@@ -88,7 +90,7 @@ package struct PostgresContentStore: Sendable {
         ).first.map(Self.declared)
     }
 
-    /// In the order of their names.
+    /// The content types of an app, in the order of their names.
     package func contentTypes(of bundleID: BundleID, _ page: PageRequest) async throws -> Page<DeclaredContentType> {
         let rows = try await database.query(
             """
@@ -100,7 +102,7 @@ package struct PostgresContentStore: Sendable {
         return Page(rows: try rows.map(Self.declared), limit: page.limit) { $0.type.attributesType }
     }
 
-    /// - Returns: whether there was one.
+    /// - Returns: whether there was such a content type.
     /// - Throws: `version-mismatch`.
     package func delete(
         _ name: String, of bundleID: BundleID, by actor: AuditActor, if condition: WriteCondition, now: Date

@@ -24,7 +24,7 @@ struct ActivityReportTransaction: Sendable {
         let id: String
     }
 
-    /// An installation that reports, by its row.
+    /// An installation that sends reports. `row` is its ID in the table `installations`.
     private struct Reporter {
         let row: Int
         let secret: SecretHash
@@ -33,7 +33,7 @@ struct ActivityReportTransaction: Sendable {
         let pacedUntil: Date?
     }
 
-    /// The row of an activity that is to be written.
+    /// An activity that is to be written to the table `activities`. `row` is the ID of its installation's row.
     private struct Line {
         let row: Int
         let app: Int
@@ -44,8 +44,8 @@ struct ActivityReportTransaction: Sendable {
         var now: Date
     }
 
-    /// Records reports in order. Several reports of one activity become one: the last report, with the last token and
-    /// the last channel that they have.
+    /// Records reports in order. Several reports of one activity become one report: the last report, with the last
+    /// token and the last channel that these reports have.
     ///
     /// - Throws: `Problem.contention` if other transactions caused a conflict several times in a row.
     func report(_ all: [ActivityReport]) async throws -> [Result<Bool, Problem>] {
@@ -97,7 +97,7 @@ struct ActivityReportTransaction: Sendable {
             }
         }
         guard !order.isEmpty else { return names.map { $0.map { _ in false } } }
-        // Rows in one order, so that no two transactions wait for each other.
+        // Rows are written in one order, so that no two transactions wait for each other.
         let sorted = order.sorted { ($0.row, $0.id) < ($1.row, $1.id) }.compactMap { lines[$0] }
         var written = try await write(sorted, pace)
         return zip(names, all).map { name, report in
@@ -146,7 +146,7 @@ struct ActivityReportTransaction: Sendable {
         var installations: [InstallationKey: Reporter] = [:]
         /// The variants of each event's audiences of the app.
         let events: [AppEvents.Name: [String?]]
-        /// The usable tokens of the activities, by the index of their report.
+        /// The tokens that are stored for the reported activities and are not suspect, by the index of the report.
         var tokens: [Int: DeviceToken] = [:]
     }
 
@@ -179,8 +179,9 @@ struct ActivityReportTransaction: Sendable {
 
     /// - Returns: the activities that were written, and whether each is new.
     private func write(_ lines: [Line], _ pace: Pace) async throws -> [Name: Bool] {
-        // `confirmNoted` comes before `confirm`. If a settlement takes an installation off `noted` in between,
-        // `confirm` finds its row.
+        // `fan_outs.noted` has the installations whose start pushes are being sent. `confirmNoted` comes before
+        // `confirm`: if a settlement removes an installation from `noted` between the two statements, it has also
+        // written the installation's row of `starts`, and `confirm` finds that row.
         let rows = try await database.pipeline(
             [
                 PostgresOutbox.planning(rows: 1), Self.lockInstallations(lines), Self.lockActivities(lines),
@@ -194,8 +195,8 @@ struct ActivityReportTransaction: Sendable {
         return written
     }
 
-    /// Locks installations before activities, as registrations do. So no installation is deleted, and none changes its
-    /// choice about frequent pushes, while its activities are written.
+    /// Locks installations before activities, as registrations do. While the activities of an installation are written,
+    /// no other transaction deletes the installation or changes its choice about frequent pushes.
     private static func lockInstallations(_ lines: [Line]) -> PostgresQuery {
         "select from installations where id = any(\(Set(lines.map(\.row)).sorted())) order by id for no key update"
     }
@@ -248,7 +249,7 @@ struct ActivityReportTransaction: Sendable {
             """
     }
 
-    /// An activity stays with the variant of its first report, unless a later one names another.
+    /// An activity stays with the variant of its first report, unless a later report names another variant.
     private static func rename(_ lines: [Line]) -> [PostgresQuery] {
         let named = lines.filter { $0.activity.variant != nil }
         guard !named.isEmpty else { return [] }
@@ -263,8 +264,8 @@ struct ActivityReportTransaction: Sendable {
         ]
     }
 
-    /// The runs (`r`) that start activities of the reported type, each with the reporting row (`n`) and the activity
-    /// (`a`).
+    /// The start runs (`r`, rows of `fan_outs`) that start activities of the reported type, each with the report (`n`)
+    /// and the stored activity (`a`).
     private static func runs(_ lines: [Line]) -> PostgresQuery {
         """
         unnest(\(lines.map(\.row)), \(lines.map { Int32($0.app) }), \(lines.map(\.activity.eventKey.rawValue)),
@@ -280,9 +281,9 @@ struct ActivityReportTransaction: Sendable {
         """
     }
 
-    /// Confirms starts. If an activity did not exist before the push, its start arrived, even if the answer to the push
-    /// is not known. A start that APNs refused did not arrive. The comparison allows 0.25 s, because replicas' clocks
-    /// may differ a little.
+    /// Confirms starts. If an activity did not exist before the push, the push started it, even if APNs' answer to the
+    /// push is not known. A start that APNs refused did not arrive. The comparison of times allows 0.25 s, because
+    /// replicas' clocks may differ a little.
     private static func confirm(_ lines: [Line]) -> PostgresQuery {
         """
         update starts s set confirmed_at = n.at from \(runs(lines))
@@ -292,7 +293,8 @@ struct ActivityReportTransaction: Sendable {
         """
     }
 
-    /// The app may report the activity before its push is settled. The settlement then completes this row.
+    /// The app may report the activity before the push that started it is settled. This inserts a confirmed row of
+    /// `starts` with the state `unknown`. The settlement of the push then completes that row.
     private static func confirmNoted(_ lines: [Line]) -> PostgresQuery {
         """
         insert into starts (run, installation, state, at, confirmed_at)
@@ -302,7 +304,7 @@ struct ActivityReportTransaction: Sendable {
         """
     }
 
-    /// Adds activities whose tokens came or changed with this report to their events' crowds.
+    /// If an activity's token came or changed with this report, adds the activity to its event's crowd.
     private static func join(_ lines: [Line]) -> [PostgresQuery] {
         let joining = lines.filter { $0.activity.updateToken != nil }
         guard let now = joining.map(\.now).max() else { return [] }
@@ -333,8 +335,8 @@ struct ActivityReportTransaction: Sendable {
             + 3 * coalesce(octet_length(update_token), 0) + coalesce(octet_length(channel_id), 0)
         """
 
-    /// Moves `tokens_paced_until` of installations that brought tokens. Their rows are locked, so no other request's
-    /// tokens are lost.
+    /// Moves `tokens_paced_until` of installations that brought tokens. The installations' rows are locked, so the
+    /// tokens of other requests are counted, too.
     private static func write(_ pace: Pace, at now: Date) -> [PostgresQuery] {
         guard !pace.counts.isEmpty else { return [] }
         let counts = pace.counts.sorted { $0.key < $1.key }

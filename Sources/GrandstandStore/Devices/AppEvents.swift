@@ -5,7 +5,7 @@ internal import Postgres
 /// for another app's event is the same as for an event that does not exist. Otherwise the API key that ships in an app
 /// would tell anybody which events other apps have.
 enum AppEvents {
-    /// An event that installations of an app in its environment have named.
+    /// The key of an event that installations name, with the app and environment of these installations.
     struct Name: Hashable {
         /// `app_environments.id`.
         let app: Int

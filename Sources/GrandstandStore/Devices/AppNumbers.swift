@@ -3,9 +3,11 @@ internal import Grandstand
 internal import Postgres
 internal import Synchronization
 
-/// A cache of the numbers of apps in their environments. A number is never given to another app.
+/// A cache of numbers. Each app has a number in each of its environments (`app_environments.id`). A number is never
+/// given to another app.
 ///
-/// A cached app may have been deleted, so a transaction that writes for it checks that the app still exists.
+/// An app may have been deleted after its number was cached. So a transaction that writes rows with the number checks
+/// that the app still exists.
 final class AppNumbers: Sendable {
     private struct Name: Hashable {
         let topic: String
@@ -17,7 +19,7 @@ final class AppNumbers: Sendable {
 
     init(_ database: Database) { self.database = database }
 
-    /// - Parameter isFresh: whether the database is asked in any case.
+    /// - Parameter isFresh: whether the database is asked even if the number is in the cache.
     /// - Throws: `app-not-found`.
     func number(of app: AppEnvironment, isFresh: Bool = false) async throws -> Int {
         let name = Name(topic: app.bundleID.topic, environment: app.environment)

@@ -3,11 +3,12 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// Activities whose token came or changed after the newest content was sent to the others (rows of `fan_out_queue`
-/// without a delivery). They get it separately, shard by shard, under the lease of their crowd's lane.
+/// Late members of crowds: activities whose token came or changed after the newest content was sent to the crowd's
+/// other members. Their rows of `fan_out_queue` have no delivery. Late members get the newest content separately, shard
+/// by shard, under the lease of their crowd's lane.
 enum CrowdJoins {
-    /// Seconds after an `end` in which a phone may still show an activity that did not get it. No activity is active
-    /// longer.
+    /// Seconds after an `end` in which a phone may still show an activity that did not get the `end`. No activity is
+    /// active longer.
     static let endIsOfUse = TimeInterval(APNsLimits.activityLifetime)
     /// The shortest time between two separate pushes of the newest content to an activity whose token changes.
     static let rest: PostgresQuery = "interval '30 s'"
@@ -56,8 +57,8 @@ enum CrowdJoins {
 
     // MARK: Claims
 
-    /// The runs that have members in the queue without a delivery. The query needs as many index probes as there are
-    /// such runs.
+    /// The IDs of the runs (rows of `fan_outs`) that have members in the queue without a delivery. The query needs as
+    /// many index probes as there are such runs.
     static let waiting: PostgresQuery = """
         waiting as (
             (select run from fan_out_queue where delivery is null order by run limit 1)
@@ -77,7 +78,8 @@ enum CrowdJoins {
         cross join lateral (select id, environment, bundle_id, leased_until from lanes where id = c.lane offset 0) l
         """
 
-    /// Locks lanes with late members and nothing under way. A lane that is locked belongs to another claim.
+    /// Locks lanes that have late members due and that nobody has leased. Lanes that another transaction has locked are
+    /// skipped.
     static func lock(_ claim: LaneClaim, _ avoiding: [BundleID]) -> PostgresQuery {
         """
         with recursive \(waiting)
@@ -98,9 +100,9 @@ enum CrowdJoins {
         for row in try await connection.query(
             """
             select r.lane, s.lane as lead from unnest(\(lanes)) r(lane)
-            cross join lateral (select event_key, beside from audience_lanes where lane = r.lane offset 0) v
+            cross join lateral (select event_key, audience_lane from audience_lanes where lane = r.lane offset 0) v
             cross join lateral (select lane from audience_lanes
-                where event_key = v.event_key and beside = v.beside and is_lead offset 0) s
+                where event_key = v.event_key and audience_lane = v.audience_lane and is_lead offset 0) s
             """)
         {
             leads[try row.decode("lane")] = try row.decode("lead")
@@ -112,7 +114,8 @@ enum CrowdJoins {
     static func members(
         of lane: Int, _ claim: LaneClaim, size: Int, on connection: PostgresConnection
     ) async throws -> [CrowdShard.Member] {
-        // The rows are locked, so that an activity that is reported again meanwhile joins again.
+        // The rows of the queue are locked until the commit. If a due activity is reported meanwhile, the report waits
+        // for the lock and then queues the activity again.
         let due: [Int] = try await connection.query(
             """
             select member from fan_out_queue
@@ -139,9 +142,9 @@ enum CrowdJoins {
     }
 
     /// Removes from the queue the members that a shard of the lane's message reaches, unless they joined with another
-    /// token after the shard was read. Call it under the lane's lock. The row of a member that is reported at this
-    /// moment is locked. It is skipped, not waited for, because the member joins again. If nobody waits on the lane, no
-    /// row is searched.
+    /// token after the shard was read. Call it under the lane's lock. If a report of a member is being written at this
+    /// moment, its transaction has locked the member's row. The row is skipped, not waited for, because the report
+    /// queues the member again. If nobody waits on the lane, no row is searched.
     static func reach(
         _ members: [CrowdShard.Member], of lane: Int, on connection: PostgresConnection
     ) async throws {
@@ -162,7 +165,8 @@ enum CrowdJoins {
 
     // MARK: Settling
 
-    /// Run it before `joined`, so that `joined` sees the token of a member that joined again meanwhile.
+    /// Locks members' rows of the queue. Run this statement before `joined`, so that `joined` sees the token of a
+    /// member that joined again meanwhile.
     static func lock(_ members: [CrowdShard.Member], of lane: Int) -> PostgresQuery {
         """
         select from fan_out_queue where member = any(\(members.map(\.activity))) and run + 0 = \(CrowdRows.run(lane))
@@ -170,9 +174,9 @@ enum CrowdJoins {
         """
     }
 
-    /// Removes members that got the content, unless they joined another lane or with another token meanwhile. `+ 0`
-    /// prevents the use of the index by run, because a plan that was made for an empty table would read all members
-    /// that wait there.
+    /// Removes members that got the content, unless they joined another lane or with another token meanwhile. A plan
+    /// that was made for an empty table would use the index by run and read all members of the run. `+ 0` prevents the
+    /// use of that index.
     static func joined(_ members: [CrowdShard.Member], of lane: Int) -> PostgresQuery {
         """
         delete from fan_out_queue j
@@ -202,10 +206,11 @@ enum CrowdJoins {
     }
 }
 
-/// Members that wait for a message that was sent to the others (rows of `fan_out_queue` with its delivery): APNs did
-/// not take it for them, or they want few pushes and rest. The rows are written under their lane's lock.
+/// Members that still wait for a message that was sent to the crowd's other members. Their rows of `fan_out_queue` have
+/// the message's delivery. They wait because APNs did not accept their push, or because they want few pushes and got
+/// one a short time ago. The rows are written under the lock of the crowd's lane.
 enum CrowdWaits {
-    /// The due members of a message. Members that are no longer in the crowd are removed.
+    /// The due members of a message. Members that are no longer in the crowd are removed from the queue.
     static func shard(
         of delivery: Int, on lane: Int, size: Int, at now: Date, on connection: PostgresConnection
     ) async throws -> CrowdRows.Shard {
@@ -261,7 +266,7 @@ enum CrowdWaits {
         """
     }
 
-    /// Removes members that got the message, or will not get it.
+    /// Removes from the queue members that got the message, or will not get it.
     static func done(_ members: [Int], with delivery: Int, on lane: Int) -> PostgresQuery {
         """
         delete from fan_out_queue where member = any(\(members)) and run + 0 = \(CrowdRows.run(lane))
@@ -269,7 +274,7 @@ enum CrowdWaits {
         """
     }
 
-    /// Removes members that wait for a message before this one.
+    /// Removes from the queue members that wait for an earlier message than this delivery.
     static func forget(before delivery: Int, on lane: Int) -> PostgresQuery {
         "delete from fan_out_queue where run = \(CrowdRows.run(lane)) and delivery < \(delivery)"
     }

@@ -13,10 +13,13 @@ struct CrowdNews {
 
     /// Reads the newest content or the end from the lanes of an audience.
     ///
-    /// An activity that already shows the update does not change, because the timestamp is the same. A start that was
-    /// sent after the content may show a later timestamp. Both are lower than the timestamp of every later update.
+    /// The message gets the highest timestamp of the lanes or the second before now (for an end: now), whichever is
+    /// later. So the timestamp is at least that of the content, and it is lower than the timestamp of every later
+    /// update. An activity that already shows the content with this timestamp does not change. A start that was sent
+    /// after the content may show a later timestamp than the content's own. The start's timestamp, too, is lower than
+    /// the timestamp of every later update.
     ///
-    /// - Returns: `nil`: there is nothing, it is too late, or it is too large for a token.
+    /// - Returns: `nil`: there is nothing to send, it is too late to send it, or the message is too large for a token.
     static func read(
         lane: Lane, lead: Lane, now: Date, on connection: PostgresConnection
     ) async throws -> CrowdNews? {
@@ -57,20 +60,20 @@ struct CrowdNews {
             expiresAt: min(end ?? longest, longest))
     }
 
-    /// The `end` that was accepted for an audience; no row: the event was closed automatically. An end from before the
-    /// event was reopened counts only if the audience stayed closed then.
+    /// The `end` that was accepted for an audience; no row: the event was closed automatically. If the event was
+    /// reopened, an `end` from before that time counts only if the audience stayed closed.
     ///
     /// - Parameter fencedAt: when the audience's lanes were fenced.
     private static func end(of lane: Int, since fencedAt: Date) -> PostgresQuery {
         """
-        select b.id from (select event_key, beside from audience_lanes where lane = \(lane) offset 0) v
+        select b.id from (select event_key, audience_lane from audience_lanes where lane = \(lane) offset 0) v
         cross join lateral (select reopened_at from events where key = v.event_key offset 0) e
         cross join lateral (
             select id, accepted_at, send_at, scheduled from broadcasts
             where event_key = v.event_key and event = 'end' and not cancelled offset 0) b
         cross join lateral (select lane from deliveries where broadcast_id = b.id offset 0) d
         where not b.scheduled and d.lane = any(array(
-            select lane from audience_lanes where event_key = v.event_key and beside = v.beside))
+            select lane from audience_lanes where event_key = v.event_key and audience_lane = v.audience_lane))
             and coalesce(
                 e.reopened_at > \(fencedAt) or coalesce(b.send_at, b.accepted_at) >= e.reopened_at, true)
         order by b.accepted_at desc, b.id desc limit 1
@@ -79,16 +82,16 @@ struct CrowdNews {
 
     // MARK: What is shown
 
-    /// Locks a broadcast that is about to be shown, so that it cannot be withdrawn before the commit; `false`: it was
-    /// withdrawn.
+    /// Locks a broadcast whose content is about to be sent by another way than its messages, so that it cannot be
+    /// withdrawn before the commit; `false`: it was withdrawn.
     static func hold(_ broadcast: UUID, on connection: PostgresConnection) async throws -> Bool {
         try await connection.query(
             "select from broadcasts where id = \(broadcast) and not cancelled for no key update"
         ).first != nil
     }
 
-    /// Records that a broadcast's content is sent to a device by another way than its messages, so that it cannot be
-    /// withdrawn.
+    /// Records that a broadcast's content is sent to a device separately, not in one of the broadcast's own messages.
+    /// After that, the broadcast cannot be withdrawn.
     static func show(_ broadcast: UUID) -> PostgresQuery {
         "update broadcasts set shown = true where id = \(broadcast) and not shown"
     }

@@ -19,11 +19,12 @@ enum CrowdRows {
     struct Shard {
         var members: [CrowdShard.Member] = []
         let step: FanOut.Step
-        /// Members that want few pushes and had one just now, with the end of their rest.
+        /// Members that want few pushes and got one a short time ago, and until when they get no further push.
         var resting: [(activity: Int, until: Date)] = []
     }
 
-    /// The members beyond the cursor of a message. A message that rings is also sent to members that rest.
+    /// The next shard of members after the cursor of a message. A message with an alert (`rings`) is also sent to
+    /// members that want few pushes and got one a short time ago.
     static func sweep(
         _ lane: Int, beyond cursor: Int, rings: Bool, size: Int, at now: Date, on connection: PostgresConnection
     ) async throws -> Shard {
@@ -56,7 +57,7 @@ enum CrowdRows {
     /// The run of a crowd's lane.
     static func run(_ lane: Int) -> PostgresQuery { "(select id from fan_outs where lane = \(lane))" }
 
-    /// The activities among these that are in a lane's crowd, in order of their numbers.
+    /// Those of the given activities that are in a lane's crowd, in order of their numbers.
     static func members(
         _ ids: [Int], of lane: Int, on connection: PostgresConnection
     ) async throws -> [CrowdShard.Member] {
@@ -96,18 +97,18 @@ enum CrowdRows {
                 where c.event_key = w.event_key and c.app = w.app and c.policy = 'update' and c.variant = w.variant)
         ), locked as (
             select key from events where key in (select event_key from missing) order by key for no key update
-        ), beside as (
+        ), audience_lanes as (
             select m.lane, \(AudienceColumns.ofCrowd(of: "l")), l.last_timestamp, l.newest_broadcast,
                 l.fenced_at
-            from missing m join locked k on k.key = m.event_key join lanes l on l.id = m.beside
+            from missing m join locked k on k.key = m.event_key join lanes l on l.id = m.audience_lane
             for no key update of l
         ), made as (
             insert into lanes (id, kind, \(AudienceColumns.ofCrowd), storage_policy, last_timestamp, newest_broadcast,
                 fenced_at)
             overriding system value
-            select lane, 'crowd', \(AudienceColumns.ofCrowd), 'mostRecentMessageStored', last_timestamp, newest_broadcast,
-                fenced_at
-            from beside
+            select lane, 'crowd', \(AudienceColumns.ofCrowd), 'mostRecentMessageStored', last_timestamp,
+                newest_broadcast, fenced_at
+            from audience_lanes
             returning id
         )
         insert into fan_outs (policy, lane, event_key, app, variant)
@@ -120,7 +121,7 @@ enum CrowdRows {
     static func make(of key: String) -> PostgresQuery {
         make(
             """
-            select u.lane as beside, u.event_key, ae.id as app, u.variant from audiences u
+            select u.lane as audience_lane, u.event_key, ae.id as app, u.variant from audiences u
             join app_environments ae on \(AudienceColumns.isOfSameApp("ae", "u"))
             where u.event_key = \(key) and not \(AudienceColumns.wantsChannel("u"))
             """)
@@ -132,7 +133,7 @@ enum CrowdRows {
     static func make(for activities: PostgresQuery, now: Date) -> PostgresQuery {
         make(
             """
-            select distinct u.lane as beside, a.event_key, a.app, a.variant
+            select distinct u.lane as audience_lane, a.event_key, a.app, a.variant
             from \(Self.activities(activities)) a
             cross join lateral (select * from app_environments where id = a.app offset 0) ae
             cross join lateral (
@@ -143,8 +144,8 @@ enum CrowdRows {
             """)
     }
 
-    /// Activities by their IDs only. Otherwise a plan that was made for an empty table could use the index of all
-    /// activities in a crowd, because both seem equally cheap.
+    /// Selects activities by their IDs only. Otherwise a plan that was made for an empty table could use the index of
+    /// all activities in a crowd, because for an empty table both indexes seem equally cheap.
     ///
     /// - Parameter ids: an expression of `bigint[]`.
     static func activities(_ ids: PostgresQuery) -> PostgresQuery {
@@ -163,7 +164,7 @@ enum CrowdRows {
         """
     }
 
-    /// The lanes of an app's crowds that were closed with its last audience.
+    /// The lanes of an app's crowds that were closed when the event's last audience of this app was removed.
     static func closed(of key: String, _ audience: Audience.ID) -> PostgresQuery {
         """
         select l.id, l.closed_at from fan_outs c join app_environments ae on ae.id = c.app join lanes l on l.id = c.lane
@@ -186,7 +187,9 @@ enum CrowdRows {
 
     /// The lane that leads an audience (`Lane.lead`): its channel's lane, or its crowd's lane if it has no channel.
     ///
-    /// - Parameters: rows of `audiences` and `app_environments`.
+    /// - Parameters:
+    ///   - audience: a row of `audiences`.
+    ///   - app: a row of `app_environments`.
     static func newsLane(_ audience: PostgresQuery, _ app: PostgresQuery) -> PostgresQuery {
         """
         (case when \(AudienceColumns.wantsChannel(audience)) then \(audience).lane else (

@@ -6,7 +6,8 @@ extension InstallationRows {
     /// The statements that write changes back, in one round trip. Old tokens are deleted before new ones are inserted,
     /// so that a token never belongs to two installations.
     ///
-    /// - Returns: the statements. If there are late followers, the last statement queues them in the open runs.
+    /// - Returns: the statements. If installations began to follow after a start was opened (late followers), the last
+    ///   statement queues them in the runs that are still open.
     static func write(_ changes: Changes, at now: Date) -> [PostgresQuery] {
         var statements: [PostgresQuery] = []
         if !changes.created.isEmpty { statements.append(insert(changes.created)) }
@@ -61,7 +62,8 @@ extension InstallationRows {
             """
     }
 
-    /// Copies an installation's choice about frequent pushes to its activities, which crowds read.
+    /// Copies an installation's choice about frequent pushes to its activities. Crowds read the choice from the
+    /// activities.
     private static func pace(_ records: [Register.Record]) -> PostgresQuery {
         let rows = records.compactMap(\.row)
         return """
@@ -71,8 +73,8 @@ extension InstallationRows {
             """
     }
 
-    /// A token's former holder is not locked if it got the token after the locks were taken. Tokens that it has
-    /// registered since then stay.
+    /// Deletes exactly these tokens of their former holders. If a holder got its token after the locks were taken, the
+    /// holder is not locked and may have registered another token meanwhile. That other token stays.
     private static func delete(_ tokens: [(row: Int, type: String, token: DeviceToken)]) -> PostgresQuery {
         let rows = tokens.map(\.row)
         return """
@@ -84,7 +86,7 @@ extension InstallationRows {
             """
     }
 
-    /// In the order of the unique index, so that transactions that wait for each other's tokens cannot deadlock.
+    /// Tokens in the order of the unique index, so that transactions that wait for each other's tokens cannot deadlock.
     private static func inOrder(
         _ tokens: [(key: InstallationKey, type: String, token: RegisteredToken)]
     ) -> [(key: InstallationKey, type: String, token: RegisteredToken)] {
@@ -132,8 +134,9 @@ extension InstallationRows {
     // MARK: Starts under way
 
     /// An installation that takes over a token counts as started in each run in which the token's former holder counts
-    /// as started. If a run is open and the former holder has no result, a push to it may be under way at this moment.
-    /// The claim that takes the new holder from the queue checks that. No run is locked here, because otherwise anybody
+    /// as started. If a run is open and the former holder has no result, a push to the former holder may be under way
+    /// at this moment. So the new holder is queued together with the IDs of the former holders. The claim that takes
+    /// the new holder from the queue checks these former holders. No run is locked here, because otherwise anybody
     /// could stop a start by changing tokens.
     private static func carryOver(_ takeovers: [Changes.Takeover], at now: Date) -> [PostgresQuery] {
         let pairs: PostgresQuery = """
@@ -173,8 +176,8 @@ extension InstallationRows {
         ]
     }
 
-    /// Queues late followers in each open run that they follow and have a token for, unless they have had its start. A
-    /// refused push does not count: the run may repeat it to another token.
+    /// Queues late followers in each open run that they follow and have a token for, unless they already had the run's
+    /// start. A push that APNs refused does not count as a start: the run may repeat the start to another token.
     private static func queue(
         _ followers: [(key: InstallationKey, record: Register.Record)], at now: Date
     ) -> PostgresQuery {

@@ -8,7 +8,7 @@ enum InstallationRows {
     typealias Register = InstallationRegister<SecretHash>
     typealias Changes = InstallationChanges<SecretHash>
 
-    /// What a registration names: its installation, and the tokens that another one may have.
+    /// What a registration names: its installation, and the tokens, which another installation may have.
     struct Names: Sendable {
         var keys: [InstallationKey] = []
         var tokens: [(app: Int, type: String, token: DeviceToken)] = []
@@ -19,7 +19,7 @@ enum InstallationRows {
         }
     }
 
-    /// One statement, so that an installation's row, tokens and topics are consistent.
+    /// Loads installations in one statement, so that an installation's row, tokens and topics are consistent.
     static func load(_ names: Names) -> PostgresQuery {
         """
         select i.id, i.app, i.installation, i.secret_hash, i.sequence, i.system_version, i.app_version, i.locale,
@@ -35,7 +35,7 @@ enum InstallationRows {
         """
     }
 
-    /// In order of their rows, so that no two transactions wait for each other.
+    /// Locks installations in order of their rows, so that no two transactions wait for each other.
     static func lock(_ names: Names) -> PostgresQuery {
         "select from installations where id = any(array(\(ids(names)))) order by id for no key update"
     }
@@ -50,7 +50,7 @@ enum InstallationRows {
 
     /// What the installations of these apps hold, for `accounts(_:)`.
     ///
-    /// - Parameter now: its hour counts as the present hour.
+    /// - Parameter now: the hour of this time counts as the present hour.
     static func account(_ apps: PostgresQuery, at now: Date) -> PostgresQuery {
         let hour: PostgresQuery = "date_trunc('hour', \(now)::timestamptz, 'UTC')"
         return """

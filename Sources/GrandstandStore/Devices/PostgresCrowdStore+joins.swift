@@ -3,7 +3,8 @@ internal import Grandstand
 internal import Postgres
 
 extension PostgresCrowdStore {
-    /// The most late members of one shard, because a message of the lane waits as long as the shard takes.
+    /// The maximum number of late members in one shard. It is limited, because a message of the lane waits as long as
+    /// the shard takes.
     private static let joinSize = 500
 
     /// Leases lanes for late members, and takes one shard of each.
@@ -13,8 +14,8 @@ extension PostgresCrowdStore {
         try await database.transaction { connection in
             let due: [Int] = try await connection.query(CrowdJoins.lock(claim, avoiding)).map { try $0.decode("id") }
             guard !due.isEmpty else { return [] }
-            // An acceptance or withdrawal locks all lanes of an audience. While the crowd's lane is locked, its lead
-            // does not change.
+            // An acceptance or withdrawal locks all lanes of an audience. So while the crowd's lane is locked, the lead
+            // of the crowd's lane does not change.
             let leads = try await CrowdJoins.leads(of: due, on: connection)
             let ids = Set(due).union(leads.values).sorted()
             let loaded = try LaneRows.lanes(try await connection.pipeline(LaneRows.loadLocked("\(ids)")))
@@ -40,7 +41,7 @@ extension PostgresCrowdStore {
 
     /// The shard of one lane; `nil`: there is nothing to send, or the lane has something more urgent to do.
     ///
-    /// - Parameter lead: the lead of its audience; `nil`: the audience was removed.
+    /// - Parameter lead: the lead of the lane's audience; `nil`: the audience was removed.
     private static func join(
         _ lane: inout Lane, _ lead: Lane?, _ claim: LaneClaim, size: Int, on connection: PostgresConnection
     ) async throws -> CrowdShard? {
@@ -52,7 +53,8 @@ extension PostgresCrowdStore {
         }
         guard lane.lease(for: claim) else { return nil }
         let due = try await CrowdJoins.members(of: lane.id, claim, size: size, on: connection)
-        // A message that waits, for the lane's interval for example, will reach these members in one of its shards.
+        // If a message waits on the lane, for example for the lane's interval, one of its shards will reach these
+        // members.
         let reached = due.filter { lane.reaches($0.activity) }
         if !reached.isEmpty {
             try await connection.query(CrowdJoins.postponed(reached, of: lane.id, now: claim.at))

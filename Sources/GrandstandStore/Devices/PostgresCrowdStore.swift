@@ -13,7 +13,7 @@ package struct PostgresCrowdStore: ShardStore {
     package struct Intervals: Sendable {
         /// Seconds between two messages of one lane.
         package var lane: TimeInterval
-        /// Seconds without a further push after one, for phones whose owner switched frequent pushes off.
+        /// Seconds between two pushes to a phone whose owner switched frequent pushes off.
         package var rest: TimeInterval
 
         package init(lane: TimeInterval, rest: TimeInterval) {
@@ -108,7 +108,7 @@ package struct PostgresCrowdStore: ShardStore {
         }
     }
 
-    /// The members of a message's next shard: first of its sweep, then of its queue.
+    /// The members of a message's next shard: first members of the message's sweep, then members of its queue.
     private static func members(
         for delivery: Int, _ next: FanOut.Next, rings: Bool, of lane: Int, size: Int, at now: Date,
         on connection: PostgresConnection
@@ -160,7 +160,8 @@ package struct PostgresCrowdStore: ShardStore {
             })
         let rests = resting(outcomes)
         guard let delivery = shard.delivery else {
-            // Before the lane is given back, so that the same members are not taken once more.
+            // The outcomes are recorded before the lane's lease is released, so that the same members are not taken
+            // once more.
             try await settle(
                 care,
                 [
@@ -206,9 +207,9 @@ package struct PostgresCrowdStore: ShardStore {
         }
     }
 
-    /// Members that are tried again, and when. A push that APNs did not accept is repeated after a delay; one that was
-    /// not sent is repeated at once. At least one attempt is counted, because members without an attempt are those that
-    /// rest.
+    /// Members that are tried again, and when. A push that APNs did not accept is repeated after a delay; a push that
+    /// was not sent is repeated at once. At least one attempt is counted. The count 0 marks members that wait only
+    /// because they want few pushes.
     private static func again(
         _ outcomes: [PushOutcome<CrowdShard.Member>], now: Date
     ) -> [(activity: Int, attempts: Int, at: Date)] {
@@ -231,8 +232,8 @@ package struct PostgresCrowdStore: ShardStore {
         }
     }
 
-    /// Settles in a transaction that does not lock the lane: a report of an activity locks the activity before its
-    /// event, and events are locked before lanes.
+    /// Records the results for tokens. This locks activities. All transactions lock activities before events, and
+    /// events before lanes, so the results cannot be recorded in the transaction that locks the lane.
     private func settle(
         _ care: TokenCare, _ joins: [PostgresQuery], _ rests: [(activity: Int, until: Date)], now: Date
     ) async throws {

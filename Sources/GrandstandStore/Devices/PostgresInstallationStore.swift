@@ -5,8 +5,9 @@ internal import Postgres
 
 /// Installations in the tables `installations`, `start_tokens`, `follows` and `activities`.
 ///
-/// A goal brings many registrations at once, and a start many reports of activities. Those that arrive together share a
-/// transaction (`Batch`), whose statements look everything up by key.
+/// A goal brings many registrations at once, and a start brings many reports of activities at once. Registrations that
+/// arrive together share a transaction (`Batch`), and so do reports. The statements of such a transaction look up all
+/// rows by key.
 package struct PostgresInstallationStore: InstallationStore {
     let database: Database
     /// For queries that read many rows.
@@ -15,19 +16,19 @@ package struct PostgresInstallationStore: InstallationStore {
     let registrations: Batch<Registration, Result<Bool, Problem>>
     let reports: Batch<ActivityReport, Result<Bool, Problem>>
 
-    /// The most transactions of each kind at a time. A second one begins only if the first takes long, as when it waits
-    /// for a lock.
+    /// The maximum number of transactions of each kind at a time: registrations and reports of activities. A second
+    /// transaction begins only if the first takes long, for example because it waits for a lock.
     private static let places = 2
     /// One connection for each place, and two for reading and deleting.
     package static let connections = 2 * places + 2
-    private static let patience = Duration.milliseconds(50)
+    private static let extraPlaceDelay = Duration.milliseconds(50)
     private static let limit = 200
 
     /// - Parameters:
     ///   - database: has `connections` connections with the outbox's session settings.
-    ///   - reading: other connections for statistics; `nil`: the same.
+    ///   - reading: the same database with other connections, for statistics; `nil`: statistics use `database`.
     ///   - mostNew: the most new installations of one app in an hour; `nil`: any number.
-    ///   - outages: is told when the loops cannot be woken.
+    ///   - outages: is told when the background loops that send starts cannot be woken (`WakeUps`).
     package init(
         _ database: Database, reading: Database? = nil, mostNew: Int? = nil, outages: OutageLog? = nil
     ) {
@@ -38,16 +39,18 @@ package struct PostgresInstallationStore: InstallationStore {
         let transaction = RegistrationTransaction(
             database: database, numbers: numbers, wakeUps: WakeUps(database, outages: outages), mostNew: mostNew)
         let reporting = ActivityReportTransaction(database: database)
-        // If the database is unreachable, it is unreachable for every item.
-        let isEveryones: @Sendable (any Error) -> Bool = { error in
+        // If the database is unreachable for one item, it is unreachable for every item of the batch.
+        let failsWholeBatch: @Sendable (any Error) -> Bool = { error in
             guard let problem = error as? Problem else { return false }
             return problem.kind == .storeUnavailable && problem != .contention
         }
         registrations = Batch(
-            places: Self.places, patience: Self.patience, limit: Self.limit, isEveryones: isEveryones
+            places: Self.places, extraPlaceDelay: Self.extraPlaceDelay, limit: Self.limit,
+            failsWholeBatch: failsWholeBatch
         ) { try await transaction.register($0) }
         reports = Batch(
-            places: Self.places, patience: Self.patience, limit: Self.limit, isEveryones: isEveryones
+            places: Self.places, extraPlaceDelay: Self.extraPlaceDelay, limit: Self.limit,
+            failsWholeBatch: failsWholeBatch
         ) { try await reporting.report($0) }
     }
 
@@ -127,7 +130,8 @@ package struct PostgresInstallationStore: InstallationStore {
         return InstallationKey(app: try await numbers.number(of: app), id: id.id)
     }
 
-    /// The installation's row, locked for a change of what belongs to it; `nil`: it is not known.
+    /// The number of the installation's row. The row is locked, so that the caller can change rows that belong to the
+    /// installation. `nil`: the installation is not known.
     ///
     /// - Throws: `wrong-installation-secret`.
     static func number(

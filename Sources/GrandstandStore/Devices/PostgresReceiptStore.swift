@@ -18,8 +18,8 @@ extension PostgresInstallationStore: ReceiptStore {
     }
 
     /// Records new receipts, up to the bounds (`ReceiptBounds`) and while the app's installations hold less than they
-    /// may (`DeviceAccount`). The installation's row is locked, so no other transaction adds receipts of it meanwhile.
-    /// Its receipts are counted once for the whole batch.
+    /// may (`DeviceAccount`). The installation's row is locked, so no other transaction adds receipts of this
+    /// installation meanwhile. The installation's receipts are counted once for the whole batch.
     ///
     /// - Returns: the statement. Its row has `n`: the number of items that are known now.
     private static func insert(_ batch: ReceiptBatch, of installation: Int, app: Int, now: Date) -> PostgresQuery {
@@ -122,10 +122,10 @@ extension PostgresInstallationStore: ReceiptStore {
     }
 
     /// Receipts counted by the tenth of a second, so that millions become some thousand rows. If a phone's clock is not
-    /// known, its time is left out, because no delay is calculated from it. A phone that sent no `sentAt` has corrected
-    /// its clock by the `Date` header of answers. If such a phone says that it showed something after the receipt
-    /// arrived, its clock is not known either. Some timestamps belong to no broadcast, for example those of starts. Of
-    /// these, only those that the most phones showed are included.
+    /// known, the time that the phone reports is left out, because no delay is calculated from it. A phone that sent no
+    /// `sentAt` has corrected its clock by the `Date` header of answers. If such a phone says that it showed a message
+    /// after the receipt arrived, its clock is not known either. Some timestamps belong to no broadcast, for example
+    /// timestamps of starts. Of such timestamps, only those that the most phones showed are included.
     private static func tallies(_ key: EventKey, beside sent: [Int], within reach: AppReach) -> PostgresQuery {
         """
         with told as (

@@ -23,7 +23,7 @@ struct RegistrationTransaction: Sendable {
     private static let attempts = 4
 
     /// Registers in order. Most registrations are repetitions: they are read without a lock, and nothing is written.
-    /// The others are decided again under locks.
+    /// The other registrations are decided again under locks.
     ///
     /// - Throws: `Problem.contention` if other transactions caused a conflict several times in a row.
     func register(_ all: [Registration]) async throws -> [Result<Bool, Problem>] {
@@ -41,7 +41,8 @@ struct RegistrationTransaction: Sendable {
             do {
                 return try await writeOnce(some)
             } catch let error as PostgresError where error.sqlState == .uniqueViolation {
-                // Another replica registered the same installation or token first: it is loaded now.
+                // Another replica registered the same installation or token first. The next attempt loads that
+                // registration.
                 continue
             } catch let problem as Problem where problem == .contention {
                 continue
@@ -86,7 +87,7 @@ struct RegistrationTransaction: Sendable {
     private struct Work {
         let results: [Result<Bool, Problem>]
         let statements: [PostgresQuery]
-        /// Whether the last statement queues followers.
+        /// Whether the last statement queues late followers in runs of starts.
         let hasFollowers: Bool
     }
 

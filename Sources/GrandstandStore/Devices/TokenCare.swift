@@ -2,8 +2,9 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// The consequences of APNs' answers for tokens. A token that is gone is removed; a suspect one is not used until its
-/// app registers it again. Both happen only if the owner still has the token that the push was sent to.
+/// The consequences of APNs' answers for tokens. A token that is gone is removed; a suspect token is not used until its
+/// app registers it again. A token is removed or marked only if the owner still has the token that the push was sent
+/// to.
 struct TokenCare {
     /// Where tokens are kept.
     enum Place {
@@ -24,7 +25,7 @@ struct TokenCare {
 
     private struct Refused {
         let answer: Answer
-        /// A token that was registered later is not affected, because it may be good.
+        /// A token that was registered after this time is not affected, because it may be good.
         let before: Date
         let reason: String
     }
@@ -46,8 +47,9 @@ struct TokenCare {
         suspect.sort { $0.answer.owner < $1.answer.owner }
     }
 
-    /// The statements that remove or mark tokens, for the transaction of the verdicts. A registration locks tokens
-    /// before it queues for a start, so these statements come before any that queue.
+    /// The statements that remove or mark tokens, for the transaction that records the verdicts. A registration locks
+    /// tokens before it queues for a start. So in the transaction, these statements come before any statement that
+    /// queues.
     ///
     /// - Parameter others: activities that the transaction changes as well.
     func pruning(_ place: Place, besides others: [Int] = [], now: Date) -> [PostgresQuery] {

@@ -6,11 +6,11 @@ internal import Postgres
 /// (`Audience.ID`), and the columns of the audience's attributes.
 enum AudienceColumns {
     private static let idNames = ["bundle_id", "environment", "variant"]
-    /// Attributes of which lanes have a copy, because messages are planned by them.
+    /// Attributes that are copied to an audience's lane, because the lane's messages are planned by them.
     private static let laneNames = ["storage_policy", "priority"]
-    /// Of these, the ones that a crowd's lane takes over from its audience.
+    /// The attributes among `laneNames` that a crowd's lane takes over from its audience.
     private static let crowdNames = ["priority"]
-    /// Attributes that are in `audiences` alone.
+    /// Attributes that are in the table `audiences` and not copied to `lanes`.
     private static let ownNames = ["delivery", "content"]
 
     static let id = list(idNames)
@@ -18,7 +18,7 @@ enum AudienceColumns {
     static let laneAttributes = list(laneNames)
     /// The columns of a row of `lanes` for the audience and its attributes.
     static let ofLane = list(idNames + laneNames)
-    /// The same for the lane of a crowd.
+    /// The columns of a row of `lanes` for a crowd's audience and its attributes.
     static let ofCrowd = list(idNames + crowdNames)
     /// The columns that a crowd's lane takes over when its variant gets another audience.
     static let followed = list(["variant"] + crowdNames)
@@ -68,9 +68,12 @@ enum AudienceColumns {
         """
     }
 
-    /// Selects the audiences that the selectors in a column name (`isSelected`).
+    /// Selects the audiences that match the selectors in a column (`isSelected`).
     ///
-    /// - Parameters: expressions for the event's key and the selectors, and a row with `bundle_id` and `environment`.
+    /// - Parameters:
+    ///   - key: an expression for the event's key.
+    ///   - app: a row with `bundle_id` and `environment`.
+    ///   - column: an expression for the selectors.
     static func selected(of key: PostgresQuery, in app: PostgresQuery, by column: PostgresQuery) -> PostgresQuery {
         """
         select n.* from audiences n
@@ -78,8 +81,9 @@ enum AudienceColumns {
         """
     }
 
-    /// Selects the audience that a variant's crowd belongs to: the audience of that variant or, if it was removed, the
-    /// one without a variant, else the first. It is selected also after its end, because the crowd got that end.
+    /// Selects the audience that a variant's crowd belongs to: the audience of that variant or, if that audience was
+    /// removed, the audience without a variant, else the first audience. The audience is selected also after its end,
+    /// because the crowd got that end.
     static func ofCrowd(of key: PostgresQuery, in app: PostgresQuery, variant: PostgresQuery) -> PostgresQuery {
         """
         select n.* from audiences n where n.event_key = \(key) and \(isOfSameApp("n", app))
@@ -87,7 +91,7 @@ enum AudienceColumns {
         """
     }
 
-    /// Whether selectors in a column (`AudienceSelectors`) name the audience of a row; null names all.
+    /// Whether selectors in a column (`AudienceSelectors`) name the audience of a row; null: they name all audiences.
     static func isSelected(_ row: PostgresQuery, by column: PostgresQuery) -> PostgresQuery {
         """
         (\(column) is null or exists (
@@ -112,9 +116,10 @@ enum AudienceColumns {
         "\(isSame(channel, other)) and \(channel).storage_policy = \(other).storage_policy"
     }
 
-    /// As `serves`, for a query in which the planner must not read channels by the index of apps: `|| ''` prevents
-    /// that. The planner takes that index as long as it has no statistics of a table that just grew. Then every
-    /// audience reads all channels of its app (26 s while 10,000 events were made).
+    /// Whether a channel serves an audience (as `serves`), for a query in which the planner must not read channels by
+    /// the index of apps: `|| ''` prevents the use of this index. The planner uses it as long as it has no statistics
+    /// of a table that just grew. Then the query reads all channels of an app for each of its audiences (26 s while
+    /// 10,000 events were made).
     static func servesOfEvent(_ channel: PostgresQuery, _ audience: PostgresQuery) -> PostgresQuery {
         """
         \(channel).bundle_id || '' = \(audience).bundle_id and \(channel).environment = \(audience).environment
@@ -136,7 +141,8 @@ enum AudienceColumns {
         "\(laneValues(audience)), \(audience.delivery.rawValue)::audience_delivery, \(audience.content)::text"
     }
 
-    /// A variant as its column has it: none is `''`, so that it can be part of a key.
+    /// A variant as its column has it. If there is no variant, the column has `''` instead of null, so that it can be
+    /// part of a key.
     static func text(_ variant: Variant?) -> String { variant?.rawValue ?? "" }
 
     /// Whether the audience in a row of `audiences` is reached by a channel.
@@ -157,7 +163,7 @@ enum AudienceColumns {
             priority: try row.optionalPriority(prefix + "priority"))
     }
 
-    /// Reads which audience a row with the columns of `id` is of.
+    /// Reads the ID of the audience that a row belongs to, from the columns of `id`.
     static func id(_ row: PostgresRow, as prefix: String = "") throws -> Audience.ID {
         Audience.ID(
             bundleID: try row.word(prefix + "bundle_id"), environment: try row.word(prefix + "environment"),

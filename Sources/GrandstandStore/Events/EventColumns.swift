@@ -35,13 +35,13 @@ enum EventColumns {
         specification.defaults.isEmpty ? nil : JSONWriter.text(Contract.EventDefaults(specification.defaults))
     }
 
-    /// The names of the columns.
+    /// The names of the columns that an organiser declares.
     static let declared = list(columns.map(\.name))
 
-    /// The values that an `insert` proposed, in the same order.
+    /// The values that an `insert` proposed, in the order of `declared`.
     static let proposed = list(columns.map { "excluded.\($0.name)" })
 
-    /// The values of a declaration, in the same order.
+    /// The values of a declaration, in the order of `declared`.
     static func values(_ specification: EventSpecification) -> PostgresQuery {
         list(columns.map { $0.value(specification) })
     }

@@ -20,7 +20,7 @@ enum EventReach {
         return "(starts_with(\(key), \(prefix.rawValue)) and \(isOfApps ?? "true"))"
     }
 
-    /// The condition that the lane `l` of a delivery is within reach; `true` if all apps are.
+    /// The condition that the lane `l` of a delivery is within reach; `true` if all apps are within reach.
     static func covers(_ reach: AppReach, lane: PostgresQuery) -> PostgresQuery {
         guard let topics = reach.topics else { return "true" }
         return "exists (select from apps ra where ra.bundle_id = \(lane).bundle_id and ra.topic = any(\(topics)))"
@@ -64,8 +64,8 @@ enum EventReach {
         guard reserved.isEmpty else { throw Problem.takenEvent(key) }
     }
 
-    /// Whether a broadcast of an event, or to a channel, is within reach. A broadcast that was sent only to other apps,
-    /// before the event had an audience of this app, is not.
+    /// Whether a broadcast of an event, or to a channel, is within reach. A broadcast is not within reach if it was
+    /// sent only to other apps, before the event had an audience of an app within reach.
     static func reaches(
         _ reach: AppReach, broadcast id: UUID, on connection: some PostgresQuerying
     ) async throws -> Bool {
@@ -75,10 +75,10 @@ enum EventReach {
         return try known.first?.decode(Bool.self, "is_covered") ?? true
     }
 
-    /// The condition that a broadcast is within reach; `true` if the reach has no limit. Its event, channel or token
-    /// must be within reach. If it has deliveries, at least one must be to an app within reach.
+    /// The condition that a broadcast is within reach; `true` if the reach has no limit. The broadcast's event, channel
+    /// or token must be within reach. If the broadcast has deliveries, at least one must be to an app within reach.
     ///
-    /// - Parameter alias: of the row of `broadcasts`.
+    /// - Parameter alias: the alias of the row of `broadcasts`.
     static func covers(_ reach: AppReach, broadcast alias: PostgresQuery) -> PostgresQuery {
         guard reach != .all else { return "true" }
         let isOfWholeApps: PostgresQuery = reach.eventKeyPrefix == nil ? "true" : "false"

@@ -8,7 +8,7 @@ extension PostgresEventStore {
     /// Writes the rows of `audiences` as the specification has them.
     ///
     /// - Returns: the apps of the audiences before and after, the audiences that get another channel, and warnings
-    ///   about audiences that lose one.
+    ///   about audiences that lose their channel.
     static func writeAudiences(
         _ specification: EventSpecification, isNew: Bool, now: Date, on connection: PostgresConnection
     ) async throws -> (apps: Set<BundleID>, moved: [Audience], warnings: [String]) {
@@ -60,7 +60,7 @@ extension PostgresEventStore {
                 try await handOver(lane, of: key, now: now, on: connection)
             }
         }
-        if !isNew, declared != wanted { try await level(key, now: now, on: connection) }
+        if !isNew, declared != wanted { try await alignLanes(of: key, now: now, on: connection) }
         return (Set((present.keys + wanted.map(\.id)).map(\.bundleID)), moved, warnings)
     }
 
@@ -82,8 +82,8 @@ extension PostgresEventStore {
         }
     }
 
-    /// Locks every lane that a change of the audiences may close, reopen or give another channel, by one statement in
-    /// order of IDs, because settlements lock the same lanes in that order.
+    /// Locks every lane that a change of the audiences may close, reopen or give another channel. One statement locks
+    /// the lanes in order of their IDs, because settlements lock the same lanes in this order.
     private static func lockLanes(of key: String, on connection: PostgresConnection) async throws {
         try await connection.query(
             """
@@ -94,8 +94,8 @@ extension PostgresEventStore {
             """)
     }
 
-    /// Adds an audience. If it comes back before its channel has retired, it takes up its old lane, so that timestamps
-    /// keep rising. A lane that had got its end stays closed.
+    /// Adds an audience. An audience that comes back before its channel has retired takes up its old lane, so that
+    /// timestamps keep rising. If that lane had got its end, it stays closed.
     private static func add(
         _ audience: Audience, to key: String, at position: Int, isNew: Bool, now: Date,
         on connection: PostgresConnection
@@ -201,7 +201,7 @@ extension PostgresEventStore {
     }
 
     /// Gives an audience its former channel again, if that channel is not retired yet. Otherwise `ChannelStore.align`
-    /// creates a channel. It also retires channels that are no longer used.
+    /// creates a channel. `align` also retires channels that are no longer used.
     private static func connect(
         _ audience: Audience, of key: String, now: Date, on connection: PostgresConnection
     ) async throws {

@@ -35,7 +35,7 @@ extension PostgresEventStore {
                 update broadcasts set scheduled = false, cancelled = true
                 where event_key = \(key.rawValue) and scheduled
                 """,
-                // The ends may have set `ended_at`, but the event counts as cancelled.
+                // Sending the ends may have set `ended_at`. It is cleared, because the event counts as cancelled.
                 """
                 update events set cancelled_at = \(now), ended_at = null, updated_at = \(now)
                 where key = \(key.rawValue)
@@ -63,7 +63,7 @@ extension PostgresEventStore {
                     cross join lateral (select lane, state from deliveries where broadcast_id = b.id offset 0) d
                     join audience_lanes o on o.lane = d.lane
                     where b.event_key = \(key.rawValue) and b.event = 'end' and d.state <> 'cancelled'
-                        and o.event_key = \(key.rawValue) and o.beside = a.beside)
+                        and o.event_key = \(key.rawValue) and o.audience_lane = a.audience_lane)
             limit 1
             """)
         guard rows.isEmpty else {
@@ -75,8 +75,9 @@ extension PostgresEventStore {
     }
 
     /// Sends an `end` to all activities that can be reached, in place of the messages that wait for them. A channel
-    /// that does not exist yet has no followers, and it is not created for this. But its lane leads the lanes of the
-    /// audience's tokens, so that lane is closed only after the end was accepted for the tokens.
+    /// that does not exist yet has no followers, and no channel is created for the `end`. But the lane of a missing
+    /// channel leads the lanes of the audience's tokens. So this leading lane is closed only after the `end` was
+    /// accepted for the tokens.
     private static func sendEnd(
         to lanes: [Int], of key: EventKey, by actor: AuditActor, now: Date, on connection: PostgresConnection
     ) async throws {

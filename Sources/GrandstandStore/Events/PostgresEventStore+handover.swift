@@ -4,14 +4,15 @@ internal import Grandstand
 internal import Postgres
 
 extension PostgresEventStore {
-    /// Moves the messages that wait on an audience's lane to its crowd, unless the crowd already has them. The audience
-    /// is reached by tokens from now on, so the crowd leads. The audience's own lane, which stays for a later channel,
-    /// follows it.
+    /// Moves the messages that wait on an audience's lane to the audience's crowd, unless the crowd already has them.
+    /// The audience is reached by tokens from now on, so the crowd's lane becomes the lead (`Lane.lead`). First it
+    /// takes over the newest content and timestamp of the audience's own lane. That lane stays for a later channel, and
+    /// follows the lead (`Lane.follow`).
     static func handOver(_ lane: Int, of key: String, now: Date, on connection: PostgresConnection) async throws {
         let found = try await connection.query(
             """
             select lane from audience_lanes
-            where event_key = \(key) and beside = \(lane) and is_lead and lane <> beside
+            where event_key = \(key) and audience_lane = \(lane) and is_lead and lane <> audience_lane
             """)
         guard let crowd: Int = try found.first?.decode("lane") else { return }
         let loaded = try LaneRows.lanes(try await connection.pipeline(LaneRows.load("\([lane, crowd])")))
@@ -30,26 +31,27 @@ extension PostgresEventStore {
                 + [WakeUps.wake([.lanes(lanes[lead].audience.environment)])])
     }
 
-    /// Makes each audience's lanes follow their lead after the audiences have changed. An audience that was added or
-    /// moved up leads the crowd of its app. If an audience is reached by tokens, its crowd leads the audience's own
-    /// lane. The lanes must be locked.
-    static func level(_ key: String, now: Date, on connection: PostgresConnection) async throws {
+    /// After the audiences have changed: makes the other lanes of each audience take over content, end and timestamp
+    /// from the lane that leads (`Lane.follow`). An audience that was added or moved up may have taken over a crowd of
+    /// its app from another audience (`AudienceColumns.ofCrowd`); the crowd then belongs to this audience. If an
+    /// audience is reached by tokens, its crowd leads the audience's own lane. The lanes must be locked.
+    static func alignLanes(of key: String, now: Date, on connection: PostgresConnection) async throws {
         try await connection.query(CrowdRows.follow(of: key))
         var leads: [Int: Int] = [:]
-        var followers: [(lane: Int, beside: Int)] = []
+        var followers: [(lane: Int, audience: Int)] = []
         for row in try await connection.query(
-            "select beside, lane, is_lead from audience_lanes where event_key = \(key) order by lane")
+            "select audience_lane, lane, is_lead from audience_lanes where event_key = \(key) order by lane")
         {
-            let (beside, lane): (Int, Int) = (try row.decode("beside"), try row.decode("lane"))
-            if try row.decode("is_lead") { leads[beside] = lane } else { followers.append((lane, beside)) }
+            let (audience, lane): (Int, Int) = (try row.decode("audience_lane"), try row.decode("lane"))
+            if try row.decode("is_lead") { leads[audience] = lane } else { followers.append((lane, audience)) }
         }
         guard !followers.isEmpty else { return }
-        let ids = Set(followers.map(\.lane) + followers.compactMap { leads[$0.beside] }).sorted()
+        let ids = Set(followers.map(\.lane) + followers.compactMap { leads[$0.audience] }).sorted()
         let loaded = try LaneRows.lanes(try await connection.pipeline(LaneRows.load("\(ids)")))
         var lanes = loaded
         let places = Dictionary(uniqueKeysWithValues: zip(lanes.lazy.map(\.id), lanes.indices))
-        let pairs = followers.compactMap { lane, beside in
-            leads[beside].flatMap { lead in places[lead].flatMap { lead in places[lane].map { (lead, $0) } } }
+        let pairs = followers.compactMap { lane, audience in
+            leads[audience].flatMap { lead in places[lead].flatMap { lead in places[lane].map { (lead, $0) } } }
         }
         for (lead, follower) in pairs { lanes[lead].lead(lanes[follower]) }
         for (lead, follower) in pairs { lanes[follower].follow(lanes[lead]) }

@@ -30,9 +30,9 @@ extension PostgresEventStore {
             left join channels c on c.id = l.channel and c.state in \(Channel.State.sql(.takesMessages))
             \(Self.refusal) \(broadcasts)
             """
-        // The query is for many callers and runs in the task of one of them (`LookupContents`), so it gets its own time
-        // limit.
-        let rows = try await PostgresPatience.renewing { try await database.query(query) }
+        // One query serves many callers and runs in the task of one of them (`LookupContents`), so the query gets its
+        // own time limit.
+        let rows = try await PostgresTimeLimit.renewing { try await database.query(query) }
         var entries: [LookupName: LookupEntry] = [:]
         for row in rows {
             let place: Int = try row.decode("place")
@@ -49,25 +49,27 @@ extension PostgresEventStore {
         return entries
     }
 
-    /// `aps.timestamp` of the broadcast `b` on the lane that leads the lanes of the audience `u`, as phones get it.
-    /// Before the broadcast is sent, it is the lowest timestamp that it can get (`Lane.take`).
+    /// The `aps.timestamp` that phones get with the broadcast `b`. An audience `u` may have several lanes (channel,
+    /// tokens); this is the timestamp on the leading lane, which the other lanes follow. Before the broadcast is sent,
+    /// this is the lowest timestamp that the broadcast can get (`Lane.take`).
     private static let timestamp: PostgresQuery = """
         (select coalesce(
             (select apns_timestamp from deliveries where broadcast_id = b.id and lane = lead.id limit 1),
             greatest(floor(extract(epoch from greatest(b.accepted_at, b.send_at)))::bigint, lead.last_timestamp + 1))
         from audience_lanes v cross join lateral (
             select id, last_timestamp from lanes where id = v.lane offset 0) lead
-        where v.event_key = u.event_key and v.beside = u.lane and v.is_lead and b.id is not null)
+        where v.event_key = u.event_key and v.audience_lane = u.lane and v.is_lead and b.id is not null)
         """
 
     /// When the event ended for the audience of lane `l`, as `ended_at`. One audience may get its end before the
-    /// others. An activity that is started on a fenced lane could never be updated.
+    /// others. A fenced lane has accepted its end and takes no later message, so an activity that is started for this
+    /// audience could never be updated.
     static let audienceEnd: PostgresQuery = "coalesce(e.ended_at, l.fenced_at) as ended_at"
 
-    /// The columns that show why there is no channel, of the event `e` and of `refusal`, as `channelWait` reads them.
+    /// The columns of the event `e` and of `refusal` that `channelWait` reads. They show why there is no channel.
     static let waitColumns: PostgresQuery = "e.channels_open_at, f.reason as refusal, f.next_attempt_at"
 
-    /// The refused creation `f` of an audience `u` that has no channel `c`.
+    /// Joins, as `f`, the failed attempt to create a channel for the audience `u`, if `u` has no channel `c`.
     static let refusal: PostgresQuery = """
         left join lateral (
             select k.reason, k.next_attempt_at from channels k

@@ -16,7 +16,7 @@ extension PostgresEventStore {
             // `check`.
             if written != .created {
                 try await EventReach.require(reach, event: specification.key, declaring: true, on: connection)
-                // Another writer created it after the check.
+                // Another writer created the event after `check`.
                 if condition == .absent { try condition.check(0) }
             }
             if written == .over {
@@ -59,9 +59,9 @@ extension PostgresEventStore {
     }
 
     /// Locks the event. Refuses an event key whose prefix is reserved for other API keys, and an outdated version. With
-    /// `If-Match`, an event out of the caller's reach is refused in the same words as one that does not exist.
+    /// `If-Match`, an event out of the caller's reach is refused in the same words as an event that does not exist.
     ///
-    /// - Returns: the event's times; `nil`: it does not exist yet.
+    /// - Returns: the event's times; `nil`: the event does not exist yet.
     private static func check(
         _ condition: WriteCondition, _ key: EventKey, within reach: AppReach, now: Date,
         on connection: PostgresConnection
@@ -82,7 +82,7 @@ extension PostgresEventStore {
     }
 
     /// Moves broadcasts that are scheduled relative to the event's start. If the event is postponed, clears
-    /// `first_update_at`, so its state is `scheduled` again. The caller holds the row's lock.
+    /// `first_update_at`, so that the event's state is `scheduled` again. The caller holds the lock on the event's row.
     ///
     /// - Returns: warnings about scheduled broadcasts.
     private static func move(
@@ -146,19 +146,24 @@ extension PostgresEventStore {
     private static func refuseUnknownApps(
         _ specification: EventSpecification, on connection: PostgresConnection
     ) async throws {
-        let named = Array(Set(specification.audiences.map(\.bundleID.rawValue)))
+        let topics = Array(Set(specification.audiences.map(\.bundleID.topic)))
         let rows = try await connection.query(
             """
-            select bundle_id from apps a where bundle_id = any(\(named)) and not exists (
+            select topic, bundle_id from apps a where topic = any(\(topics)) and not exists (
                 select from app_environments where bundle_id = a.bundle_id and deleting_since is not null)
             """)
-        let known = Set(try rows.map { try $0.decode(String.self, "bundle_id") })
+        let registered = Dictionary(
+            uniqueKeysWithValues: try rows.map { row -> (String, String) in
+                (try row.decode("topic"), try row.decode("bundle_id"))
+            })
         let errors = specification.audiences.enumerated().compactMap { index, audience -> FieldError? in
-            guard !known.contains(audience.bundleID.rawValue) else { return nil }
+            let bundleID = audience.bundleID
+            let spelling = registered[bundleID.topic]
+            guard spelling != bundleID.rawValue else { return nil }
             return FieldError(
                 pointer: "/audiences/\(index)/bundleId",
-                detail:
-                    "There is no app \(audience.bundleID). Register it with PUT /v1/apps/\(audience.bundleID) first.")
+                detail: spelling.map { "The app is registered as \($0). Use this spelling." }
+                    ?? "There is no app \(bundleID). Register it with PUT /v1/apps/\(bundleID) first.")
         }
         guard errors.isEmpty else {
             throw Problem(.invalidRequest, "Some audiences name an app that is not registered.", errors: errors)
@@ -167,7 +172,8 @@ extension PostgresEventStore {
 
     /// Checks the content of the event's start by the content type of the start's attributes.
     ///
-    /// - Returns: warnings about that content, and about content types that an app does not have.
+    /// - Returns: warnings about this content, and about content types that the declaration names but an app does not
+    ///   have.
     /// - Throws: `content-mismatch`, `payload-too-large`.
     private static func checkContents(
         _ specification: EventSpecification, on connection: PostgresConnection

@@ -3,8 +3,9 @@ internal import Grandstand
 internal import Postgres
 
 extension PostgresEventStore {
-    /// Reopens an event that was closed automatically, and declares it. Its row must be locked. Retiring channels serve
-    /// the event again; missing channels are created. An audience that got its own `end` stays closed.
+    /// Reopens an event that was closed automatically, and writes its new declaration. The event's row must be locked.
+    /// Retiring channels serve the event again. If an audience has no channel any more, the next alignment creates one.
+    /// An audience that got its own `end` stays closed.
     ///
     /// - Throws: `event-ended` if the organiser ended or cancelled the event, or if the declared times are in the past.
     static func reopen(
@@ -28,7 +29,8 @@ extension PostgresEventStore {
                 "The event \(key) was closed because neither an end nor anything else was sent for it. To continue "
                     + "it, declare it with an endsAt in the future.")
         }
-        // An alignment that still sees the event as over must not retire its channels after this.
+        // Wait for a running alignment. If it still saw the event as over, it would retire the event's channels after
+        // the event is open again.
         try await connection.query(PostgresChannelStore.lockAlignment)
         if let endedAt: Date = try expired.first?.decode("ended_at") {
             let lanes: PostgresQuery = "(array(select lane from audience_lanes where event_key = \(key.rawValue)))"

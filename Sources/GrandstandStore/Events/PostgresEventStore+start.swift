@@ -2,10 +2,11 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// An event's topics and the start it declares: the column `topics` and the table `event_starts`.
+/// An event's topics (column `events.topics`) and the start that the event declares (table `event_starts`).
 extension PostgresEventStore {
-    /// Writes topics and start as the specification has them. Open runs are changed by the next claim, not here,
-    /// because that needs a lock for which no declaration should wait.
+    /// Writes the event's topics and start as the specification has them. If the start has an open run (a row of
+    /// `fan_outs`), the run is changed by its next claim, not here. To change it here, the declaration would have to
+    /// wait for the run's lock.
     static func writeStart(
         _ specification: EventSpecification, by actor: AuditActor, now: Date, on connection: PostgresConnection
     ) async throws {
@@ -20,8 +21,8 @@ extension PostgresEventStore {
         ])
     }
 
-    /// A declaration does not undo that a person requested or stopped the start. If it changes nothing, `declared_by`
-    /// stays.
+    /// If a person requested or stopped the start, a declaration does not undo this. If the declaration changes
+    /// nothing, `declared_by` stays.
     private static func declare(
         _ start: StartDeclaration, _ specification: EventSpecification, by actor: AuditActor
     ) -> PostgresQuery {
@@ -55,7 +56,7 @@ extension PostgresEventStore {
         """
     }
 
-    /// The starts that events declare, by their keys.
+    /// The starts that events declare, by the keys of the events.
     func starts(of keys: [String]) async throws -> [String: StartDeclaration] {
         let rows = try await database.query(
             "select s.event_key, \(Self.startColumns) from event_starts s where s.event_key = any(\(keys))")

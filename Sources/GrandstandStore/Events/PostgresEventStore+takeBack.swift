@@ -10,8 +10,9 @@ extension PostgresEventStore {
     ) async throws -> Reopening {
         let now = now.inMicroseconds
         let (parts, broadcasts) = try await database.transaction { connection -> ([Reopening.Part], [UUID]) in
-            // An alignment that still sees the event as over must not retire its channels after this. It may also lock
-            // the event, so this lock comes first.
+            // Wait for a running alignment. If it still saw the event as over, it would retire the event's channels
+            // after the event is open again. An alignment may also lock the event, so this transaction takes the
+            // alignment's lock before the event's.
             try await connection.query(PostgresChannelStore.lockAlignment)
             let events = try await connection.query(
                 """
@@ -20,7 +21,8 @@ extension PostgresEventStore {
                 """)
             guard let event = events.first else { throw Problem.noEvent(key) }
             try await EventReach.require(reach, event: key, on: connection)
-            // Locks all lanes of the event, in their order. `sendNews` is an acceptance, which locks them, too.
+            // Locks all lanes of the event in order of their IDs, even if only some audiences were chosen: `sendNews`
+            // accepts broadcasts, and an acceptance locks all lanes of the event.
             try await connection.query(
                 PostgresOutbox.lockLanes(
                     "(array(select lane from audience_lanes where event_key = \(key.rawValue)))"))
@@ -52,23 +54,23 @@ extension PostgresEventStore {
         return Reopening(event: event, parts: parts, broadcasts: broadcasts)
     }
 
-    /// A lane of an audience, its channel's or a crowd's.
+    /// A lane of an audience: the lane of the audience's channel, or of one of its crowds.
     private struct AudienceLane {
         let id: Int
         let audience: Audience.ID
-        /// Whether the other lanes of its audience follow it.
+        /// Whether the other lanes of the audience follow this lane.
         let isLead: Bool
     }
 
     /// What was found when the ends were undone.
     private struct Ends {
         /// Audiences whose devices may have got an end.
-        var left: Set<Audience.ID> = []
+        var mayHaveEnded: Set<Audience.ID> = []
         /// The broadcasts of ends that are not sent any more.
         var cancelled: Set<UUID> = []
         /// Broadcasts that an end had superseded and that are now sent after all, in order of acceptance.
         var resent: [UUID] = []
-        /// The audiences whose newest content must be sent once more, by the broadcast that has it.
+        /// The audiences whose newest content must be sent once more. The key is the broadcast that has this content.
         var news: [UUID: Set<Audience.ID>] = [:]
     }
 
@@ -81,7 +83,7 @@ extension PostgresEventStore {
         let rows = try await connection.query(
             """
             select e.lane, e.is_lead, u.bundle_id, u.environment, u.variant
-            from audience_lanes e join audiences u on u.lane = e.beside where e.event_key = \(key.rawValue)
+            from audience_lanes e join audiences u on u.lane = e.audience_lane where e.event_key = \(key.rawValue)
             """)
         let lanes = try rows.map { row in
             AudienceLane(
@@ -108,11 +110,11 @@ extension PostgresEventStore {
         var (lanes, ends) = (loaded, Ends())
         var unserved: [Int] = []
         let followers = Set(audiences.lazy.filter { !$0.isLead }.map(\.id))
-        // If an audience is reached by tokens, its channel's lane only follows the crowd's lane and gets nothing
-        // itself.
+        // If an audience is reached by tokens, its channel's lane only follows the crowd's lane and gets no message of
+        // its own.
         for index in lanes.indices where lanes[index].kind.isCrowd || !followers.contains(lanes[index].id) {
             let (mayHaveLeft, needsNews) = lanes[index].takeBackEnd(at: now)
-            if mayHaveLeft { ends.left.insert(lanes[index].audience.id) }
+            if mayHaveLeft { ends.mayHaveEnded.insert(lanes[index].audience.id) }
             if needsNews { unserved.append(index) }
             for (message, before) in zip(lanes[index].messages, loaded[index].messages)
             where message.state != before.state {
@@ -127,7 +129,8 @@ extension PostgresEventStore {
             if let newest = lanes[index].newest { ends.news[newest, default: []].insert(lanes[index].audience.id) }
         }
         guard lanes != loaded else { return (ends, false) }
-        // A message that is sent after all may have been superseded under another storage policy.
+        // The audience's storage policy may have changed after a message was superseded. So the expiration of a message
+        // that is sent after all is computed again.
         try await LaneRows.judgeExpirations(&lanes, on: connection)
         try await connection.pipeline(
             LaneRows.write(lanes, loaded: loaded, at: now) + LaneRows.writeAttributes(lanes, loaded: loaded)
@@ -148,7 +151,7 @@ extension PostgresEventStore {
         for (lead, follower) in pairs { lanes[follower].follow(lanes[lead]) }
     }
 
-    /// Withdraws ends that were sent to nobody, as other broadcasts are withdrawn.
+    /// Withdraws ends that were sent to nobody, in the same way as other broadcasts are withdrawn.
     private static func withdraw(
         _ ends: Set<UUID>, by actor: AuditActor, now: Date, on connection: PostgresConnection
     ) async throws {
@@ -164,7 +167,8 @@ extension PostgresEventStore {
         try await connection.pipeline(try rows.map { audit.withdrawal(of: try $0.decode("id"), wasScheduled: false) })
     }
 
-    /// Resumes the event's start within its time. An installation that got a start gets no other.
+    /// Resumes the start of the event's activities if the start's window (`StartWindow`) is not over. An installation
+    /// that already got a start gets no other.
     private static func openStart(of key: EventKey, now: Date, on connection: PostgresConnection) async throws {
         let rows = try await connection.query(
             """
@@ -183,11 +187,11 @@ extension PostgresEventStore {
         ])
     }
 
-    /// Sends the newest content from before the end once more. So APNs stores that content, not the end, for devices
+    /// Sends the newest content from before the end once more. So APNs stores this content, not the end, for devices
     /// that are offline.
     ///
-    /// - Returns: the broadcasts. Content that is refused now is not sent. For example, the event may have activities
-    ///   with tokens by now, for which the limit of the size is lower.
+    /// - Returns: the IDs of the new broadcasts. Content that is refused now is not sent. For example, the event may
+    ///   have activities with tokens by now, and the size limit for tokens is lower than for channels.
     private static func sendNews(
         _ news: [UUID: Set<Audience.ID>], of key: EventKey, by actor: AuditActor, now: Date,
         on connection: PostgresConnection
@@ -239,7 +243,7 @@ extension PostgresEventStore {
             return Reopening.Part(
                 audience: audience, outcome: !wantsChannel ? .none : isKept ? .kept : .new,
                 lostChannelID: wantsChannel && !isKept ? try row.decode("latest") : nil,
-                mayHaveEnded: ends.left.contains(audience))
+                mayHaveEnded: ends.mayHaveEnded.contains(audience))
         }
     }
 }

@@ -56,7 +56,8 @@ package struct PostgresEventStore: EventStore {
             endedAt: try row.decode("ended_at"), cancelledAt: try row.decode("cancelled_at"), now: now)
     }
 
-    /// Adds to each event its audiences and the channel of each: the one in use, or else the latest.
+    /// Adds to each event its audiences, and to each audience its channel: the channel in use or, if there is none, the
+    /// latest.
     func complete(_ rows: [PostgresRow], now: Date) async throws -> [Event] {
         guard !rows.isEmpty else { return [] }
         let keys: [String] = try rows.map { try $0.decode("key") }

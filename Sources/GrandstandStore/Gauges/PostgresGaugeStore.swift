@@ -53,7 +53,7 @@ package struct PostgresGaugeStore: GaugeStore {
             reconciledAt: reconciledAt, databaseBytes: try results[3][0].decode("bytes"))
     }
 
-    /// `offset 0` makes the planner look rows up by key, one by one, whatever it thinks of the tables' sizes.
+    /// `offset 0` makes the planner look rows up by key, one by one, whatever sizes it assumes for the tables.
     static let deliveries: PostgresQuery = """
         select l.environment, d.state, count(*) as count,
             min(case when d.state in ('queued', 'sending') and l.kind in ('channel', 'token')

@@ -2,20 +2,20 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// Deletes what is older than its retention: a statement for each kind of rows.
+/// Deletes rows that are older than their retention, with one statement for each kind of rows.
 package struct PostgresHistory: Sendable {
-    /// The most rows of events that one step deletes before the events themselves, because a run may have a million
-    /// starts.
+    /// The maximum number of rows of each kind (starts, receipts, broadcasts) that one step deletes. These rows are
+    /// deleted before their events, and one event's start may have a million rows of `starts`.
     static let rowsOfEvents = 5_000
 
     private let database: Database
 
     package init(_ database: Database) { self.database = database }
 
-    /// Deletes up to `limit` rows that ended before `cutoff`, the oldest first, with all rows that belong to them. Rows
-    /// that are still needed stay (`RetentionRule.Rows`).
+    /// Deletes up to `limit` rows that ended before `cutoff`, the oldest first, together with all rows that belong to
+    /// them. Rows that are still needed stay (`RetentionRule.Rows`).
     ///
-    /// - Returns: how many were deleted.
+    /// - Returns: how many of the `limit` rows were deleted.
     package func prune(_ rows: RetentionRule.Rows, before cutoff: Date, limit: Int) async throws -> Int {
         switch rows {
         case .broadcasts: try await pruneBroadcasts(before: cutoff, limit: limit)
@@ -63,7 +63,7 @@ package struct PostgresHistory: Sendable {
         ).affectedRows
     }
 
-    /// Adds up the rows of past hours to one row for each app. No session writes to them any more.
+    /// Adds up the rows of past hours to one row for each app. No session writes to the rows of past hours any more.
     private func addUpDeviceHours(before cutoff: Date, limit: Int) async throws -> Int {
         try await database.query(
             """
@@ -84,8 +84,8 @@ package struct PostgresHistory: Sendable {
         )[0].decode("n")
     }
 
-    /// Makes the planner read the oldest rows in the order of their index, until there are enough. With statistics that
-    /// are out of date it would read and sort all rows in each step.
+    /// Makes the planner read the oldest rows in the order of their index, until there are enough. With outdated
+    /// statistics, the planner would otherwise read and sort all rows in each step.
     private static let inOrder: PostgresQuery = """
         select set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true)
         """
@@ -115,7 +115,8 @@ package struct PostgresHistory: Sendable {
 
     // MARK: Events
 
-    /// - Returns: how many events were deleted; or `limit`, if more rows of these events must be deleted first.
+    /// - Returns: how many events were deleted; or `limit`, if more rows that belong to these events must be deleted
+    ///   first.
     private func pruneEvents(before cutoff: Date, limit: Int) async throws -> Int {
         try await database.transaction { connection in
             let rows = try await connection.pipeline([Self.inOrder, Self.events(before: cutoff, limit: limit)])[1]
@@ -138,7 +139,7 @@ package struct PostgresHistory: Sendable {
     }
 
     /// The oldest events that can be deleted. An event stays while one of its channels is at Apple, is perhaps being
-    /// created there, or was deleted recently, and while a message waits.
+    /// created there, or was deleted recently. An event also stays while one of its messages waits.
     private static func events(before cutoff: Date, limit: Int) -> PostgresQuery {
         """
         select e.key from events e

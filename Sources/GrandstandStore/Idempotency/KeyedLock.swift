@@ -1,14 +1,14 @@
 internal import Postgres
 internal import Synchronization
 
-/// One task at a time for each key, in the order in which they asked. Tasks that wait hold nothing else meanwhile:
-/// a hundred repetitions of one request hold one database connection, not a hundred.
+/// A lock for each key. One task at a time holds the lock of a key, in the order in which the tasks asked. A task that
+/// waits holds no other resource: a hundred repetitions of one request hold one database connection, not a hundred.
 final class KeyedLock<Key: Hashable & Sendable>: Sendable {
     /// Keys that are locked, and the tasks that wait for them.
     private let waiting = Mutex<[Key: [CheckedContinuation<Void, Never>]]>([:])
 
     func withLock<Value: Sendable>(_ key: Key, _ body: () async throws -> Value) async rethrows -> Value {
-        await PostgresPatience.counting { await enter(key) }
+        await PostgresTimeLimit.counting { await enter(key) }
         defer { leave(key) }
         return try await body()
     }

@@ -122,7 +122,7 @@ package struct PostgresIdempotencyStore: IdempotencyStore {
             do {
                 entry = try await take(seal, at: moment, leasedUntil: leasedUntil)
             } catch let problem as Problem where problem.kind == .storeUnavailable {
-                // The database may have stored the lease nevertheless.
+                // The database may have stored the lease, although it did not answer.
                 await release(seal, leasedUntil: leasedUntil)
                 throw problem
             }
@@ -135,7 +135,7 @@ package struct PostgresIdempotencyStore: IdempotencyStore {
                     .idempotencyInProgress,
                     "The first request with this Idempotency-Key is still being carried out. Ask again.", retryAfter: 2)
             }
-            // Another replica carries the request out. There is no signal when it is done.
+            // Another replica carries out the request. No signal comes when the request is done, so poll.
             try await Task.sleep(for: .milliseconds(200))
         }
     }
@@ -154,15 +154,16 @@ package struct PostgresIdempotencyStore: IdempotencyStore {
     private func conclude(
         _ answer: KeptAnswer, _ seal: Seal, isReplay: Bool
     ) async -> IdempotentOutcome {
-        // The work is done, so it does not count as failed if the answer cannot be stored. Its resource is already
-        // recorded.
+        // The work is done, so the request does not fail if its answer cannot be stored. If the request made a
+        // resource, the resource is already recorded.
         try? await Self.keep(answer, seal, on: database)
         return IdempotentOutcome(answer: answer, isReplay: isReplay)
     }
 
     /// Gives the lease back after a failure, so that the next request may try at once. If the creation of a resource
     /// has begun, the row stays and keeps the resource. Otherwise the row is deleted, and any request may use the
-    /// idempotency key. If the database does not answer, this is repeated in the background until the lease is over.
+    /// idempotency key. If the database does not answer, giving back is tried again in the background, once a second
+    /// for a minute.
     private func release(_ seal: Seal, leasedUntil: Date?) async {
         let release: PostgresQuery = """
             with freed as (

@@ -2,13 +2,14 @@ internal import Crypto
 internal import FoundationEssentials
 internal import Grandstand
 
-/// The ID of a stored answer, and the key that encrypts it. The answer to `POST /v1/keys` contains a secret, so the
-/// database has all answers encrypted. The encryption key comes from the caller's own secret, of which only a hash is
-/// stored.
+/// The ID of a stored answer, and the key that encrypts this answer. The answer to `POST /v1/keys` contains a secret,
+/// so the database has all answers encrypted. The encryption key comes from the caller's own secret. The database has
+/// only a hash of that secret.
 struct Seal {
     /// Identifies the request in the database.
     let id: [UInt8]
-    /// The hash of the request's content. It shows that the same idempotency key came with another request.
+    /// The hash of the request's content. A different hash shows that the same idempotency key came with another
+    /// request.
     let fingerprint: [UInt8]
     private let key: SymmetricKey
 

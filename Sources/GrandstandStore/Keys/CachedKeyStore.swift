@@ -4,20 +4,20 @@ internal import Synchronization
 
 /// All keys in memory, by the hash of their secret, so that calls are authenticated without asking the database.
 ///
-/// The keys are read again whenever the journal says that one has changed, so a revocation takes effect within a second
-/// on every replica. While the database does not answer, known keys stay valid for a bounded time; callers can then
-/// only look things up.
+/// The keys are read again whenever a notification or the table `lookup_journal` says that a key has changed, so a
+/// revocation takes effect within a second on every replica. While the database does not answer, known keys stay valid
+/// for a bounded time; callers can then only look things up.
 ///
 /// A secret that is not in memory may belong to a key that was just created. The database is asked for such secrets
 /// together, in one query at a time. Many wrong keys make the queries larger, but not more frequent; a valid key among
-/// them only waits for its turn.
+/// many wrong ones only waits for the next query.
 package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory {
     private struct State {
         var keys: [SecretHash: APIKey] = [:] { didSet { byID = nil } }
-        /// `keys` by their IDs, made when one is asked for.
+        /// `keys` by their IDs; `nil`: this dictionary was not needed since the last change of `keys`.
         var byID: [UUID: APIKey]?
         var confirmedAt: Date?
-        /// A change was announced and not read yet.
+        /// Whether a change of keys was announced but not read yet.
         var isBehind = true
         /// Counts changes and readings. A result that was read in an earlier epoch may be out of date.
         var epoch = 0
@@ -28,7 +28,8 @@ package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory
     /// Seconds for which a wrong key is known to be wrong.
     private static let unknownFor: TimeInterval = 1
     private static let unknownCapacity = 10_000
-    /// The most secrets in one query, and the most that may wait for one.
+    /// The maximum number of secrets in one query. `questionCapacity` is the maximum number of callers that may wait
+    /// for a query.
     private static let questionLimit = 500
     private static let questionCapacity = 20_000
 
@@ -41,7 +42,7 @@ package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory
     private let questions: Batch<SecretHash, APIKey?>
 
     /// - Parameters:
-    ///   - staleLimit: seconds for which keys stay valid that cannot be confirmed.
+    ///   - staleLimit: how many seconds keys stay valid while the database cannot confirm them.
     ///   - outages: is told when keys cannot be read.
     package init(
         _ store: PostgresKeyStore, staleLimit: TimeInterval = 600, outages: OutageLog? = nil,
@@ -51,7 +52,7 @@ package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory
         self.staleLimit = staleLimit
         self.outages = outages
         self.now = now
-        questions = Batch(limit: Self.questionLimit, capacity: Self.questionCapacity, isEveryones: { _ in true }) {
+        questions = Batch(limit: Self.questionLimit, capacity: Self.questionCapacity, failsWholeBatch: { _ in true }) {
             let found = try await store.keys(hashes: Array(Set($0)))
             return $0.map { found[$0] }
         }
@@ -82,7 +83,7 @@ package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory
         state.withLock { if !$0.isBehind { $0.confirmedAt = moment } }
     }
 
-    /// - Returns: whether the database answered; if not, memory stays as it was.
+    /// - Returns: whether the database answered; if it did not, the keys in memory stay as they were.
     @discardableResult
     package func reload() async -> Bool {
         let moment = now()
@@ -94,13 +95,14 @@ package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory
         do {
             current = try await store.validKeys()
         } catch {
-            // When the process stops, a query may fail with any error. That is no outage.
+            // When the process stops, a query may fail with any error. Such a failure is no outage.
             if !Task.isCancelled { outages?.failed(error) }
             return false
         }
         outages?.worked()
         state.withLock { state in
-            // A change that came meanwhile is read next.
+            // If a change was announced meanwhile, this result may lack it. `isBehind` stays true, so `run` reads the
+            // keys again.
             guard state.epoch == epoch else { return }
             state.keys = current
             state.isBehind = false
@@ -148,7 +150,8 @@ package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory
         return key
     }
 
-    /// The database is asked for a key that memory does not have: it may have been made a moment ago, or not be valid.
+    /// If the key is not in memory, the database is asked: the key may have been made a moment ago, or may not be
+    /// valid.
     package func validKey(_ id: UUID) async throws -> APIKey? {
         let moment = now()
         let known = state.withLock { state -> APIKey? in
@@ -193,8 +196,8 @@ package final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory
         return issued
     }
 
-    /// Makes a change take effect in this process as soon as it is committed. In other processes it takes effect when
-    /// it is announced. Results of queries from before the change are ignored.
+    /// Makes a change take effect in this process as soon as it is committed. In other processes, the change takes
+    /// effect when it is announced. Results of queries that began before the change are ignored.
     private func forget(_ id: UUID) {
         store.database.afterCommit { [self] in
             state.withLock { state in state.keys = state.keys.filter { $0.value.id != id } }

@@ -20,7 +20,7 @@ extension PostgresKeyStore: KeyLedger {
     /// belong to both.
     private static func requireFree(_ reach: AppReach, now: Date, on connection: PostgresConnection) async throws {
         guard let prefix = reach.eventKeyPrefix?.rawValue else { return }
-        // Two creations at the same time check one after the other.
+        // This lock makes two creations at the same time check one after the other.
         try await connection.query("lock table api_keys in share row exclusive mode")
         let overlapping = try await connection.query(
             """
@@ -57,7 +57,8 @@ extension PostgresKeyStore: KeyLedger {
                 for update
                 """)
             guard let old = try rows.first.map(Self.key) else { return nil }
-            // The new key expires when the old one would have, so rotating does not prolong a limited key.
+            // The new key expires at the time at which the old key would have expired, so rotation does not prolong a
+            // limited key.
             let issued = Self.issue(
                 KeyDraft(name: old.name, scopes: old.scopes, reach: old.reach, expiresAt: old.expiresAt), now: now
             )

@@ -3,7 +3,7 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// API keys in the table `api_keys`: only SHA-256 hashes of secrets that have 256 random bits.
+/// API keys in the table `api_keys`. The table has no secrets, only their SHA-256 hashes; a secret has 256 random bits.
 package struct PostgresKeyStore: KeyStore {
     let database: Database
 
@@ -36,7 +36,6 @@ package struct PostgresKeyStore: KeyStore {
                 """))
     }
 
-    /// All keys that are valid.
     func validKeys() async throws -> [SecretHash: APIKey] {
         try Self.byHash(try await database.query("\(Self.selection) where \(Self.isValid)"))
     }

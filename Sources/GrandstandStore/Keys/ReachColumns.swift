@@ -1,7 +1,7 @@
 internal import Grandstand
 internal import Postgres
 
-/// The column `apps` of keys and webhooks: the apps that one is bound to; null: all apps.
+/// The column `apps` of the tables of keys and webhooks: the apps to which the key or webhook is bound; null: all apps.
 enum ReachColumns {
     static func value(_ reach: AppReach) -> [String]? { reach.apps?.map(\.rawValue) }
 
@@ -13,7 +13,8 @@ enum ReachColumns {
 
     /// The condition that a row's apps are all within `reach`.
     static func isWithin(_ reach: AppReach, of table: PostgresQuery) -> PostgresQuery {
-        // Webhooks are bound to apps alone, and so are keys that manage keys.
+        // A reach with a prefix of event keys covers no row of these tables. Webhooks are told of all events of their
+        // apps, so webhooks reach beyond the prefix. A key with a prefix cannot manage other keys.
         guard reach.eventKeyPrefix == nil else { return "false" }
         guard let topics = reach.topics else { return "true" }
         return """

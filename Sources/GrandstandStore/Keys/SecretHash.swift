@@ -16,7 +16,7 @@ struct SecretHash: Hashable, Sendable {
         words = bytes.withUnsafeBytes(Self.words)
     }
 
-    /// As the database keeps it.
+    /// The hash as the database stores it.
     var bytes: [UInt8] {
         [words.0, words.1, words.2, words.3].flatMap { word in withUnsafeBytes(of: word.bigEndian, Array.init) }
     }

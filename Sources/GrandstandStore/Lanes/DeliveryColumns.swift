@@ -3,12 +3,12 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// A row of the table `deliveries`. Only this file names its columns, except SQL with a condition on one.
+/// A row of the table `deliveries`. Only this file lists its columns. Other files name single columns in their SQL.
 struct DeliveryRow {
     let lane: Int
     let message: LaneMessage
-    /// The end of its lane's lease while the message is under way. During this time, a dispatcher finds the lane by
-    /// this column.
+    /// The end of the lane's lease while the message is under way. During this time, the lane of a channel or a token
+    /// has no due time, so a dispatcher finds the lane by this column.
     let leasedUntil: Date?
 
     init(_ message: LaneMessage, of lane: Lane) {
@@ -53,8 +53,8 @@ struct DeliveryRow {
     /// The statement that reads messages, in order; `message(_:)` reads its rows.
     ///
     /// - Parameters:
-    ///   - condition: on rows `d`.
-    ///   - contentBefore: an expression for that column.
+    ///   - condition: a condition on rows `d`.
+    ///   - contentBefore: an expression for the column `content_before`.
     static func read(
         where condition: PostgresQuery, contentBefore: PostgresQuery = "d.content_before"
     ) -> PostgresQuery {

@@ -2,19 +2,20 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// A row of the table `lanes`. Only this file names the columns that messages change, except SQL with a condition on
-/// one. `AudienceColumns` has the columns of its audience.
+/// A row of the table `lanes`. Only this file lists the columns that messages change; other files name single columns
+/// in their SQL. `AudienceColumns` has the columns of the lane's audience.
 ///
-/// A message that is sent as soon as it is accepted writes its lane once: its settlement changes nothing here. So a
-/// lane of a channel or a token is leased only while one of its messages is under way, whatever `leased_until` says.
-/// During the lease the lane has no due time, because each change of the due time would also change an index. When the
-/// lease ends, the lane is found by that message (`PostgresOutbox.adopt`).
+/// If a message is sent as soon as it is accepted, its lane is written only once, by the acceptance: the settlement of
+/// the message changes nothing in this row. So a lane of a channel or a token is leased only while one of its messages
+/// is under way, whatever `leased_until` says. During the lease the lane has no due time, because each change of the
+/// due time would also change an index. When the lease ends, the message that is under way leads to the lane
+/// (`PostgresOutbox.adopt`).
 struct LaneRow {
     let lane: Lane
-    /// When a dispatcher must claim it.
+    /// When a dispatcher must claim the lane.
     private let due: Date?
-    /// `nil`: it does not change. Without a waiting message no rank is needed, and each change would also change an
-    /// index.
+    /// `nil`: the rank in the table does not change. Without a waiting message no rank is needed, and each change of
+    /// the rank would also change an index.
     private let rank: Int?
 
     init(_ lane: Lane, at now: Date) {

@@ -4,8 +4,8 @@ internal import Grandstand
 internal import Postgres
 
 extension LaneRows {
-    /// Locks lanes, connects them to a channel or disconnects them, and writes them back. This includes columns that no
-    /// message changes: the audience's attributes, and until when a disconnected channel is needed.
+    /// Locks lanes, connects them to a channel or disconnects them, and writes them back. It also writes columns that
+    /// no message changes: the audience's attributes, and until when a disconnected channel is needed.
     ///
     /// - Parameters:
     ///   - ids: an expression of `bigint[]`.
@@ -39,13 +39,13 @@ extension LaneRows {
         for index in lanes.indices where lanes[index].channel != nil { lanes[index].judgeExpirations(headers) }
     }
 
-    /// The statements that write the columns that `write` leaves out, where they changed.
+    /// The statements that write the changed attributes of the lanes' audiences. `write` leaves these columns out.
     ///
     /// - Parameter loaded: the same lanes as they were, in the same order.
     static func writeAttributes(_ lanes: [Lane], loaded: [Lane]) -> [PostgresQuery] {
         let changed = zip(lanes, loaded).filter { $0.audience != $1.audience }.map(\.0)
         guard !changed.isEmpty else { return [] }
-        // The rows of `audiences` were written before.
+        // The attributes are copied from the rows of `audiences`, which this transaction wrote before.
         return [
             """
             update lanes l set (\(AudienceColumns.laneAttributes)) = (\(AudienceColumns.laneAttributes(of: "u")))
@@ -54,7 +54,7 @@ extension LaneRows {
         ]
     }
 
-    /// Writes to channels until when devices need them, as their lanes know it.
+    /// Stores until when devices need each channel (`channels.needed_until`), as the lanes of the channel know it.
     private static func keep(_ neededUntil: [UUID: Date]) -> PostgresQuery {
         let ids = neededUntil.keys.sorted { $0.uuidString < $1.uuidString }
         return """

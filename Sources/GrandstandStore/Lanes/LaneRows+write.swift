@@ -4,7 +4,8 @@ internal import Grandstand
 internal import Postgres
 
 extension LaneRows {
-    /// The statements that write decided lanes back: first the changed messages, then the changed lanes.
+    /// The statements that write lanes back after `Lane` has changed them: first the changed messages, then the changed
+    /// lanes.
     ///
     /// - Parameter loaded: the same lanes as they were, in the same order.
     static func write(_ lanes: [Lane], loaded: [Lane], at now: Date) -> [PostgresQuery] {
@@ -13,7 +14,8 @@ extension LaneRows {
         var (messages, messagesBefore): ([DeliveryRow], [DeliveryRow]) = ([], [])
         var (rows, rowsBefore): ([LaneRow], [LaneRow]) = ([], [])
         for (lane, before) in zip(lanes, loaded) {
-            // A decision appends and changes messages, but removes none.
+            // `Lane` changes messages and appends new ones, but removes none. So the messages before and after have the
+            // same indices.
             for (message, old) in zip(lane.messages, before.messages)
             where message != old || message.state == .sending && lane.lease?.until != before.lease?.until {
                 messages.append(DeliveryRow(message, of: lane))
@@ -61,8 +63,8 @@ extension LaneRows {
         try await connection.pipeline(write(lanes, loaded: loaded, at: now))
     }
 
-    /// Extends a replica's leases, of those lanes that nobody else has locked. A lane that the replica does not hold
-    /// keeps its due time.
+    /// Extends the leases that a replica holds on these lanes. Lanes that another transaction has locked, and lanes
+    /// that the replica does not hold, do not change.
     static func extendLeases(
         of ids: [Int], replica: UUID, until leasedUntil: Date, in database: Database
     ) async throws {

@@ -3,25 +3,25 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// Lanes and their messages in the tables `lanes` and `deliveries`. They are locked, loaded and written back by key;
-/// new messages are appended (`LaneRows+write`). In between, `Lane` decides.
+/// Lanes and their messages in the tables `lanes` and `deliveries`. Lanes are locked, loaded and written back by key;
+/// new messages are appended (`LaneRows+write`). Between loading and writing, `Lane` decides what changes.
 enum LaneRows {
-    /// Locks lanes in order of their IDs, then loads them with their unsettled messages. Separate statements load them,
-    /// so that they see what other transactions committed, also to channels and messages, while this one waited for the
-    /// locks.
+    /// Locks lanes in order of their IDs, then loads them with their unsettled messages. The locks and the loading are
+    /// separate statements. So the loading sees what other transactions committed while this transaction waited for the
+    /// locks, including changes of channels and messages.
     ///
     /// - Parameter ids: an expression of `bigint[]`.
     /// - Returns: statements of which the last two have the rows for `lanes(_:)`.
     static func load(_ ids: PostgresQuery) -> [PostgresQuery] { [lock(ids)] + loadLocked(ids) }
 
-    /// Locks and loads those of these lanes that nobody else has locked. It waits for no lock.
+    /// Locks and loads those of these lanes that no other transaction has locked. The statements wait for no lock.
     ///
     /// - Returns: statements that end with those for `free(_:)`.
     static func loadFree(_ ids: [Int]) -> [PostgresQuery] {
         ["select id from lanes where id = any(\(ids)) order by id for no key update skip locked"] + loadLocked("\(ids)")
     }
 
-    /// The lanes that `loadFree` locked, and the IDs of those that somebody else has locked.
+    /// The lanes that `loadFree` locked, and the IDs of the lanes that another transaction has locked.
     static func free(_ results: [PostgresRows]) throws -> (lanes: [Lane], others: Set<Int>) {
         let free = Set<Int>(try results[results.count - 3].map { try $0.decode("id") })
         let all = try lanes(results)
@@ -33,8 +33,9 @@ enum LaneRows {
         [LaneRow.read(ids), DeliveryRow.read(where: "d.lane = any(\(ids)) and d.settled_at is null")]
     }
 
-    /// Locks and loads lanes for the withdrawal of a broadcast: with its message, and with the newest messages back to
-    /// one that was not cancelled.
+    /// Locks and loads lanes for the withdrawal of a broadcast. Each lane is loaded with its unsettled messages and
+    /// with its message of this broadcast. It is also loaded with its messages from the newest content backwards, up to
+    /// the first message that is of another broadcast and was not cancelled itself.
     static func load(_ ids: PostgresQuery, withdrawing broadcast: UUID) -> [PostgresQuery] {
         [
             lock(ids), LaneRow.read(ids),
@@ -58,8 +59,9 @@ enum LaneRows {
         ]
     }
 
-    /// Locks and loads lanes of an event for the undoing of its ends: with these ends, and with the newest messages
-    /// back to one that is neither an end nor cancelled.
+    /// Locks and loads lanes of an event, so that the event's ends can be undone. Each lane is loaded with its
+    /// unsettled messages and with its ends that can be undone. It is also loaded with its messages from the newest
+    /// content backwards, up to the first message that is neither an end nor cancelled.
     static func load(_ ids: PostgresQuery, takingBackEndsOf key: EventKey) -> [PostgresQuery] {
         [
             lock(ids), LaneRow.read(ids),
@@ -92,7 +94,7 @@ enum LaneRows {
 
     /// The lanes that `load` found, in order of their IDs.
     ///
-    /// - Parameter results: of the statements that end with `load`.
+    /// - Parameter results: the results of statements that end with those of `load`.
     static func lanes(_ results: [PostgresRows]) throws -> [Lane] {
         let (rows, messageRows) = (results[results.count - 2], results[results.count - 1])
         var messages: [Int: [LaneMessage]] = [:]

@@ -3,10 +3,10 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// The requests to APNs for the messages that lanes accepted. Contents and addresses are read once it is known which
-/// messages are sent.
+/// The requests to APNs for the messages that lanes send now (`Lane.take`). Contents and addresses are read only after
+/// it is known which messages are sent.
 struct Outgoing {
-    /// Each with its lane.
+    /// The messages, each with its lane.
     private(set) var items: [(lane: Lane, message: LaneMessage)] = []
 
     var isEmpty: Bool { items.isEmpty }
@@ -30,7 +30,7 @@ struct Outgoing {
         return contents
     }
 
-    /// When each broadcast was accepted, or was to be sent.
+    /// When each broadcast was accepted or, if it was scheduled, was to be sent.
     static func times(_ rows: PostgresRows) throws -> [UUID: Date] {
         var times: [UUID: Date] = [:]
         for row in rows { times[try row.decode("id")] = try row.decode("asked_at") }
@@ -54,10 +54,10 @@ struct Outgoing {
     /// The requests.
     ///
     /// - Parameters:
-    ///   - ids: of messages that were written just now, by lane.
-    ///   - contents: by broadcast.
-    ///   - times: by broadcast, when it was accepted or was to be sent.
-    ///   - rows: of `destinations`.
+    ///   - ids: the IDs of messages that were written just now, by lane.
+    ///   - contents: the contents, by broadcast.
+    ///   - times: when each broadcast was accepted or, if it was scheduled, was to be sent.
+    ///   - rows: the rows that the statement `destinations` returned.
     func deliveries(
         ids: [Int: Int] = [:], contents: [UUID: BroadcastContent], times: [UUID: Date], destinations rows: PostgresRows
     ) throws -> [ClaimedDelivery] {
@@ -109,9 +109,7 @@ struct Outgoing {
         let message: LaneMessage
     }
 
-    /// The messages to tokens.
-    ///
-    /// - Parameters: as for `deliveries`.
+    /// The messages to tokens, made from the same rows as `deliveries`.
     func pushes(contents: [UUID: BroadcastContent], destinations rows: PostgresRows) throws -> [Push] {
         let addresses = try Self.addresses(rows)
         return items.compactMap { lane, message in

@@ -3,19 +3,21 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// Lanes of single tokens. Each is made with the first push to its token, and deleted with the last.
+/// Lanes of single tokens. A lane is created with the first push to its token. It is deleted when history deletes the
+/// last of its pushes.
 enum TokenLanes {
     /// An arbitrary constant for the lock.
     private static let key = 7_230_518_204_417_736
 
-    /// For transactions that accept a push. The lock is held until the commit, so that no lane is deleted meanwhile,
-    /// not even one that has no push yet.
+    /// The lock for transactions that accept a push. It is held until the commit, so that no lane is deleted meanwhile,
+    /// not even a lane that has no push yet.
     static let shared: PostgresQuery = "select pg_advisory_xact_lock_shared(\(key))"
 
     private static let exclusive: PostgresQuery = "select pg_advisory_xact_lock(\(key))"
 
-    /// Creates the missing lanes, in one order, so that two transactions with the same lanes do not deadlock. Its rows
-    /// have the `id` of each new lane, because the decision may need none of them (`unmake`).
+    /// The statement that creates the missing lanes, in one order, so that two transactions with the same lanes do not
+    /// deadlock. It returns the `id` of each new lane. New lanes that the acceptance does not need, because it refuses
+    /// their pushes, are deleted (`unmake`).
     static func missing(_ addresses: [TokenAddress]) -> PostgresQuery {
         """
         insert into lanes (kind, bundle_id, environment, storage_policy, token)
@@ -60,8 +62,8 @@ enum TokenLanes {
         return states
     }
 
-    /// Deletes, of these lanes, those that have no push left, and their tokens. The lock prevents other transactions
-    /// from adding a push meanwhile.
+    /// Deletes those of these lanes that have no push left, and the tokens in their rows. The lock `exclusive` prevents
+    /// other transactions from adding a push meanwhile.
     static func forget(_ lanes: [Int], on connection: PostgresConnection) async throws {
         guard !lanes.isEmpty else { return }
         try await connection.pipeline([

@@ -3,7 +3,7 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// The source of live views: boards straight from the outbox.
+/// The source of live views. It reads their boards directly from the tables of events, broadcasts and deliveries.
 package struct PostgresLiveStore: Sendable {
     private let database: Database
 

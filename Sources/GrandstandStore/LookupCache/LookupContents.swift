@@ -1,12 +1,12 @@
 package import FoundationEssentials
 package import Grandstand
 
-/// Lookups' answers with the newest content, read from the database: one query at a time, with all names of the calls
-/// that came meanwhile, each once. A caller gets the result of a query that began after its call, so the content is
-/// never older than the last one accepted before the call. However many phones ask, the database spends a bounded part
-/// of its time on them.
+/// Lookups' answers with the newest content, read from the database. Only one query runs at a time. Calls that come
+/// during a query are answered together by the next query, and each name is read only once for all of them. A caller
+/// gets the result of a query that began after its call. So the content is never older than the last content that was
+/// accepted before the call. However many phones ask, the database spends a bounded part of its time on these queries.
 package struct LookupContents: Sendable {
-    /// The most names in one query; each may bring 5 KB.
+    /// The maximum number of names in one query. The answer for one name may have 5 KB.
     private static let names = 100
     /// The most callers that may wait; further ones are refused.
     private static let capacity = 10_000
@@ -18,7 +18,7 @@ package struct LookupContents: Sendable {
 
     package init(events: any EventStore, now: @escaping @Sendable () -> Date) {
         batch = Batch(
-            limit: Self.capacity, capacity: Self.capacity, restPerWork: Self.rest, isEveryones: { _ in true }
+            limit: Self.capacity, capacity: Self.capacity, restPerWork: Self.rest, failsWholeBatch: { _ in true }
         ) { asked in
             var entries: [LookupName: LookupEntry] = [:]
             var names = Array(Set(asked))[...]
@@ -36,6 +36,6 @@ package struct LookupContents: Sendable {
 
     /// The answer for `name`, with content where there is some; `nil` for a name that is not known.
     ///
-    /// - Throws: `store-unavailable`, also when too many wait.
+    /// - Throws: `store-unavailable`, also when too many callers wait.
     package func answer(_ name: LookupName) async throws -> LookupAnswer? { try await batch.run(name) }
 }

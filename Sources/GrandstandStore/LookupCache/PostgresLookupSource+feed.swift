@@ -2,11 +2,11 @@ package import Grandstand
 internal import Postgres
 internal import Synchronization
 
-/// Triggers announce each change in its transaction in three ways: a notification to every process that listens, a notice
-/// to the session that made the change, and a row of `lookup_journal` for processes that received neither.
+/// Triggers announce each change in its transaction in three ways: a notification to every process that listens, a
+/// notice to the session that made the change, and a row of `lookup_journal` for processes that received neither.
 ///
-/// PostgreSQL snapshots show which rows of the journal became visible since the last read. A sequence cannot, because
-/// transactions commit in another order than they begin.
+/// PostgreSQL snapshots show which rows of the journal became visible since the last read. Numbers of a sequence do not
+/// show this, because transactions commit in another order than they begin.
 extension PostgresLookupSource {
     // MARK: Announcements
 
@@ -58,15 +58,16 @@ extension PostgresLookupSource {
         if isStandby { return try await changesAtStandby(since: position) }
         let rows = try await database.query(Self.lines(since: position, at: "s.snapshot::text"))
         let (changes, end) = try Self.read(rows) ?? ([], position)
-        // A standby knows its age only from commits. If nothing changed and a standby is connected, commit once without
-        // writing a row.
+        // A standby knows how old its data is only from the commits that it replays. If nothing changed and a standby
+        // is connected, commit once without writing a row.
         if end.text == position.text {
             try await database.query("select pg_current_xact_id() where exists (select from pg_stat_replication)")
         }
         return (changes, end)
     }
 
-    /// The same at a standby, with the server that answered. The server changes after a failover or a promotion.
+    /// Does what `changes(since:)` does, but at a standby. The position also names the server that answered, because
+    /// the server changes after a failover or a promotion.
     ///
     /// A standby's snapshot does not list running transactions. So the position is its xmin: rows may be read twice,
     /// but none is missed. The age is queried first, so that the data is at least as recent.
@@ -120,13 +121,14 @@ extension PostgresLookupSource {
     }
 
     package func tidy() async throws {
-        // At a standby, the processes that can write delete old rows.
+        // A standby accepts no writes. The processes that use the primary delete old rows.
         if isStandby { return }
         try await database.query(
             "delete from lookup_journal where at < now() - make_interval(secs => \(Self.journalSeconds)::int)")
     }
 
-    /// Seconds after which rows are deleted. A replica that has not read the journal for so long reads everything.
+    /// Seconds after which rows of the journal are deleted. A replica that has not read the journal for this time reads
+    /// all records again.
     package static let journalSeconds = 300
 }
 
@@ -135,15 +137,16 @@ extension LookupPosition {
     static var newest: LookupPosition { LookupPosition(text: "1:1:", floor: .max) }
 }
 
-/// Changes of lookups' answers by this process's own transactions. They are reported when the transaction is over and
-/// before its caller continues. The triggers that announce changes to other processes send these sessions a notice.
-/// That saves a round trip to the journal, and costs nothing for transactions that change no answer.
+/// Changes of lookups' answers by this process's own transactions. A change is reported when its transaction is over
+/// and before the transaction's caller continues. The triggers that announce changes to other processes also send a
+/// notice to the session that made the change. The notice saves a round trip to the journal, and costs nothing for
+/// transactions that change no answer.
 package final class LocalChanges: Sendable {
     private let hearer = Mutex<(@Sendable ([LookupChange.Subject]) -> Void)?>(nil)
 
     package init() {}
 
-    /// - Parameter hear: called with the subjects of each transaction that had some. It must not block.
+    /// - Parameter hear: called with the subjects of each transaction that changed some. `hear` must not block.
     package func follow(_ hear: @escaping @Sendable ([LookupChange.Subject]) -> Void) {
         hearer.withLock { $0 = hear }
     }

@@ -3,13 +3,13 @@ internal import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// Lookups' records in the tables. `PostgresLookupSource+feed` tells which of them have changed.
+/// Lookups' records in the tables. `PostgresLookupSource+feed` tells which records have changed.
 package struct PostgresLookupSource: LookupSource {
     let database: Database
     let isStandby: Bool
 
-    /// - Parameter isStandby: whether the sessions are at a standby, for a process that only reads. They get no
-    ///   notifications there, so all changes are found in the journal.
+    /// - Parameter isStandby: whether the sessions are at a standby, for a process that only reads. Sessions at a
+    ///   standby get no notifications, so this process finds all changes in the journal.
     package init(_ database: Database, isStandby: Bool = false) {
         self.database = database
         self.isStandby = isStandby
@@ -41,7 +41,7 @@ package struct PostgresLookupSource: LookupSource {
         case when e.ended_at is null and e.cancelled_at is null then e.name end as name, e.kind, e.topics
         """
 
-    /// An event without audiences has one row, too, so that a page can name its last event.
+    /// An event without audiences has one row, too, because a page of the list must be able to end with it.
     private static let joins: PostgresQuery = """
         left join audiences u on u.event_key = e.key left join apps a on a.bundle_id = u.bundle_id
         left join lanes l on l.id = u.lane
@@ -61,7 +61,7 @@ package struct PostgresLookupSource: LookupSource {
             guard let read = try row.decode(String?.self, "topic") else { continue }
             let topic = topics.insert(read).memberAfterInsert
             let key: EventKey = try row.word("key")
-            // The rows of one event follow each other, and share its listing.
+            // The rows of one event follow each other, so one `listing` is made for all of them.
             if listings?.key != key { listings = (key, try listing(row)) }
             records[key, default: []].append(
                 LookupRecord(
@@ -76,7 +76,7 @@ package struct PostgresLookupSource: LookupSource {
         return records
     }
 
-    /// The entry of a row's event in lists; `nil` for one that is over.
+    /// The entry of a row's event in lists; `nil` for an event that is over.
     private static func listing(_ row: PostgresRow) throws -> EventListing? {
         guard let name = try row.decode(String?.self, "name") else { return nil }
         return EventListing(name: name, kind: try row.decode("kind"), topics: try row.topics())

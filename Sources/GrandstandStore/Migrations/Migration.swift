@@ -2,7 +2,7 @@ internal import Crypto
 internal import FoundationEssentials
 internal import GrandstandMigrations
 
-/// One forward step of the schema; its file stands in migrations/.
+/// One forward step of the schema. The SQL file is in migrations/.
 package struct Migration: Sendable, Hashable {
     package let version: Int
     /// The file's name without `.sql`.

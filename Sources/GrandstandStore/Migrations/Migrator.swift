@@ -11,15 +11,16 @@ package struct Migrator: Sendable {
 
     /// How long a migration waits for locks of other sessions.
     struct Waits: Sendable {
-        /// For a lock on a table. Statements of others queue behind the one that waits, so it must give up soon.
+        /// How long a migration waits for a lock on a table. While it waits, statements of other sessions queue behind
+        /// it, so it must give up soon.
         var lock: Duration = .seconds(2)
-        /// The pause before the next attempt, in which those statements continue.
+        /// The pause before the next attempt. During the pause, statements that queued behind the migration continue.
         var pause: Duration = .seconds(3)
-        /// The whole time before the migration fails.
+        /// The whole time for which a migration is tried before it fails.
         var all: Duration = .seconds(3_600)
     }
 
-    /// - Parameter waiting: is told, once for each migration, that it waits for a lock that another session holds.
+    /// - Parameter waiting: called once for each migration that waits for a lock which another session holds.
     package init(_ pool: PostgresPool, waiting: @escaping @Sendable (String) -> Void = { _ in }) {
         self.init(pool, migrations: Migration.all, waiting: waiting)
     }
@@ -42,14 +43,15 @@ package struct Migrator: Sendable {
         case newer(version: Int)
         /// Names of the migrations that are missing.
         case behind([String])
-        /// No migration of this binary brings the database to its schema.
+        /// No migration of this binary brings the database to this binary's schema.
         case refused(MigrationRefusal)
     }
 
-    /// Compares without changing anything.
+    /// Compares the database's schema with this binary, without changing anything.
     package func status() async throws -> Status { try await status(on: pool) }
 
-    /// The same on one connection, in one query; in two when the database is newer than this binary.
+    /// Compares the database's schema with this binary on one connection. This needs one query, or two if the database
+    /// is newer than this binary.
     package func status(on database: some PostgresQuerying) async throws -> Status {
         let rows: PostgresRows
         do {
@@ -66,7 +68,7 @@ package struct Migrator: Sendable {
         return Self.compare(applied: applied, with: migrations, least: isNewer ? try await least(on: database) : nil)
     }
 
-    /// The version of the oldest binary that may use the database; `nil`: it does not say.
+    /// The version of the oldest binary that may use the database; `nil`: the database does not say.
     private func least(on database: some PostgresQuerying) async throws -> Int? {
         do {
             return try await database.query("select least from schema_compatibility").first?.decode(Int.self, "least")
@@ -75,9 +77,10 @@ package struct Migrator: Sendable {
         }
     }
 
-    /// The comparison itself: versions and checksums in the database against the migrations of this binary.
+    /// Compares versions and checksums in the database with the migrations of this binary.
     ///
-    /// - Parameter least: the oldest migration that a binary must know, when the database is newer.
+    /// - Parameter least: the newest migration that a binary must know to use the database. This is given only if the
+    ///   database is newer than this binary.
     static func compare(applied: [Int: String], with migrations: [Migration], least: Int? = nil) -> Status {
         let newest = migrations.map(\.version).max() ?? 0
         let ahead = applied.keys.filter { $0 > newest }.max()
@@ -96,8 +99,8 @@ package struct Migrator: Sendable {
         return missing.isEmpty ? .current : .behind(missing.map(\.name))
     }
 
-    /// Applies the missing migrations and returns their names. Several processes may call it at once: an advisory lock
-    /// lets one of them work while the others wait and then find nothing to do.
+    /// Applies the missing migrations and returns their names. Several processes may call this at once. An advisory
+    /// lock lets one process work while the others wait; the others then find nothing to do.
     ///
     /// - Throws: `MigrationRefusal` for a database that no migration of this binary brings to its schema.
     package func migrate() async throws -> [String] {
@@ -123,7 +126,7 @@ package struct Migrator: Sendable {
 
     private func apply(on connection: PostgresConnection) async throws -> [String] {
         switch try await status(on: connection) {
-        // A restarted process of an older version finds nothing to do.
+        // A process of an older version finds nothing to do after a restart.
         case .current, .newer: return []
         case .refused(let refusal): throw refusal
         case .behind(let names):
@@ -141,7 +144,8 @@ package struct Migrator: Sendable {
     }
 
     private func apply(_ migration: Migration, on connection: PostgresConnection) async throws {
-        // A script takes no parameters. A checksum is hexadecimal and a name is a file name, so neither contains a quote.
+        // A script takes no parameters. A checksum is hexadecimal and a name is a file name, so neither contains a
+        // quote.
         let note = """
             insert into schema_migrations (version, name, checksum)
                 values (\(migration.version), '\(migration.name)', '\(migration.checksum)');
@@ -177,8 +181,8 @@ package struct Migrator: Sendable {
         }
     }
 
-    /// Drops the indexes that an earlier attempt at this migration left unfinished: such an index serves no query, and
-    /// `if not exists` would take it for the finished one.
+    /// Drops the indexes that an earlier attempt at this migration left unfinished. An unfinished index serves no
+    /// query, and `if not exists` would take it for a finished index.
     private func dropUnfinishedIndexes(of migration: Migration, on connection: PostgresConnection) async throws {
         let names = try await connection.query(
             """
@@ -214,7 +218,7 @@ package struct Migrator: Sendable {
 /// Why a database cannot be brought to this binary's schema.
 package enum MigrationRefusal: Error, Equatable, CustomStringConvertible {
     /// The database's newest version, which this binary does not know. `least`: the version of the oldest binary that
-    /// may use the database, if the database says so.
+    /// may use the database; `nil`: the database does not say.
     case ahead(version: Int, least: Int?)
     /// An applied migration whose text differs from this binary's.
     case changed(name: String)
@@ -229,8 +233,8 @@ package enum MigrationRefusal: Error, Equatable, CustomStringConvertible {
     package var fault: String {
         switch self {
         case .ahead(let version, let least?):
-            "the database has migration \(version) and is for builds that know migration \(least), which this version of "
-                + "grandstand does not"
+            "the database has migration \(version). Only builds that know migration \(least) may use it, and this version "
+                + "of grandstand does not know it"
         case .ahead(let version, nil):
             "the database has migration \(version), which this version of grandstand does not know"
         case .changed(let name): "migration \(name) was changed after it was applied to this database"
@@ -247,8 +251,8 @@ package enum MigrationRefusal: Error, Equatable, CustomStringConvertible {
         case .changed: "restore its text or the database"
         case .busy: "wait for it, or end it, and try again"
         case .unreleased:
-            "start with an empty database (another DATABASE_URL or GRANDSTAND_DATA_DIR), declare apps and events again, and "
-                + "take the channels over with a reconciliation that adopts"
+            "start with an empty database (another DATABASE_URL or GRANDSTAND_DATA_DIR), declare apps, keys and events again, "
+                + "and take the channels over (docs/deploy.md#upgrade)"
         }
     }
 }

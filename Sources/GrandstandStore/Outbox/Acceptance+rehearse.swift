@@ -3,9 +3,9 @@ internal import FoundationEssentials
 internal import Grandstand
 
 extension Acceptance {
-    /// The outcome that `add` would have, on a value that is not written back.
+    /// The outcome that `add` would have, computed on a value that is not written back.
     ///
-    /// - Parameter notBefore: the earliest time at which it is sent.
+    /// - Parameter notBefore: the earliest time at which the broadcast is sent.
     mutating func rehearse(
         _ intake: BroadcastIntake, at now: Date, notBefore: Date? = nil, plan: DeliveryPlanning
     ) throws(Problem) -> BroadcastRehearsal {
@@ -27,7 +27,7 @@ extension Acceptance {
             expiresAt: decided.plan.expiresAt, warnings: broadcast.warnings, parts: parts)
     }
 
-    /// The outcome that `tell` would have, on a value that is not written back.
+    /// The outcome that `tell` would have, computed on a value that is not written back.
     mutating func rehearse(
         _ intake: StateIntake, at now: Date, plan: DeliveryPlanning
     ) throws(Problem) -> StateRehearsal {
@@ -40,7 +40,7 @@ extension Acceptance {
             outcome: decision.outcome, rule: decision.rule, goesAt: broadcast.goesAt, broadcast: broadcast)
     }
 
-    /// The broadcasts that waited on the lane and that the new one superseded.
+    /// The broadcasts that waited on the lane and that the new broadcast superseded.
     private static func replaced(_ before: Lane, _ after: Lane) -> [UUID] {
         let waiting = Set(before.pending.map(\.broadcast))
         return after.messages.filter { $0.state == .superseded && waiting.contains($0.broadcast) }.map(\.broadcast)

@@ -3,91 +3,92 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// The outcome of a batch of broadcasts. It is decided in memory, after the rows are locked and before all results are
-/// written together.
+/// The outcome of a batch of broadcasts. The outcome is decided in memory, after the rows are locked and before all
+/// results are written together.
 ///
-/// Items are decided in order, and each sees the effects of those before it: after an `end`, the next item finds that
-/// the event is over.
+/// Items are decided in order, and each item sees the effects of the earlier items: after an `end`, the next item finds
+/// that the event is over.
 struct Acceptance {
     /// The state of a target, as far as the next item depends on it.
     struct TargetState {
         var isOver: Bool
-        /// Of an event: whether something was sent for it before.
+        /// For an event: whether the event is live already, because something was sent for it before.
         var isStarted = false
-        /// Of an event: the defaults of its messages.
+        /// For an event: the defaults of its messages.
         var defaults = EventDefaults()
         var times = EventTimes()
-        /// Of an event: the progress of its states.
+        /// For an event: the last sequence of its states, and the time of its last quiet message.
         var progress = StateDecision.Progress()
-        /// The IDs of its lanes, in the order of the event's audiences; a channel has one lane.
+        /// The IDs of the target's lanes, in the order of the event's audiences; a channel has one lane.
         var lanes: [Int]
-        /// The lead of each lane that follows one (`Lane.follow`).
+        /// The lead of each lane that follows another lane (`Lane.follow`), by the lane's ID.
         var leads: [Int: Int] = [:]
         /// Crowds' lanes that have members.
-        var heard: Set<Int> = []
+        var populated: Set<Int> = []
     }
 
     struct BroadcastRow {
         let id: UUID
         let intake: BroadcastIntake
-        /// Of a push: its token's lane.
+        /// For a push: the lane of its token.
         let lane: Int?
         let acceptedAt: Date
         let isScheduled: Bool
         let warnings: [String]
-        /// The apps it is for.
+        /// The apps that the broadcast is for.
         let apps: [BundleID]
-        /// The decision about a state from which it was made, if there was one.
+        /// The decision about the state that the broadcast was made from; `nil`: it was not made from a state.
         var state: StateDecision?
     }
 
-    /// When the batch is decided; an item may have arrived a little earlier.
+    /// When the batch is decided; an item may have arrived a little earlier than that.
     let now: Date
     private var targets: [BroadcastTarget: TargetState]
-    /// Every lane of the targets, as it was loaded, in order of their IDs.
+    /// Every lane of the targets as it was loaded, in order of the lanes' IDs.
     private let loaded: [Lane]
-    /// The same lanes after the items decided so far.
+    /// The lanes of `loaded`, as the items that were decided so far have changed them.
     private(set) var lanes: [Lane]
     /// The index of each lane in `lanes`, by its ID. Such an index is a lane's place.
     private let places: [Int: Int]
     /// Lanes that were made for this batch; all are lanes of tokens.
     private let made: Set<Int>
-    /// By places: the lead of each lane that follows one, and the followers of each lead.
+    /// The lead of each lane that follows another lane; both are places. `followers` has the followers of each lead.
     private var leads: [Int: Int] = [:]
     private var followers: [Int: [Int]] = [:]
     /// Places of crowds' lanes that have members.
-    private var heard: Set<Int> = []
-    /// The content types of lanes. A crowd has that of its audience's own lane.
+    private var populated: Set<Int> = []
+    /// The content types of lanes. A crowd's lane has the type of its audience.
     private let types: ContentRows.Types
     /// The newest contents of lanes, by their broadcasts; only read if a state must be compared.
     private let newest: [UUID: BroadcastContent]
     /// Lanes of audiences whose channels cannot be made, because Apple or the quota has no room for another channel.
     private let withoutPlace: Set<Int>
-    /// Places of lanes that were made to follow their lead.
-    private var levelled: Set<Int> = []
+    /// Indexes of followers that took over the state of their lead.
+    private var alignedFollowers: Set<Int> = []
     private(set) var broadcasts: [BroadcastRow] = []
     private var contents: [UUID: BroadcastContent] = [:]
-    /// The messages that lanes took, in order of acceptance, those of a broadcast in the order of its event's audiences.
+    /// The messages that lanes took, in order of acceptance. The messages of one broadcast are in the order of its
+    /// event's audiences.
     private var accepted: [(place: Int, broadcast: UUID)] = []
     /// The messages that are sent directly after the commit.
     private(set) var outgoing = Outgoing()
-    /// Events that become live, with the time of the update that makes them so.
+    /// The events that become live, each with the time of the update that makes it live.
     private(set) var startedEvents: [String: Date] = [:]
     private(set) var endedEvents: Set<String> = []
-    /// The progress of events that got states.
+    /// The progress of events for which states came.
     private(set) var progress: [String: StateDecision.Progress] = [:]
     /// The results of states, for the counters.
     private(set) var occurrences: [Occurrence] = []
-    /// The payloads of promoted broadcasts, with their events' defaults.
+    /// The payloads of scheduled broadcasts that are sent now (`promote`), filled with their events' defaults.
     private(set) var promoted: [UUID: BroadcastPayload] = [:]
 
     /// - Parameters:
-    ///   - lanes: every lane of the targets, in order of their IDs.
-    ///   - made: those of them that the transaction made.
-    ///   - types: the content types of their audiences.
-    ///   - newest: their newest contents, if a state must be compared.
-    ///   - withoutPlace: those of them whose channels cannot be made, because Apple or the quota has no room for
-    ///     another channel.
+    ///   - lanes: every lane of the targets, in order of the lanes' IDs.
+    ///   - made: the lanes that the transaction made.
+    ///   - types: the content types of the lanes' audiences.
+    ///   - newest: the newest contents of the lanes, if a state must be compared.
+    ///   - withoutPlace: the lanes whose channels cannot be made, because Apple or the quota has no room for another
+    ///     channel.
     init(
         targets: [BroadcastTarget: TargetState], lanes: [Lane], made: Set<Int> = [], types: ContentRows.Types = .init(),
         newest: [UUID: BroadcastContent] = [:], withoutPlace: Set<Int> = [], now: Date
@@ -102,7 +103,7 @@ struct Acceptance {
         places = Dictionary(uniqueKeysWithValues: zip(lanes.lazy.map(\.id), lanes.indices))
         self.now = now
         for target in targets.values {
-            heard.formUnion(target.heard.compactMap { places[$0] })
+            populated.formUnion(target.populated.compactMap { places[$0] })
             for (lane, lead) in target.leads {
                 guard let place = places[lane], let lead = places[lead] else { continue }
                 leads[place] = lead
@@ -113,7 +114,8 @@ struct Acceptance {
 
     /// Decides one item that came at `now`; a refusal changes nothing.
     ///
-    /// - Parameter state: the decision about the state from which it was made; `nil`: it was not made from a state.
+    /// - Parameter state: the decision about the state that the item was made from; `nil`: the item was not made from a
+    ///   state.
     mutating func add(
         _ intake: BroadcastIntake, at now: Date, state: StateDecision? = nil, plan: DeliveryPlanning
     ) throws(Problem) -> Broadcast {
@@ -123,23 +125,23 @@ struct Acceptance {
         if let times { intake.request = try intake.request.timed(by: times, for: intake.target) }
         let sendAt = intake.request.sendAt.flatMap { $0 > now ? $0 : nil }
         let decided = try decide(intake, at: sendAt ?? now, plan)
-        // Anybody can report an activity with a token, so a refusal for its crowd must not prevent the message to the
-        // channel.
+        // By reporting an activity with a token, a stranger can make an event have a crowd. So a message that is too
+        // long for tokens must still go to the channel.
         let refused = decided.items.filter { $0.refusal != nil }
         if refused.count == decided.items.count, let refusal = refused.first?.refusal { throw refusal }
-        // This is checked only here, when the broadcast is accepted. If a variant is removed before the time of a
-        // scheduled broadcast, the variant is left out then, and the rest is sent.
+        // Variants are checked only here, when the broadcast is accepted. A variant may be removed before a scheduled
+        // broadcast is sent. Then this variant is left out, and the rest of the broadcast is sent.
         if !intake.request.byVariant.isEmpty {
             let all = (targets[intake.target]?.lanes ?? []).compactMap { places[$0] }
             try intake.request.content.requireVariants(among: all.map { lanes[$0].audience.id })
         }
-        // Lists and histories are ordered by this time, so broadcasts of one transaction get rising times.
+        // Lists and histories are ordered by `acceptedAt`, so the broadcasts of one transaction get rising times.
         let acceptedAt = max(now, broadcasts.last.map { $0.acceptedAt.addingTimeInterval(0.000_001) } ?? now)
             .inMicroseconds
         let warnings =
             intake.request.warnings(at: now, times ?? EventTimes()) + decided.plan.warnings
             + DeliveryPlan.warnings(tooLongForTokens: refused.compactMap(\.refusal))
-        // A scheduled broadcast gets its event's defaults as they are when its time comes.
+        // A scheduled broadcast gets the defaults that its event has when the broadcast is sent.
         if sendAt == nil { intake.request = decided.request }
         broadcasts.append(
             BroadcastRow(
@@ -158,8 +160,8 @@ struct Acceptance {
         return broadcast
     }
 
-    /// Sends a broadcast now that was accepted earlier. A crowd that was added meanwhile and cannot take the message
-    /// does not prevent the message to the channel.
+    /// Sends a broadcast that was accepted earlier and whose time has come. If a crowd was added after the acceptance
+    /// and cannot take the message, the message is still sent to the channel.
     mutating func promote(_ scheduled: ScheduledBroadcast, plan: DeliveryPlanning) throws(Problem) {
         let decided = try decide(scheduled.intake, at: now, plan)
         promoted[scheduled.id] = decided.request.payload
@@ -171,7 +173,7 @@ struct Acceptance {
         struct Item {
             let place: Int
             let item: DeliveryPlan.Item
-            /// Why the lane cannot take it.
+            /// Why the lane cannot take the message.
             let refusal: Problem?
         }
 
@@ -179,7 +181,7 @@ struct Acceptance {
         let request: BroadcastRequest
         let plan: DeliveryPlan
         let items: [Item]
-        /// The leads of all audiences that it reaches.
+        /// The leads of all audiences that the broadcast reaches.
         let leads: [Int]
     }
 
@@ -192,10 +194,11 @@ struct Acceptance {
         else {
             throw intake.target.absent
         }
-        // A start begins another activity, so an end before it does not matter.
+        // A start begins another activity, so it is accepted even after an `end`.
         let isStart = intake.request.payload.event == .start
         let open = all.filter { isStart || lanes[leads[$0] ?? $0].fencedAt == nil }
-        guard isStart || !target.isOver, !open.isEmpty || all.isEmpty, !namesFenced(intake.request, all, open) else {
+        guard isStart || !target.isOver, !open.isEmpty || all.isEmpty, !selectsOnlyFenced(intake.request, all, open)
+        else {
             throw intake.target.over
         }
         let request = intake.request.filled(by: target.defaults, at: time)
@@ -231,7 +234,7 @@ struct Acceptance {
         }
     }
 
-    /// The audiences of these lanes that name a content type which their app does not have.
+    /// Those of these lanes' audiences that name a content type which their app does not have, each with that name.
     private func missingTypes(of places: [Int]) -> [Audience.ID: String] {
         guard !types.missing.isEmpty else { return [:] }
         return Dictionary(
@@ -245,7 +248,7 @@ struct Acceptance {
 
     /// Decides one state that came at `now`; a refusal changes nothing.
     ///
-    /// - Returns: the broadcast that was made of it; `nil`: nothing is new.
+    /// - Returns: the broadcast that was made from the state; `nil`: the state has nothing new.
     mutating func tell(_ intake: StateIntake, at now: Date, plan: DeliveryPlanning) throws(Problem) -> Broadcast? {
         let decision = try decide(intake, at: now)
         var broadcast: Broadcast?
@@ -297,7 +300,8 @@ struct Acceptance {
                 return StateDecision.Standing(audience: id, type: types[id], newest: newestContent(of: place))
             }, isOver: open.isEmpty, progress: target.progress, now: now)
         guard !open.isEmpty || decision.request == nil else { throw intake.target.over }
-        // An event that is over accepts only a repetition of its last state.
+        // Audiences that are over accept only a repetition of their last state: the content is unchanged, and the state
+        // is final or has the last sequence.
         guard !open.isEmpty || report.isFinal || report.sequence != nil && report.sequence == target.progress.sequence
         else {
             throw intake.target.over
@@ -314,7 +318,7 @@ struct Acceptance {
     // MARK: Parts of a decision
 
     /// Whether a selector of the request matches only audiences that already got an `end`.
-    private func namesFenced(_ request: BroadcastRequest, _ all: [Int], _ open: [Int]) -> Bool {
+    private func selectsOnlyFenced(_ request: BroadcastRequest, _ all: [Int], _ open: [Int]) -> Bool {
         guard let selectors = request.audiences else { return false }
         let openIDs = Set(open.lazy.map { lanes[$0].audience.id })
         let allIDs = Set(all.lazy.map { lanes[$0].audience.id })
@@ -329,15 +333,15 @@ struct Acceptance {
         places.filter { leads[$0] == nil }.map { lanes[$0].audience }
     }
 
-    /// Whether a lane gets messages. A lead does. A follower does if it is a crowd's lane and has members or a message
-    /// that waits.
+    /// Whether a lane gets messages. A lead gets messages. A follower gets messages if it is a crowd's lane and has
+    /// members or a message that waits.
     private func takes(_ place: Int) -> Bool {
-        leads[place] == nil || heard.contains(place) || lanes[place].kind.isCrowd && lanes[place].head != nil
+        leads[place] == nil || populated.contains(place) || lanes[place].kind.isCrowd && lanes[place].head != nil
     }
 
     /// Makes an audience's lanes follow their lead (`Lane.follow`). First the lead takes over the highest timestamp
     /// that a follower has sent.
-    private mutating func level(_ lead: Int) {
+    private mutating func alignLanes(with lead: Int) {
         for place in followers[lead] ?? [] { lanes[lead].lift(to: lanes[place].lastTimestamp) }
         for place in followers[lead] ?? [] { lanes[place].follow(lanes[lead]) }
     }
@@ -349,7 +353,7 @@ struct Acceptance {
     ) -> [Delivery] {
         let plan = decided.plan
         contents[id] = plan.content
-        for lead in decided.leads { level(lead) }
+        for lead in decided.leads { alignLanes(with: lead) }
         let deliveries = decided.items.compactMap { decision -> Delivery? in
             let (place, item) = (decision.place, decision.item)
             var message = LaneMessage(id, plan, item)
@@ -363,8 +367,8 @@ struct Acceptance {
             return lanes[place].messages.last.map { Delivery($0, item.audience, lanes[place].kind) }
         }
         for lead in decided.leads {
-            level(lead)
-            levelled.formUnion(followers[lead] ?? [])
+            alignLanes(with: lead)
+            alignedFollowers.formUnion(followers[lead] ?? [])
         }
         if plan.payload.event == .end {
             endIfOver(target)
@@ -382,16 +386,17 @@ struct Acceptance {
         if let key = target.eventKey { endedEvents.insert(key.rawValue) }
     }
 
-    // MARK: Departures
+    // MARK: Direct sends
 
-    /// Takes the messages that are sent directly after the commit, by the same rules as a claim (`Lane.take`). It
-    /// considers only lanes without other pending messages, in order of rank, and takes as many messages as there are
-    /// free places. The others stay queued.
-    mutating func depart(by departures: any Departures) {
+    /// Takes the messages that are sent directly after the commit, by the same rules as a claim (`Lane.take`).
+    /// Considers only lanes without other pending messages, in order of rank. Takes at most as many messages as the
+    /// dispatcher can send now. The other messages stay queued.
+    mutating func takeMessages(for directSends: any DirectSends) {
         let alone = reached.filter { isAlone(lanes[$0]) }
         for (environment, places) in Dictionary(grouping: alone, by: { lanes[$0].audience.environment }) {
-            guard let claim = departures.claim(places.count, in: environment) else { continue }
-            // Lanes under a rate limit stay queued, because their turn depends on what waits in the database.
+            guard let claim = directSends.claim(places.count, in: environment) else { continue }
+            // Lanes under a rate limit stay queued, because the order among such lanes depends on what waits in the
+            // database.
             let free = claim.limits.isEmpty ? places : places.filter { !claim.limits(lanes[$0]) }
             let ordered = Lane.Rank.allCases.flatMap { rank in free.filter { lanes[$0].rank(at: now) == rank } }
             for place in ordered.prefix(claim.limit) {
@@ -401,16 +406,16 @@ struct Acceptance {
         }
     }
 
-    /// Whether nothing else waits on the lane, and its message may be sent now.
+    /// Whether only one message waits on the lane, this message is new, and it may be sent now.
     private func isAlone(_ lane: Lane) -> Bool {
         lane.pending.count == 1 && lane.head?.id == nil && lane.due(at: now).map { $0 <= now } ?? false
             && !lane.kind.isCrowd && lane.takesMessages
     }
 
-    /// The loops to be woken after the commit; none if every new message is sent directly.
+    /// The topics of the loops that must be woken after the commit; empty if nothing waits for a loop.
     var topics: Set<WakeTopic> {
-        let departing = Set(outgoing.items.lazy.map { $0.lane.id })
-        let waiting = reached.lazy.filter { !departing.contains(lanes[$0].id) }
+        let directLanes = Set(outgoing.items.lazy.map { $0.lane.id })
+        let waiting = reached.lazy.filter { !directLanes.contains(lanes[$0].id) }
         var topics = Set(waiting.map { WakeTopic.lanes(lanes[$0].audience.environment) })
         if broadcasts.contains(where: \.isScheduled) { topics.insert(.schedule) }
         if !endedEvents.isEmpty { topics.insert(.channels) }
@@ -428,7 +433,7 @@ struct Acceptance {
 
     /// The lanes that took a message or follow a lane that took one, and the same lanes as they were loaded.
     var changes: (lanes: [Lane], loaded: [Lane]) {
-        let followed = levelled.filter { lanes[$0] != loaded[$0] }
+        let followed = alignedFollowers.filter { lanes[$0] != loaded[$0] }
         let places = Set(reached).union(followed).sorted()
         return (places.map { lanes[$0] }, places.map { loaded[$0] })
     }
@@ -436,15 +441,15 @@ struct Acceptance {
     /// Lanes that were made for pushes that were refused.
     var unused: [Int] { made.subtracting(broadcasts.lazy.compactMap(\.lane)).sorted() }
 
-    /// Places of the lanes that took a message.
+    /// The indices in `lanes` of the lanes that took a message.
     private var reached: [Int] { Set(accepted.lazy.map(\.place)).sorted() }
 
     /// The messages that are sent directly, once the transaction is committed.
     ///
     /// - Parameters:
     ///   - inserted: the rows of the appended messages.
-    ///   - destinations: those of `outgoing.destinations`.
-    func departing(inserted: PostgresRows, destinations: PostgresRows) throws -> [ClaimedDelivery] {
+    ///   - destinations: the rows that the statement `outgoing.destinations` returned.
+    func directDeliveries(inserted: PostgresRows, destinations: PostgresRows) throws -> [ClaimedDelivery] {
         var ids: [Int: Int] = [:]
         for row in inserted { ids[try row.decode("lane")] = try row.decode("id") }
         let times = Dictionary(

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// The broadcasts of one call, or the states.
+/// The broadcasts or the states of one call.
 struct AcceptCall: Sendable {
     enum Item: Sendable {
         case message(BroadcastIntake)
@@ -24,21 +24,21 @@ struct AcceptCall: Sendable {
     let plan: DeliveryPlanning
 }
 
-/// The transaction that makes broadcasts durable. Messages that may be sent at once are sent directly after the commit;
-/// for the others the dispatchers are woken.
+/// The transaction that makes broadcasts durable. Messages that may be sent at once are sent directly after the commit.
+/// For the other messages, the transaction wakes the dispatchers.
 struct AcceptanceTransaction: Sendable {
     let database: Database
     let wakeUps: WakeUps
-    let departures: (any Departures)?
+    let directSends: (any DirectSends)?
     let types: ContentTypeCache
 
     /// Accepts calls in order, in one transaction.
     ///
-    /// - Returns: for each item its broadcast; `nil`: a state that changed nothing.
+    /// - Returns: for each item its broadcast; `nil`: the item was a state that changed nothing.
     func accept(_ calls: [AcceptCall]) async throws -> [[Result<Broadcast?, Problem>]] {
         let now = (calls.map(\.now).max() ?? .distantPast).inMicroseconds
         let isJoined = database.isJoined
-        let (results, topics, departing) = try await database.transaction { connection in
+        let (results, topics, directDeliveries) = try await database.transaction { connection in
             let items = calls.flatMap(\.items)
             var acceptance = try await PostgresOutbox.lock(
                 Set(items.map(\.target)), types: types, comparing: items.contains(where: \.isState), on: connection,
@@ -54,22 +54,22 @@ struct AcceptanceTransaction: Sendable {
                 }
             }
             if !acceptance.occurrences.isEmpty { Database.ends?.add(acceptance.occurrences) }
-            if let departures { acceptance.depart(by: departures) }
+            if let directSends { acceptance.takeMessages(for: directSends) }
             return (results, acceptance)
         } closing: { _, acceptance in
             let statements = PostgresOutbox.statements(acceptance)
-            // A state that changes nothing writes nothing, so the commit that ends its locks need not wait for the
-            // disk.
+            // A state that changes nothing writes nothing. So this commit only releases locks, and need not wait for
+            // the disk.
             return statements.isEmpty && !isJoined ? ["set local synchronous_commit to off"] : statements
         } _: { work, rows in
             let (results, acceptance) = work
-            // The transaction is committed, so this must not fail. A message that cannot be read here is sent when its
-            // lease has ended.
-            return (results, acceptance.topics, (try? PostgresOutbox.departing(acceptance, rows)) ?? [])
+            // The transaction is committed, so this step must not fail. If a message cannot be read here, it is sent
+            // when its lane's lease has ended.
+            return (results, acceptance.topics, (try? PostgresOutbox.directDeliveries(acceptance, rows)) ?? [])
         }
         database.afterCommit {
-            for (environment, deliveries) in Dictionary(grouping: departing, by: \.address.environment) {
-                departures?.depart(deliveries, in: environment)
+            for (environment, deliveries) in Dictionary(grouping: directDeliveries, by: \.address.environment) {
+                directSends?.send(deliveries, in: environment)
             }
             wakeUps.send(topics)
         }

@@ -56,10 +56,10 @@ enum BroadcastRows {
 
     static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The content that a variant gets, as it was written.
+    /// The content that a variant gets, as the organiser wrote it.
     ///
     /// - Parameters:
-    ///   - row: of `broadcasts`.
+    ///   - row: a row of `broadcasts`.
     ///   - variant: an expression for the variant's text.
     static func contentState(_ row: PostgresQuery, for variant: PostgresQuery) -> PostgresQuery {
         "coalesce(\(row).by_variant -> \(variant) -> 'contentState', \(row).content_state)"

@@ -18,8 +18,8 @@ extension PostgresOutbox {
             })
     }
 
-    /// States share transactions with broadcasts: a state that arrives while a transaction is under way is decided in
-    /// the next.
+    /// States share transactions with broadcasts. A state that arrives while a transaction is under way is decided in
+    /// the next transaction.
     package func tell(_ state: StateIntake, now: Date, plan: @escaping DeliveryPlanning) async throws -> Broadcast? {
         let results = try await decide([.state(state)], now: now, plan: plan)
         guard let broadcast = try results.first?.get() else { return nil }
@@ -34,9 +34,9 @@ extension PostgresOutbox {
         return try await bulkAcceptance.accept([call])[0]
     }
 
-    /// Adds to each accepted broadcast the number of members of its crowds. A crowd may have a million members, so they
-    /// are counted after the commit, without a lock. In a joined transaction they are not counted, because the messages
-    /// would wait for the count. If the count fails, the broadcast stays accepted.
+    /// Adds to each accepted broadcast the number of members of its crowds. A crowd may have a million members, so the
+    /// members are counted after the commit, without a lock. In a joined transaction the members are not counted,
+    /// because the messages would have to wait for the count. If the count fails, the broadcast stays accepted.
     private func counted(_ results: [Result<Broadcast, Problem>]) async -> [Result<Broadcast, Problem>] {
         let ids = results.compactMap { try? $0.get() }.filter { $0.deliveries.contains { $0.counts != nil } }.map(\.id)
         guard !ids.isEmpty, !database.isJoined, let deliveries = try? await deliveries(of: ids, within: .all) else {
@@ -142,11 +142,11 @@ extension PostgresOutbox {
 
     /// The statements that write everything that was decided, in one round trip.
     ///
-    /// PostgreSQL checks foreign keys row by row. After `planning` for many rows it would plan these checks again for
-    /// each row. So broadcasts and deliveries are inserted first, after `planning` for one row.
+    /// PostgreSQL checks foreign keys row by row. After `planning` for many rows, PostgreSQL would plan these checks
+    /// again for each row. So broadcasts and deliveries are inserted first, after `planning` for one row.
     static func statements(_ acceptance: Acceptance) -> [PostgresQuery] {
         let appended = acceptance.appended
-        // These statements come last, because `departing` reads the results of the earlier ones by index.
+        // These statements come last, because `directDeliveries` reads the results of earlier statements by index.
         let unused =
             (acceptance.unused.isEmpty ? [] : [TokenLanes.unmake(acceptance.unused)])
             + (acceptance.progress.isEmpty ? [] : [noteProgress(acceptance.progress)])
@@ -168,10 +168,10 @@ extension PostgresOutbox {
 
     /// The messages that are sent directly, once the transaction is committed.
     ///
-    /// - Parameter results: of `statements`.
-    static func departing(_ acceptance: Acceptance, _ results: [PostgresRows]) throws -> [ClaimedDelivery] {
+    /// - Parameter results: the results of `statements`.
+    static func directDeliveries(_ acceptance: Acceptance, _ results: [PostgresRows]) throws -> [ClaimedDelivery] {
         guard !acceptance.outgoing.isEmpty else { return [] }
-        return try acceptance.departing(inserted: results[2], destinations: results[3])
+        return try acceptance.directDeliveries(inserted: results[2], destinations: results[3])
     }
 
     /// Writes to each event the last sequence of its states, and when its newest message with the outcome `quiet` is or
@@ -186,8 +186,8 @@ extension PostgresOutbox {
             """
     }
 
-    /// Writes an audit entry for each broadcast and app, so that a filter by app finds it and a key of one app sees no
-    /// other app.
+    /// Writes an audit entry for each broadcast and app, so that a filter by app finds the entry, and an API key of one
+    /// app sees no other app.
     private static func attribute(
         _ rows: [Acceptance.BroadcastRow], as action: AuditAction
     ) -> PostgresQuery {
@@ -205,8 +205,8 @@ extension PostgresOutbox {
             })
     }
 
-    /// Writes the first update and the end of events, only to rows that lack them. Of a match's many updates, only the
-    /// first writes the event's row.
+    /// Writes the times of the first update and of the end of events, only to rows that lack them. A match has many
+    /// updates, but only the first update writes the event's row.
     private static func updateEvents(_ acceptance: Acceptance) -> PostgresQuery {
         let started = acceptance.startedEvents.sorted { $0.key < $1.key }
         return """

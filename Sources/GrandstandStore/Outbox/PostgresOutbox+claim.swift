@@ -25,7 +25,7 @@ extension PostgresOutbox {
                 + (outgoing.isEmpty ? [] : [outgoing.contents, outgoing.destinations])
         } _: { work, rows in
             guard !work.outgoing.isEmpty else { return [] }
-            // The last result of a transaction is that of COMMIT.
+            // The last of the results is the result of COMMIT.
             let (contents, destinations) = (rows[rows.count - 3], rows[rows.count - 2])
             return try work.outgoing.deliveries(
                 contents: try Outgoing.contents(contents), times: try Outgoing.times(contents),
@@ -50,9 +50,10 @@ extension PostgresOutbox {
         ).first?.decode(Date?.self, "at")
     }
 
-    /// Makes lanes due again whose message a dead replica left in progress. Their waiting time counts from the end of
-    /// the lease. While a message is under way, its lane has no due time. So a message that is sent directly changes no
-    /// index of its lane (`LaneRow`).
+    /// If a dead replica left a lane's message in progress, makes the lane due again. The lane's waiting time counts
+    /// from the end of the lease. A lane has no due time while one of its messages is under way, so a message that is
+    /// sent directly changes no index of its lane (`LaneRow`). Therefore these lanes are found by their messages, not
+    /// by a due time.
     private static func adopt(_ claim: LaneClaim) -> PostgresQuery {
         """
         update lanes set due_at = leased_until where id = any(array(
@@ -87,7 +88,7 @@ extension PostgresOutbox {
         try await LaneRows.extendLeases(of: lanes, replica: replica, until: leasedUntil, in: dispatch)
     }
 
-    /// Apps with a lane that has a due time. This needs as many index probes as there are such apps.
+    /// Apps with a lane that has a due time. The query needs as many index probes as there are such apps.
     private static func appsWithWork(in environment: APNsEnvironment) -> PostgresQuery {
         """
         apps as (
@@ -101,9 +102,9 @@ extension PostgresOutbox {
         """
     }
 
-    /// Locks due lanes, in order of ranks. Each app with due lanes gets an equal share of the places. Places that an
-    /// app does not use go to the next claim, which follows at once. If there are more apps than places, the choice is
-    /// random, not alphabetic.
+    /// Locks due lanes, in order of ranks. Each app with due lanes gets an equal share of `claim.limit`. If an app does
+    /// not use its whole share, the rest goes to the next claim, which follows at once. If there are more apps than
+    /// `claim.limit`, the apps are chosen at random, not in alphabetic order.
     ///
     /// - Returns: the statement; its rows have `id`.
     private static func lockDue(_ claim: LaneClaim) -> PostgresQuery {
@@ -145,9 +146,9 @@ extension PostgresOutbox {
             """
     }
 
-    /// Locks due lanes of apps that APNs throttles, as many as may send now. The lane that has waited longest comes
-    /// first. For this order, up to `patience` seconds are added to the due times of lower ranks, so lanes without
-    /// alerts wait longer.
+    /// Locks due lanes of apps that APNs throttles, as many lanes as may send now. The lane that has waited longest
+    /// comes first. For this order, up to `patience` seconds are added to the due times of lower ranks, so lanes
+    /// without alerts wait longer.
     private static func lockLimited(_ claim: LaneClaim, _ environment: PostgresQuery) -> PostgresQuery {
         let limits = claim.limits.filter { $0.allowance > 0 }
         func lanes(_ rank: Lane.Rank, later: Double) -> PostgresQuery {

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// One verdict to record.
+/// One verdict to record, or the news that a message was not sent.
 struct SettleCall: Sendable {
     let delivery: ClaimedDelivery
     /// `nil`: the message was not sent.
@@ -29,9 +29,10 @@ struct Settling: Sendable {
         return calls.map { !(locked[$0.replica]?.contains($0.delivery.lane) ?? false) }
     }
 
-    /// Records verdicts. The commit does not wait for the disk. A crash of PostgreSQL may lose the newest settlements,
-    /// but no claim and no settlement before a claim. A delivery whose settlement is lost is `sending` again. It is
-    /// sent again with the same timestamp and request ID, which changes nothing.
+    /// Records verdicts. The commit of a settlement does not wait for the disk. The commit of a claim does wait, and
+    /// writes all earlier commits to the disk, too. So a crash of PostgreSQL can lose only settlements that are newer
+    /// than the newest claim. A delivery whose settlement is lost is `sending` again. It is sent again with the same
+    /// timestamp and request ID; the repeated message changes nothing on a device.
     ///
     /// - Returns: the lanes that another transaction has locked.
     func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws -> Set<Int> {
@@ -47,7 +48,7 @@ struct Settling: Sendable {
         }
     }
 
-    /// Ends the leases of lanes without sending; the attempts do not count.
+    /// Ends the leases of lanes whose messages were not sent; the attempts do not count.
     ///
     /// - Returns: the lanes that another transaction has locked.
     func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws -> Set<Int> {
@@ -61,11 +62,11 @@ struct Settling: Sendable {
         }
     }
 
-    /// Changes those of the lanes that the replica has leased and no other transaction has locked. So no app's verdicts
-    /// wait for a lock on another app's lane.
+    /// Changes those of the lanes that the replica has leased and that no other transaction has locked. Locked lanes
+    /// are skipped, so no app's verdicts wait for a lock on another app's lane.
     ///
-    /// - Parameter verb: changes a lane. If APNs said that it does not know the lane's channel, it returns APNs'
-    ///   reason.
+    /// - Parameter verb: changes a lane, and returns APNs' reason if APNs said that it does not know the lane's
+    ///   channel.
     /// - Returns: the lanes that another transaction has locked.
     private func change(
         _ ids: [Int], replica: UUID, now: Date, isFlushed: Bool, waking topics: [WakeTopic] = [],
@@ -88,7 +89,8 @@ struct Settling: Sendable {
             return settled
         } closing: { settled in
             var topics = topics
-            // A fenced lane's channel may retire once nothing is under way to it.
+            // If a lane is fenced, its channel may retire once no message to the channel is under way. So the channels'
+            // loop must be woken.
             if !settled.doubts.isEmpty || settled.lanes.contains(where: { $0.fencedAt != nil }) {
                 topics.append(.channels)
             }
@@ -103,17 +105,17 @@ struct Settling: Sendable {
     private struct Settled {
         let loaded: [Lane]
         var lanes: [Lane]
-        /// Lanes that somebody else has locked.
+        /// The lanes that another transaction has locked.
         let others: Set<Int>
-        /// APNs' reasons for doubt, by channel.
+        /// By channel: the reason that APNs gave when it did not know the channel. Such a channel is in doubt.
         var doubts: [UUID: String] = [:]
     }
 
     /// After an unfounded doubt, a channel is not checked again for this many seconds.
     private static let doubtRest: TimeInterval = 30
 
-    /// Records that APNs refused messages because of these channels. A reconciliation checks them, because one refusal
-    /// proves nothing. A channel that somebody else has locked is left to the next refusal.
+    /// Records that APNs refused messages because of these channels. A reconciliation then checks the channels, because
+    /// one refusal proves nothing. A channel that another transaction has locked is left to the next refusal.
     private static func doubt(_ reasons: [UUID: String], now: Date) -> PostgresQuery {
         let ids = Array(reasons.keys)
         return """

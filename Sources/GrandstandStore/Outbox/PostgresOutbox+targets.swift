@@ -16,7 +16,7 @@ extension PostgresOutbox {
         let keys = targets.compactMap(\.eventKey?.rawValue).sorted()
         let channels = targets.compactMap(\.channel).sorted { $0.uuidString < $1.uuidString }
         let tokens = targets.compactMap(\.token)
-        // One statement locks the lanes of all targets, so that all of them are locked in one order.
+        // One statement locks the lanes of all targets, so that all lanes are locked in one order.
         var parts: [PostgresQuery] = []
         var round = Round([planning(rows: targets.count)])
         if !keys.isEmpty {
@@ -37,8 +37,8 @@ extension PostgresOutbox {
             round.add(missingLanes(channels))
         }
         round.add(lockLanes(lanes))
-        // A member that joins a crowd is seen here, or it joins after this transaction, because joining takes the
-        // lane's lock, too.
+        // A member joins a crowd under the lane's lock. So a member either joined before this point and is seen here,
+        // or it joins after this transaction.
         if !keys.isEmpty { round.add(audiences(keys), as: .audiences) }
         if types != nil { round.add(ContentRows.ofApps(lanes), as: .types) }
         if comparing { round.add(ContentRows.newest(lanes), as: .newest) }
@@ -66,14 +66,14 @@ extension PostgresOutbox {
             targets: states, lanes: loaded, made: Set(made),
             types: known,
             newest: try round.rows(.newest, results).map(Outgoing.contents) ?? [:],
-            // An audience that is reached by tokens needs no channel. Its own lane follows another lane, so it is left
-            // out.
+            // An audience that is reached by tokens needs no channel: its own lane follows its crowd's lane. So lanes
+            // that follow another lane are not checked here.
             withoutPlace: try await withoutPlace(loaded.filter { !following.contains($0.id) }, on: connection), now: now
         )
     }
 
-    /// Lanes of audiences whose channels cannot be made, because there is no place for them. If every lane has its
-    /// channel, the database is not asked.
+    /// Lanes of audiences whose channels cannot be created, because the app has no channel left in its limit or at
+    /// Apple. If every lane has its channel, the database is not asked.
     private static func withoutPlace(_ lanes: [Lane], on connection: PostgresConnection) async throws -> Set<Int> {
         let unserved = lanes.filter { $0.kind == .channel && $0.channel == nil && $0.fencedAt == nil }.map(\.id)
         guard !unserved.isEmpty else { return [] }
@@ -87,7 +87,7 @@ extension PostgresOutbox {
         return Set(try rows.map { try $0.decode(Int.self, "lane") })
     }
 
-    /// Statements of one round trip, some of whose results are read.
+    /// Statements of one round trip. The results of some of them are read by name.
     private struct Round {
         enum Part { case events, audiences, channels, madeLanes, types, newest }
 
@@ -113,11 +113,11 @@ extension PostgresOutbox {
         """
     }
 
-    /// The lanes of events' audiences: first the audiences' own lanes, then those of crowds.
+    /// The lanes of events' audiences: first the audiences' own lanes, then the lanes of crowds.
     private static func audiences(_ keys: [String]) -> PostgresQuery {
         """
-        select v.event_key, v.beside, v.lane, v.is_lead, v.content, \(CrowdRows.hasMembers("v.lane")) as has_members
-        from audience_lanes v where v.event_key = any(\(keys)) order by v.lane <> v.beside, v.position, v.lane
+        select v.event_key, v.audience_lane, v.lane, v.is_lead, v.content, \(CrowdRows.hasMembers("v.lane")) as has_members
+        from audience_lanes v where v.event_key = any(\(keys)) order by v.lane <> v.audience_lane, v.position, v.lane
         """
     }
 
@@ -135,7 +135,7 @@ extension PostgresOutbox {
         """
     }
 
-    /// Channels without an event get their lane with their first broadcast.
+    /// Inserts the missing lanes of channels without an event. Such a channel gets its lane with its first broadcast.
     private static func missingLanes(_ ids: [UUID]) -> PostgresQuery {
         """
         insert into lanes (bundle_id, environment, storage_policy, channel)
@@ -159,17 +159,18 @@ extension PostgresOutbox {
         }
         var leads: [Int: Int] = [:]
         for row in audiences where try row.decode(Bool.self, "is_lead") {
-            leads[try row.decode("beside")] = try row.decode("lane")
+            leads[try row.decode("audience_lane")] = try row.decode("lane")
         }
         for row in audiences {
+            // The lead of an audience is the lane that takes every message and that the audience's other lanes follow.
             // An audience without a lead can get no messages.
-            guard let lead = leads[try row.decode("beside")] else { continue }
+            guard let lead = leads[try row.decode("audience_lane")] else { continue }
             let (target, lane): (BroadcastTarget, Int) = (
                 .event(try row.word("event_key")), try row.decode("lane")
             )
             states[target]?.lanes.append(lane)
             if lane != lead { states[target]?.leads[lane] = lead }
-            if try row.decode(Bool.self, "has_members") { states[target]?.heard.insert(lane) }
+            if try row.decode(Bool.self, "has_members") { states[target]?.populated.insert(lane) }
         }
         return states
     }

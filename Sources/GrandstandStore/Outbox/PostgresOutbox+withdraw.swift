@@ -3,8 +3,9 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// A withdrawal undoes a broadcast that was sent to nobody, as if it had never been accepted. It takes the locks of an
-/// acceptance, in their order, so it runs before or after a claim of its lanes, never at the same time.
+/// A withdrawal undoes a broadcast that was sent to nobody, as if it had never been accepted. The withdrawal takes the
+/// same locks as an acceptance, in the same order. So it runs before or after a claim of the broadcast's lanes, never
+/// at the same time.
 extension PostgresOutbox {
     package func cancel(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool? {
         try await withdraw(id, isPush: false, within: reach, by: actor, now: now)
@@ -36,19 +37,21 @@ extension PostgresOutbox {
             guard messages.allSatisfy(\.isUnsent) else { return (false, []) }
             var lanes = loaded
             let withdrawn = lanes.indices.filter { lanes[$0].withdraw(id, at: now) }
-            // The broadcast was already cancelled, and its lanes may have got other messages since.
+            // No lane changed: the broadcast was already cancelled. Its lanes may have got other messages since, so
+            // nothing is aligned or written.
             guard !withdrawn.isEmpty else { return (true, []) }
-            try await Self.level(&lanes, after: withdrawn, of: id, on: connection)
-            // The broadcast was the last `end` of a cancelled event, so nothing is sent in its place.
+            try await Self.alignLanes(&lanes, after: withdrawn, of: id, on: connection)
+            // If the event is cancelled, the broadcast was its last `end`, so nothing is sent in place of the
+            // broadcast.
             if try await Self.isOfCancelledEvent(id, on: connection) {
                 for index in lanes.indices { lanes[index].close(at: now) }
             }
-            // A superseded message may be sent now after all. The storage policy may have changed since it was
-            // accepted, so its `apns-expiration` is computed again.
+            // A superseded message may be sent now after all. The storage policy may have changed since this message
+            // was accepted, so the message's `apns-expiration` is computed again.
             try await LaneRows.judgeExpirations(&lanes, on: connection)
             try await connection.pipeline(
                 LaneRows.write(lanes, loaded: loaded, at: now) + LaneRows.writeAttributes(lanes, loaded: loaded) + [
-                    Self.takeBackMoments(of: id),
+                    Self.recomputeEventTimes(of: id),
                     "update broadcasts set cancelled = true, withdrawn_by = \(actor.text) where id = \(id)",
                     AuditRows(by: actor, at: now).withdrawal(of: id, isPush: isPush, wasScheduled: false),
                 ])
@@ -59,8 +62,8 @@ extension PostgresOutbox {
         return isWithdrawn
     }
 
-    /// The lanes that have a message of the broadcast, and the other lanes of the event's audiences. A push that has no
-    /// delivery yet names its token's lane.
+    /// The lanes that have a message of the broadcast, and the other lanes of the event's audiences. If a push has no
+    /// delivery yet, the row of `broadcasts` names its token's lane.
     private static func lanes(of id: UUID) -> PostgresQuery {
         """
         (array(select lane from deliveries where broadcast_id = \(id)
@@ -69,21 +72,21 @@ extension PostgresOutbox {
         """
     }
 
-    /// In each audience, makes the other lanes follow one lane that had a message of the broadcast. This is the lead,
-    /// unless another lane was the lead when the broadcast was accepted.
-    private static func level(
+    /// In each audience, makes the other lanes follow one lane that had a message of the broadcast. This is the lead if
+    /// it had such a message, otherwise the first other lane that had one.
+    private static func alignLanes(
         _ lanes: inout [Lane], after withdrawn: [Int], of id: UUID, on connection: PostgresConnection
     ) async throws {
         let rows = try await connection.query(
             """
-            select beside, lane from audience_lanes
+            select audience_lane, lane from audience_lanes
             where event_key = (select event_key from broadcasts where id = \(id)) order by is_lead desc, lane
             """)
         let places = Dictionary(uniqueKeysWithValues: zip(lanes.lazy.map(\.id), lanes.indices))
         var audiences: [Int: [Int]] = [:]
         for row in rows {
             guard let place = places[try row.decode("lane")] else { continue }
-            audiences[try row.decode("beside"), default: []].append(place)
+            audiences[try row.decode("audience_lane"), default: []].append(place)
         }
         for audience in audiences.values {
             guard let source = audience.first(where: withdrawn.contains) else { continue }
@@ -91,7 +94,7 @@ extension PostgresOutbox {
         }
     }
 
-    /// Locks the broadcast's event, lanes and channel, as far as it has them, then the broadcast itself.
+    /// Locks the broadcast's event, lanes and channel, if it has them, then the broadcast itself.
     ///
     /// - Returns: whether the broadcast still waits for its `sendAt`, and whether a device showed its content; `nil`:
     ///   there is no such broadcast or push.
@@ -104,7 +107,7 @@ extension PostgresOutbox {
             """,
             lockLanes(lanes(of: id)),
             "select from channels where id = (select channel from broadcasts where id = \(id)) for no key update",
-            // Pushes and broadcasts share a table, but neither is found as the other.
+            // Pushes and broadcasts share a table. A push is not found as a broadcast, nor a broadcast as a push.
             "select scheduled, shown from broadcasts where id = \(id) and (lane is not null) = \(isPush) for update",
         ])[3].first.map { (try $0.decode("scheduled"), try $0.decode("shown")) }
     }
@@ -120,7 +123,7 @@ extension PostgresOutbox {
 
     /// Recomputes the event's end and its first update. An event is over when every audience got its end, and it
     /// becomes live with the first update that was not withdrawn.
-    private static func takeBackMoments(of id: UUID) -> PostgresQuery {
+    private static func recomputeEventTimes(of id: UUID) -> PostgresQuery {
         """
         update events e set
             ended_at = case when not exists (
@@ -129,7 +132,7 @@ extension PostgresOutbox {
             first_update_at = case when w.event <> 'update' or e.first_update_at < w.accepted_at or exists (
                 select from broadcasts b where b.event_key = e.key and b.id <> w.id and b.event = 'update'
                     and not b.scheduled and not b.cancelled
-                    -- Before a postponement they were of another beginning.
+                    -- Updates from before a postponement do not count, because the event began anew.
                     and greatest(b.accepted_at, b.send_at) >= e.first_update_at) then e.first_update_at end
         from broadcasts w where w.id = \(id) and e.key = w.event_key and e.cancelled_at is null
         """

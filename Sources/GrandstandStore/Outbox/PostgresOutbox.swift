@@ -5,42 +5,44 @@ internal import Postgres
 
 /// The outbox in the tables `broadcasts`, `deliveries` and `lanes`.
 ///
-/// One rule keeps it exact without counters. A transaction that changes a lane's deliveries locks the lane's row first;
-/// it locks several rows in order of lane IDs. So each of its later statements sees what other transactions have
-/// committed.
+/// One rule puts all changes of a lane in one order, without counters: a transaction that changes a lane's deliveries
+/// locks the lane's row first. A transaction that locks several lanes locks them in order of their IDs. Each statement
+/// after the lock sees what other transactions have committed.
 package struct PostgresOutbox: Outbox {
-    /// For accepting single broadcasts and moving scheduled ones to their lanes: never more transactions at a time than
-    /// `acceptConnections`, so none waits for a connection.
+    /// The connections for accepting single broadcasts and for moving scheduled broadcasts to their lanes. There are
+    /// never more transactions at a time than `acceptConnections`, so no transaction waits for a connection.
     let database: Database
-    /// For accepting many broadcasts in one call, withdrawing and reading.
+    /// The connections for accepting many broadcasts in one call, for withdrawing and for reading.
     let bulk: Database
-    /// For claims and settlements, so that they never wait behind acceptances.
+    /// The connections for claims and settlements, so that these never wait behind acceptances.
     let dispatch: Database
     let acceptance: AcceptanceTransaction
-    /// For calls with many broadcasts.
+    /// Accepts calls with many broadcasts.
     let bulkAcceptance: AcceptanceTransaction
     let acceptances: Batch<AcceptCall, [Result<Broadcast?, Problem>]>
     private let settlements: [APNsEnvironment: Batch<SettleCall, Bool>]
 
-    /// The most transactions with single broadcasts at a time. A further one begins only if the last one takes long,
-    /// such as when it waits for an event that is being changed. At 2,000 broadcasts a second, the median time from
-    /// POST to Apple's 200 was 23 to 27 ms with one transaction at a time, and 30 to 32 ms with always two.
+    /// The maximum number of transactions with single broadcasts at a time. A further transaction begins only if the
+    /// last one takes long, for example because it waits for an event that is being changed. At 2,000 broadcasts a
+    /// second, the median time from POST to Apple's 200 was 23 to 27 ms with one transaction at a time, and 30 to 32 ms
+    /// with always two.
     private static let acceptPlaces = 4
-    /// One connection for each place, and one for scheduled broadcasts.
+    /// One connection for each of the `acceptPlaces` transactions, and one for scheduled broadcasts.
     package static let acceptConnections = acceptPlaces + 1
-    private static let acceptPatience = Duration.milliseconds(50)
+    private static let acceptExtraPlaceDelay = Duration.milliseconds(50)
     private static let acceptLimit = 100
-    /// The most verdicts in one transaction, because their lanes can take nothing else until it is committed.
+    /// The maximum number of verdicts in one transaction. It is limited, because the verdicts' lanes can take nothing
+    /// else until the transaction is committed.
     private static let settleLimit = 200
 
     /// - Parameters:
-    ///   - database: for single broadcasts, with `acceptConnections`.
+    ///   - database: the connections for single broadcasts; at least `acceptConnections`.
     ///   - bulk: other connections for calls with many broadcasts, for reading and for withdrawing; `nil`: `database`.
     ///   - dispatch: other connections for claims and settlements; `nil`: `database`.
-    ///   - departures: the dispatchers that may claim an accepted message at once; `nil`: none.
-    ///   - outages: is told when the loops cannot be woken.
+    ///   - directSends: the dispatchers that may claim an accepted message at once; `nil`: none.
+    ///   - outages: is told when the background loops cannot be woken (`WakeUps`).
     package init(
-        _ database: Database, bulk: Database? = nil, dispatch: Database? = nil, departures: (any Departures)? = nil,
+        _ database: Database, bulk: Database? = nil, dispatch: Database? = nil, directSends: (any DirectSends)? = nil,
         outages: OutageLog? = nil
     ) {
         self.database = database
@@ -49,12 +51,14 @@ package struct PostgresOutbox: Outbox {
         let wakeUps = WakeUps(self.dispatch, outages: outages)
         let types = ContentTypeCache()
         let acceptance = AcceptanceTransaction(
-            database: database, wakeUps: wakeUps, departures: departures, types: types)
+            database: database, wakeUps: wakeUps, directSends: directSends, types: types)
         self.acceptance = acceptance
         bulkAcceptance = AcceptanceTransaction(
-            database: self.bulk, wakeUps: wakeUps, departures: departures, types: types)
-        // After an outage it is not known whether the last commit happened, so every item of a batch gets the error.
-        acceptances = Batch(places: Self.acceptPlaces, patience: Self.acceptPatience, limit: Self.acceptLimit) {
+            database: self.bulk, wakeUps: wakeUps, directSends: directSends, types: types)
+        // After an outage, nobody knows whether the last commit happened, so every item of a batch gets the error.
+        acceptances = Batch(
+            places: Self.acceptPlaces, extraPlaceDelay: Self.acceptExtraPlaceDelay, limit: Self.acceptLimit
+        ) {
             try await acceptance.accept($0)
         }
         let settling = Settling(dispatch: self.dispatch)
@@ -83,13 +87,14 @@ package struct PostgresOutbox: Outbox {
     /// Sets how the rest of the transaction plans its statements.
     ///
     /// Statements with many rows are planned for the tables as they are now. A cached plan may be from a time when the
-    /// tables were nearly empty, and a sequential scan was as fast as an index lookup. With such plans, claims took 2 s
-    /// each in the first burst after some quiet updates.
+    /// tables were nearly empty, and when a sequential scan was as fast as an index lookup. With such plans, claims
+    /// took 2 s each in the first burst after some quiet updates.
     ///
-    /// With few rows, planning takes longer than the statement, so these statements keep one plan. They are written so
-    /// that any plan, even one for empty tables, reads only the rows it needs, by key. To do so, every join with a
-    /// large table repeats the condition on the key (`and l.id = any(…)`). Otherwise PostgreSQL may scan the whole
-    /// table, and with hundreds of rows compare each row with every other (a settlement of 9,000 took a minute).
+    /// With few rows, planning takes longer than the statement, so the statement keeps one plan. It is written so that
+    /// any plan, even one for empty tables, reads only the rows that the statement needs, by key. To achieve this,
+    /// every join with a large table repeats the condition on the key (`and l.id = any(…)`). Otherwise PostgreSQL may
+    /// scan the whole table and, with hundreds of rows, compare each row with every other row (a settlement of 9,000
+    /// deliveries took a minute).
     static func planning(rows: Int) -> PostgresQuery {
         """
         select set_config('plan_cache_mode', \(rows >= bulkRows ? "force_custom_plan" : "force_generic_plan"), true),
@@ -142,8 +147,8 @@ package struct PostgresOutbox: Outbox {
         """
 
     /// The broadcast that superseded a delivery `d` of an event's broadcast `b`: the first broadcast after `b` that has
-    /// a message for the lane, if it was accepted before `d` was superseded. A scheduled broadcast that was accepted
-    /// before `b` is not found; then the result is null.
+    /// a message for the lane, if this broadcast was accepted before `d` was superseded. A scheduled broadcast that was
+    /// accepted before `b` is not found; in this case the result is null.
     private static let successor: PostgresQuery = """
         (select n.id from broadcasts n
         where n.event_key = b.event_key and (n.accepted_at, n.id) > (b.accepted_at, b.id)
@@ -175,7 +180,6 @@ package struct PostgresOutbox: Outbox {
         }
     }
 
-    /// The deliveries of broadcasts.
     func deliveries(of ids: [UUID], within reach: AppReach) async throws -> [UUID: [Delivery]] {
         let rows = try await bulk.query(
             """
@@ -241,7 +245,7 @@ extension PostgresRow {
         return priority
     }
 
-    /// The same for a column that may be null.
+    /// Reads a priority from a column that may be null.
     func optionalPriority(_ column: String) throws -> APNsPriority? {
         try decode(Int?.self, column) == nil ? nil : try priority(column)
     }

@@ -9,18 +9,19 @@ internal import Postgres
 struct ScheduledBroadcast {
     let id: UUID
     let intake: BroadcastIntake
-    /// When it was to be sent.
+    /// When the broadcast was to be sent.
     let goesAt: Date
 
-    /// - Returns: `nil` when its channel's row is gone.
+    /// - Returns: `nil` when the row of the broadcast's channel is gone.
     static func target(_ row: PostgresRow) throws -> BroadcastTarget? {
         if let key: EventKey = try row.optionalWord("event_key") { return .event(key) }
         if let channel = try row.decode(UUID?.self, "channel") { return .channel(channel) }
         return try TokenAddress(row).map(BroadcastTarget.token)
     }
 
-    /// For a broadcast `b` to all audiences of its event: the audiences of the apps that its key could access when it
-    /// was accepted. Null: the key could access all apps, or the broadcast names its audiences.
+    /// For a broadcast `b` to all audiences of its event: the audiences of those apps that the API key of the broadcast
+    /// could access when the broadcast was accepted. Null: the API key could access all apps, or the broadcast names
+    /// its audiences.
     static let reached: PostgresQuery = """
         case when b.reach is not null and b.audiences is null and b.event_key is not null then coalesce((
             select json_agg(json_build_object('bundleId', u.bundle_id, 'environment', u.environment))
@@ -37,13 +38,13 @@ struct ScheduledBroadcast {
         if let reached = try row.decode(PostgresJSON?.self, "reached") {
             request.audiences = try AudienceSelectors.read(reached.bytes)
         }
-        // The actor was written to the audit log when the broadcast was accepted, so this value is not used.
+        // The audit log got the real actor when the broadcast was accepted, so the value of `by:` has no effect here.
         intake = BroadcastIntake(target, request: request, by: .server)
     }
 }
 
 extension TokenAddress {
-    /// Reads the columns of a lane; `nil`: it is not the lane of a token.
+    /// Reads the columns of a lane; `nil`: the lane is not the lane of a token.
     init?(_ row: PostgresRow) throws {
         guard let token = try row.decode([UInt8]?.self, "token").flatMap(DeviceToken.init(bytes:)) else { return nil }
         self.init(

@@ -14,7 +14,7 @@ extension PostgresProviderTokenStore: KeyRefusalStore {
                 """)
             return
         }
-        // If several replicas are refused, the earliest time counts.
+        // If APNs refuses the key for several replicas, the time of the earliest refusal counts.
         try await database.query(
             """
             insert into refused_keys as r (team_id, key_id, environment, reason, since)

@@ -1,7 +1,8 @@
 package import Grandstand
 internal import Postgres
 
-/// Provider tokens in the table `provider_tokens`: a row for each key, and one replica at a time that changes it.
+/// Provider tokens in the table `provider_tokens`. The table has a row for each key, and only one replica at a time
+/// changes a row.
 package struct PostgresProviderTokenStore: ProviderTokenStore {
     let database: Database
 
@@ -10,7 +11,8 @@ package struct PostgresProviderTokenStore: ProviderTokenStore {
     package func agree(
         on offer: SharedProviderToken, for key: ProviderTokenKey, replacing limit: Int
     ) async throws -> SharedProviderToken {
-        // The row's lock admits one offer at a time; the second finds a token issued after `limit` and uses that.
+        // The row's lock admits one offer at a time. A second offer finds that the row now has a token issued after
+        // `limit`, and uses that token.
         let rows = try await database.transaction { connection in
             let written = try await connection.query(
                 """
@@ -30,7 +32,7 @@ package struct PostgresProviderTokenStore: ProviderTokenStore {
                     and fingerprint = \(key.fingerprint)
                 """)
         }
-        // No row: it was deleted in between, so the offer is used.
+        // If there is no row, it was deleted after the first statement. Then the offer is used.
         guard let row = rows.first else { return offer }
         return SharedProviderToken(issuedAt: try row.decode("issued_at"), sealed: try row.decode("sealed"))
     }

@@ -46,7 +46,7 @@ package struct PostgresQuirkStore: QuirkStore {
                 AuditRows(by: actor, at: quirk.learnedAt).insert(
                     actor == .server ? .quirkLearned : .quirkSet, subject,
                     reason: "\(quirk.name.rawValue): \(quirk.value). \(quirk.evidence)"))
-            if quirk.name == .broadcastFeature, !quirk.isDeparture {
+            if quirk.name == .broadcastFeature, !quirk.isDifference {
                 try await connection.pipeline(
                     PostgresChannelStore.hasten(
                         app, refusedWith: APNsReason.broadcastFeatureNotEnabled.rawValue, now: quirk.learnedAt))

@@ -13,7 +13,7 @@ extension PostgresReconciliationStore {
             let step = Step(run: run, audit: AuditRows(by: actor, at: now), leasedUntil: leasedUntil)
             var done = Set<Int>()
             var deletions: [ChannelTask] = []
-            // One statement for each kind of action, for any number of actions.
+            // All actions of one kind are performed by one statement.
             for group in Dictionary(grouping: actions.enumerated(), by: \.element.name).values {
                 let (places, tasks) = try await step.perform(group.map { ($0.offset, $0.element) }, on: connection)
                 done.formUnion(places)
@@ -36,7 +36,8 @@ extension PostgresReconciliationStore {
     }
 }
 
-/// The statements of the actions. Each changes a channel only if its state is still the one that the action expects.
+/// The statements of the actions. A statement changes a channel only if the channel's state is still the state that the
+/// action expects.
 private struct Step {
     let run: ReconciliationRun
     let audit: AuditRows
@@ -103,8 +104,8 @@ private struct Step {
             """)
     }
 
-    /// The reasons with which Apple refused messages to channels in doubt. Those messages are rejected for good;
-    /// messages that wait behind them are sent to the next channel.
+    /// The reasons with which Apple refused messages to channels in doubt. A refused message is rejected for good;
+    /// messages that wait behind it are sent to the next channel.
     private func refusals(_ ids: [UUID], on connection: PostgresConnection) async throws -> [UUID: String] {
         var refusals: [UUID: String] = [:]
         let rows = try await connection.query(
@@ -113,8 +114,8 @@ private struct Step {
         return refusals
     }
 
-    /// These event channels are in Apple's list again. Deletes the intents that were to replace them, unless Apple was
-    /// already asked to make the new channel.
+    /// The event channels `ids` are in Apple's list again. Other channels were to replace them; sets these replacements
+    /// to `deleted`, unless Apple was already asked to create them.
     private func makeWay(_ ids: [UUID]) -> PostgresQuery {
         """
         update channels x set state = 'deleted', reason = 'the channel it was to replace is back', next_attempt_at = null,
@@ -142,9 +143,9 @@ private struct Step {
         """
     }
 
-    /// Removes the ID from the ledger, so the channel is unmanaged from now on, with a new grace. Devices may be
-    /// subscribed to it, so it must not be taken for the result of an unanswered creation. For this, `lacked_at` stays
-    /// empty.
+    /// Removes the ID from the ledger, so the channel is unmanaged from now on, with a new grace period. Devices may be
+    /// subscribed to this channel, so it must not be taken for the result of an unanswered creation. To prevent this,
+    /// `lacked_at` stays empty.
     private func release(_ ids: [UUID]) -> PostgresQuery {
         """
         with changed as (
@@ -191,7 +192,8 @@ private struct Step {
             """)
     }
 
-    /// Creates an event's channel again. A channel without an event is given up, because its caller got `apns-unanswered`.
+    /// Creates an event's channel again. A channel without an event is not created again, because the caller who
+    /// requested it got `apns-unanswered`.
     private func reopen(_ ids: [UUID]) -> PostgresQuery {
         """
         update channels c set called_at = null, leased_until = null, changed_at = \(now),
@@ -262,7 +264,7 @@ private struct Step {
 }
 
 extension ReconciliationAction {
-    /// Whether the ledger has the channel afterwards.
+    /// Whether the ledger has the channel after this action.
     fileprivate var takesIn: Bool {
         switch self {
         case .release, .contest: false

@@ -12,8 +12,8 @@ extension PostgresReconciliationStore {
             let app = run.address.app
             let results = try await connection.pipeline([
                 Self.noteList(listing, askedAt: listedAt, seenAt: seenAt, app),
-                // Unmanaged channels are read before the channels of the ledger. A channel that moves into the ledger
-                // in between is then in both results, not in neither.
+                // Unmanaged channels are read before the channels of the ledger. So a channel that moves into the
+                // ledger between the two reads is in both results, not in neither.
                 """
                 select \(PostgresChannelStore.unmanagedColumns) from unmanaged_channels u
                 where \(AppColumns.isOf(app, row: "u"))
@@ -25,8 +25,8 @@ extension PostgresReconciliationStore {
             let seen = try results[1].map(PostgresChannelStore.unmanagedChannel)
             var entries = try results[2].map(Self.entry)
 
-            // Compared here, not in SQL, because without statistics the planner uses nested loops over thousands of
-            // rows.
+            // The channel IDs are compared here, not in SQL, because without statistics the planner uses nested loops
+            // over thousands of rows.
             var unknown = Set(listing.channelIDs).subtracting(entries.compactMap(\.channelID))
             if !unknown.isEmpty {
                 let deleted = try await connection.query(
@@ -55,7 +55,7 @@ extension PostgresReconciliationStore {
     ) async throws {
         try await database.transaction { connection in
             let rows = try await connection.query(Self.noteList(listing, askedAt: askedAt, seenAt: seenAt, app))
-            // A newer list was recorded meanwhile.
+            // No row: a newer list was recorded meanwhile.
             guard let row = rows.first else { return }
             // A channel that is already known keeps the time of its first sight.
             try await Self.note(
@@ -64,10 +64,10 @@ extension PostgresReconciliationStore {
         }
     }
 
-    /// Records that a list was read whole, unless a newer one was recorded.
+    /// Records that a list was read whole, unless a newer list was recorded.
     ///
-    /// - Returns: a row with `lacked_at`: the time when the previous list was requested. A channel that is not in the
-    ///   previous list was made after that time.
+    /// - Returns: a row with `lacked_at`: the time when the previous list was requested. A channel that is in this list
+    ///   but not in the previous one was made after that time. No row: a newer list was recorded.
     private static func noteList(
         _ listing: ChannelListing, askedAt: Date, seenAt: Date, _ app: AppEnvironment
     ) -> PostgresQuery {
@@ -85,8 +85,8 @@ extension PostgresReconciliationStore {
         """
     }
 
-    /// Whether the event of the deleted channel `c` is not over, has this audience, and has no channel for it that
-    /// Apple has or may be making.
+    /// Whether the event of the deleted channel `c` still needs a channel: the event is not over and still has the
+    /// channel's audience, and Apple neither has nor may be making another channel for this audience.
     private static let isWanted: PostgresQuery = """
         exists (select from events e join audiences u on u.event_key = e.key
             where e.key = c.event_key and e.ended_at is null and e.cancelled_at is null
@@ -110,8 +110,8 @@ extension PostgresReconciliationStore {
         """
     }
 
-    /// Records unmanaged channels that were seen for the first time. Deletes the records of those that Apple no longer
-    /// lists or that the ledger has by now.
+    /// Records unmanaged channels that were seen for the first time (`fresh`). Deletes the records of channels that
+    /// Apple no longer lists or that the ledger has by now (`gone`).
     private static func note(
         fresh: [String], gone: [String], of app: AppEnvironment, seenAt: Date, lackedAt: Date?,
         on connection: PostgresConnection

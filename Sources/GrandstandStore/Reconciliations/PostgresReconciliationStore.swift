@@ -10,10 +10,10 @@ package struct PostgresReconciliationStore: ReconciliationStore {
 
     package init(_ database: Database) { self.database = database }
 
-    /// Reports kept of each app and environment.
+    /// The number of reports that are kept for each app and environment.
     private static let keptReports = 50
 
-    /// The most characters of a report in a list; longer reports are abridged.
+    /// The maximum length of a report in a list, in characters; longer reports are abridged.
     private static let longestInList = 20_000
 
     /// Whether the app of `ae` has unanswered creations whose outcome Apple's list shows by now.
@@ -25,8 +25,8 @@ package struct PostgresReconciliationStore: ReconciliationStore {
         """
     }
 
-    /// Whether the app of `ae` has channels in doubt to be checked. A run checks all of them, so one run every two
-    /// seconds is enough, however many messages are refused.
+    /// Whether the app of `ae` has channels in doubt that must be checked now. A run checks all of them, so one run
+    /// every two seconds is enough, however many messages are refused.
     private static func hasDoubts(at now: Date) -> PostgresQuery {
         """
         (ae.reconciled_at <= \(now.addingTimeInterval(-doubtInterval)) and exists (
@@ -103,8 +103,8 @@ package struct PostgresReconciliationStore: ReconciliationStore {
     }
 
     package func nextDue(interval: TimeInterval, now: Date) async throws -> Date? {
-        // Few creations are unsettled, so PostgreSQL should use their index, not the index of apps. `bundle_id || ''`
-        // makes it do so.
+        // Few creations are unanswered, so PostgreSQL should use the index of these, not the index of apps. `bundle_id
+        // || ''` prevents the use of the index of apps.
         try await database.query(
             """
             select min(greatest(ae.reconciling_until, least(
@@ -138,8 +138,8 @@ package struct PostgresReconciliationStore: ReconciliationStore {
     package func finish(
         _ run: ReconciliationRun, _ report: ReconciliationReport, again: Date?, now: Date
     ) async throws {
-        // Another run later checks the doubts that this run could not resolve. A dry run checked none, so it postpones
-        // none.
+        // If this run could not resolve a doubt, a later run checks the doubt again. A dry run checked no doubts, so it
+        // postpones none.
         let rest: [PostgresQuery] =
             report.applied || report.alarm != nil
             ? [
@@ -187,7 +187,8 @@ package struct PostgresReconciliationStore: ReconciliationStore {
         """
     }
 
-    /// Holds the app's quota lock until the commit, if the run still has its lease.
+    /// Locks the app's row in `app_environments` until the commit, if the run still has its lease. This row lock also
+    /// protects the app's quota.
     ///
     /// - Throws: `ReconciliationLost`.
     static func hold(_ run: ReconciliationRun, on connection: PostgresConnection) async throws {

@@ -19,7 +19,7 @@ extension PostgresStartStore {
                     "The start of \(key) could be sent until \(RFC3339.text(window?.until ?? now)). Declare the event with "
                         + "a later until, or a later endsAt.")
             }
-            // It was already requested and runs, so nothing changes.
+            // The start was already requested and is not stopped, so nothing changes.
             guard asked.isStopped || asked.askedAt == nil else { return asked.askedBy }
             try await connection.pipeline([
                 """
@@ -60,7 +60,7 @@ extension PostgresStartStore {
         let apps: Set<BundleID>
     }
 
-    /// Locks the event's row, then the row of its start: the same order as in `put`, against deadlocks.
+    /// Locks the event's row, then the row of its start. `put` locks in the same order, so the two cannot deadlock.
     ///
     /// - Throws: if the event does not exist or is over, or has no start.
     private static func lock(

@@ -18,15 +18,16 @@ extension PostgresStartStore {
                 claim.holding?.append(shard.run)
             }
         } catch  where !shards.isEmpty {
-            // A later run failed. The shards so far are committed and must be sent. Otherwise their installations would
-            // become `unknown`.
+            // A later run failed. The shards that were taken before are committed, so they must be sent. Otherwise
+            // their installations would become `unknown`.
         }
         return shards
     }
 
-    /// Processes one run in its own transaction. The shard is committed when this returns, even if the next run fails.
+    /// Processes one run in its own transaction. The run's shard is committed when this function returns, even if the
+    /// next run fails.
     ///
-    /// - Returns: `nil`: no run is due. Without a shard: the run had nothing to send.
+    /// - Returns: `nil`: no run is due. A result without a shard: the run had nothing to send.
     private func takeTurn(_ claim: StartClaim) async throws -> (run: Int, shard: StartShard?)? {
         try await dispatch.transaction { connection in
             guard let id = try await connection.query(Self.lockDue(claim)).first?.decode(Int.self, "id"),
@@ -37,14 +38,15 @@ extension PostgresStartStore {
     }
 
     /// Selects and locks the due run that has waited for the longest. A run is due at `due_at`, or when the first
-    /// member of its queue is due. A run that another replica has leased is skipped. A run that this replica has leased
-    /// but does not hold (`StartClaim.holding`) is due at once: the answer to that claim was lost.
+    /// member of its queue is due. A run that another replica has leased is skipped. If this replica has leased a run
+    /// but does not hold it (`StartClaim.holding`), the run is due at once, because the answer to the claim that leased
+    /// it was lost.
     private static func lockDue(_ claim: StartClaim) -> PostgresQuery {
         let isLost: PostgresQuery = "\(claim.holding != nil) and r.leased_by = \(claim.replica)"
         return """
             select r.id from fan_outs r
             where r.due_at is not null and r.id <> all(\(claim.holding ?? []))
-                and (r.leased_until is null or r.leased_until <= \(claim.leasesOver) or \(isLost))
+                and (r.leased_until is null or r.leased_until <= \(claim.leasesEndedBefore) or \(isLost))
                 and (select environment from app_environments
                     where id = r.app and bundle_id <> all(\(claim.avoiding.map(\.rawValue))))
                     = \(claim.environment.rawValue)::environment
@@ -72,7 +74,7 @@ extension PostgresStartStore {
         }
     }
 
-    /// Leases the next shard: the next members of the audiences that get these pushes.
+    /// Leases the next shard. Its members are the next members of the audiences that get these pushes.
     ///
     /// - Returns: `nil`: nobody gets a push now.
     private static func send(
@@ -80,11 +82,12 @@ extension PostgresStartStore {
     ) async throws -> StartShard? {
         var run = run
         run.resume(pushes)
-        // Rows are locked in a fixed order, so that no two transactions deadlock.
+        // Broadcasts are locked in a fixed order, so that no two transactions deadlock.
         let contents = Set(pushes.places.lazy.filter { $0.push != nil }.compactMap(\.content))
             .sorted { $0.uuidString < $1.uuidString }
         for content in contents where try await !CrowdNews.hold(content, on: connection) {
-            // The broadcast has just been withdrawn.
+            // The broadcast whose content a push would show has just been withdrawn. The run is due again after
+            // `StartStanding.patience`.
             try await connection.query(idle(run, until: later(than: claim.at)))
             return nil
         }
@@ -111,8 +114,8 @@ extension PostgresStartStore {
     /// A run with nothing to do is due once a minute, because no signal comes when its event ends.
     static func nextLook(until: Date, now: Date) -> Date { min(until, now.addingTimeInterval(60)) }
 
-    /// Sets the installations of the last shard to `unknown`. The replica that sent their pushes has died, so they may
-    /// or may not have got a start.
+    /// Sets the installations of the last shard to `unknown`. The replica that sent their pushes has died, so nobody
+    /// knows whether these installations got a start.
     private static func giveUp(_ run: StartRun, now: Date) -> PostgresQuery {
         """
         with lost as (
@@ -154,7 +157,8 @@ extension PostgresStartStore {
         """
     }
 
-    /// The columns of the sweep's progress.
+    /// The columns that record how far a run has read its followers (`cursor`, `is_swept`, `passed_over`) and the
+    /// activities to restart (`restart_after`).
     private static func progress(_ run: StartRun) -> PostgresQuery {
         """
         cursor = \(run.cursor), is_swept = \(run.isSwept), passed_over = \(run.passedOver.sorted()),
@@ -162,7 +166,7 @@ extension PostgresStartStore {
         """
     }
 
-    /// Records that nothing is left to send, if nothing is.
+    /// If nothing is left to send, records that.
     static func finish(_ run: Int, now: Date) -> PostgresQuery {
         """
         update fan_outs r set finished_at = coalesce(r.finished_at, \(now)),
@@ -172,11 +176,13 @@ extension PostgresStartStore {
     }
 
     /// Closes a run: no more starts are sent. Followers without a start are counted later, under a lease and without
-    /// the row's lock, because there may be a million. If a replica dies meanwhile, the next one counts them.
+    /// the lock on the run's row, because there may be a million followers. If the replica that counts dies, another
+    /// replica counts again.
     private static func close(_ run: StartRun, _ claim: StartClaim) -> [PostgresQuery] {
         [
-            // The run may be opened again. An installation that took over another's token must not get a second start
-            // then. So if the former holder got one, its result is copied before the queue is deleted.
+            // The run may be opened again. After that, an installation that took over another installation's token must
+            // not get a second start. So if the former holder of the token got a start, the result of this start is
+            // copied to the new holder before the queue is deleted.
             inherit(
                 run.id,
                 from: "select member, unnest(former) from fan_out_queue where run = \(run.id) and delivery is null"),

@@ -3,8 +3,8 @@ internal import Grandstand
 internal import Postgres
 
 extension PostgresStartStore {
-    /// Ends a run that was closed, and stores the counts of followers without a start as they are now, because
-    /// followers come and go. If the run was opened again meanwhile, only its lease is ended.
+    /// Ends a run that was closed. Stores the counts of followers without a start as they are now, because the set of
+    /// followers changes later. If the run was opened again meanwhile, only its lease is ended.
     func end(_ run: Int, replica: UUID) async throws {
         let counted = try await reports.transaction { connection -> Missing? in
             try await connection.query("set transaction isolation level repeatable read")

@@ -4,15 +4,17 @@ internal import Grandstand
 internal import Postgres
 
 extension PostgresStartStore {
-    /// Opens the runs of events whose time has come, and compares those that are open with what is declared now.
+    /// Opens the runs of events whose starts are due now. Compares runs that are already open with the starts that
+    /// their events declare now.
     func open(now: Date) async throws {
         let due = try await dispatch.query(
             "select event_key from event_starts where opens_at <= \(now) order by opens_at limit 1")
         guard !due.isEmpty else { return }
         try await dispatch.transaction { connection in
             try await connection.query(StartOpening.exclusive)
-            // An event that is being declared is skipped, because registrations wait for this transaction. Its
-            // declaration makes it due again.
+            // An event that is being declared is skipped. Otherwise this transaction would have to wait for the
+            // declaration, and registrations would have to wait for this transaction. The declaration makes the event
+            // due again.
             let rows = try await connection.query(
                 """
                 select s.event_key, s.asked_at, e.starts_at, e.ends_at, \(PostgresEventStore.startColumns)
@@ -34,10 +36,11 @@ extension PostgresStartStore {
         }
     }
 
-    /// The most events that one transaction opens, because registrations wait for it.
+    /// The maximum number of events that one transaction opens. It is limited, because registrations wait for the
+    /// transaction.
     private static let openings = 100
 
-    /// Opens a run for each app and environment with a chosen audience. As long as the start's time is not over, an
+    /// Opens a run for each app and environment with a chosen audience. As long as the start's window is not over, an
     /// existing run begins again if it was closed, or if its topics or its attributes type changed. An installation
     /// with a row in `starts` gets no other start.
     private static func openRuns(

@@ -9,7 +9,7 @@ extension PostgresStartStore {
     ) async throws -> [AudienceStart]? {
         try await answers.answer(StartQuestion(key: key, reach: reach, outlook: outlook)) { [reports] in
             try await reports.transaction { connection in
-                // A push that is sent while this counts is in all of the counts or in none.
+                // With this isolation level, a push that is sent during the count is in all of the counts or in none.
                 try await connection.query("set transaction isolation level repeatable read")
                 return try await Self.report(of: key, within: reach, outlook, now: now, on: connection)
             }
@@ -57,7 +57,7 @@ extension PostgresStartStore {
             let missing = try await missing(
                 run: start.run ?? 0, app: start.app, topics: audiences.topics,
                 attributesType: audiences.declaration?.attributesType ?? "", on: connection)
-            // Pushes that are under way will be answered, even if the start is over by then.
+            // Pushes that are under way will be answered, even if the start ends before the answers come.
             let pending = isOver ? min(start.underWay, missing.eligible) : missing.eligible
             report.counts.ineligible = missing.ineligible
             report.counts.ineligible[.tooLate] = missing.eligible - pending
@@ -85,7 +85,7 @@ extension PostgresStartStore {
     /// SQL with `StartForm`.
     ///
     /// - Parameters:
-    ///   - run: 0: no run was opened.
+    ///   - run: the number of the run; 0: no run was opened.
     ///   - app: `app_environments.id`.
     static func missing(
         run: Int, app: Int, topics: [String], attributesType: String, on connection: PostgresConnection
@@ -114,13 +114,14 @@ extension PostgresStartStore {
 }
 
 extension StartReport {
-    /// Adds the number of starts that have the row's state and reason.
+    /// Adds the row's number of starts to the count for the row's state and reason.
     ///
     /// - Returns: this number.
     fileprivate mutating func add(_ row: PostgresRow) throws -> Int {
         let count: Int = try row.decode("n")
         let state: StartState = try row.word("state")
-        // If APNs refused the push, the app or another sender started the activity.
+        // If APNs refused the push, a confirmation is not counted, because the app or another sender started the
+        // activity.
         if state != .rejected { counts.confirmed += try row.decode(Int.self, "confirmed") }
         switch state {
         case .accepted: counts.accepted += count

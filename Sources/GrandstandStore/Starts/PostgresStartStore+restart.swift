@@ -20,13 +20,13 @@ extension PostgresStartStore {
         """
     }
 
-    /// The most activities that one turn looks at.
+    /// The maximum number of activities that one turn of a run looks at.
     private static let page = 2_000
 
     /// Queues the installations of the next activities that listen to a replaced channel, as if their start had not
-    /// been sent. The app may not have reported the channel of an activity that a push started. Such an activity counts
-    /// if it was first reported before the channel was made. An activity with an update token does not count, because
-    /// the token reaches it.
+    /// been sent. If a push started an activity, the app may not have reported the activity's channel. Such an activity
+    /// counts as listening to the replaced channel if it was first reported before the new channel was made. An
+    /// activity with an update token does not count, because messages reach it by its token.
     static func restart(
         _ run: inout StartRun, _ pushes: StartAudiences.Pushes, _ claim: StartClaim, on connection: PostgresConnection
     ) async throws {

@@ -9,7 +9,8 @@ extension PostgresStartStore {
         guard !shard.closes else { return try await end(shard.run, replica: replica) }
         let work = Settlement(shard, verdicts, now: now)
         try await dispatch.transaction { connection in
-            // `noted` is compared, too, because the same replica may have leased the run again.
+            // The installations (`noted`) are compared, too, because the same replica may have leased the run again for
+            // another shard.
             let rows = try await connection.query(
                 """
                 select from fan_outs where id = \(shard.run) and leased_by = \(replica)
@@ -60,7 +61,8 @@ extension PostgresStartStore {
             return statements + [release, PostgresStartStore.finish(shard.run, now: now)]
         }
 
-        /// The app may have confirmed the activity before this settlement, which then completes the row.
+        /// The app may have confirmed the activity before this settlement. In this case the row exists in state
+        /// `unknown`, and the settlement completes the row.
         private var results: PostgresQuery {
             """
             insert into starts as s (run, installation, state, reason, at)
@@ -73,7 +75,8 @@ extension PostgresStartStore {
             """
         }
 
-        /// Rows are inserted in order of installations, against deadlocks: a registration inserts in this order, too.
+        /// Rows are inserted in order of installations. Registrations insert in the same order, so the two cannot
+        /// deadlock.
         private var repetitions: PostgresQuery {
             """
             insert into fan_out_queue as q (run, member, attempts, due_at)
@@ -85,8 +88,8 @@ extension PostgresStartStore {
             """
         }
 
-        /// Gives the run back. It is due at once if the sweep continues or if it was made due meanwhile. Its queue has
-        /// its own due times.
+        /// Ends the lease of the run. The run is due at once if its sweep continues or if the run was made due
+        /// meanwhile. The members in its queue have their own due times.
         private var release: PostgresQuery {
             """
             update fan_outs set noted = '{}', leased_by = null, leased_until = null,

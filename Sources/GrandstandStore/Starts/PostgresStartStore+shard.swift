@@ -4,14 +4,17 @@ internal import Postgres
 
 /// The members of the next shard.
 extension PostgresStartStore {
-    /// The most rounds in which one shard reads followers, a shard's size each. If hardly any follower can get a start,
-    /// the next turn continues.
+    /// The most rounds in which followers are read for one shard. Each round reads as many followers as a shard may
+    /// have members. If hardly any follower can get a start, the shard stays small, and the run's next shard continues
+    /// from there.
     private static let rounds = 8
 
-    /// The members of a run's next shard. Until the sweep has come to the end, the queue gets at most half of the
-    /// shard, so that the sweep continues however many installations register. An installation that can get no start is
-    /// passed over; registering again puts it into the queue. An installation that is in the queue already is passed
-    /// over, too.
+    /// The members of a run's next shard. They come from two sources: the sweep reads all followers in the order of
+    /// installations, and the queue has installations that registered during the run or are tried again.
+    ///
+    /// Until the sweep has come to the end, the queue gets at most half of the shard, so that the sweep continues
+    /// however many installations register. The sweep skips an installation that can get no start; registering again
+    /// puts the installation into the queue. The sweep also skips an installation that is in the queue already.
     static func nextMembers(
         of run: inout StartRun, _ pushes: StartAudiences.Pushes, _ shard: StartShard, _ claim: StartClaim,
         on connection: PostgresConnection
@@ -48,15 +51,16 @@ extension PostgresStartStore {
 
         private let pushes: StartAudiences.Pushes
         private(set) var members: [StartShard.Member] = []
-        /// Variants of followers that could get a start if their audience could start.
+        /// Variants of followers that could get a start, but whose audience has no push yet, for example because its
+        /// channel is not active.
         private(set) var passedOver: Set<String> = []
-        /// The installations of these followers and of `members`.
+        /// The installations of `members`, and of the followers whose variants are in `passedOver`.
         private(set) var present: Set<Int> = []
         private var places: [Preference: Int] = [:]
 
         init(_ pushes: StartAudiences.Pushes) { self.pushes = pushes }
 
-        /// The audience for a row of `candidates`, the same for equal preferences.
+        /// The audience that a follower is started on. It is the same for equal preferences.
         private mutating func place(_ preference: Preference) -> StartAudiences.Pushes.Place {
             guard pushes.places.count > 1 else { return pushes.places[0] }
             let known =
@@ -65,7 +69,7 @@ extension PostgresStartStore {
             return pushes.places[known]
         }
 
-        /// Adds a row of `candidates`, unless it can get no start.
+        /// Adds the installation in a row of `candidates`, unless the installation can get no start.
         mutating func add(_ row: PostgresRow) throws {
             let installation: Int = try row.decode("installation")
             let locale: String? = try row.decode("locale")
@@ -87,8 +91,9 @@ extension PostgresStartStore {
         }
     }
 
-    /// Takes due members from the queue. Their rows are deleted first, and another statement reads the installations. A
-    /// registration in between waits for this transaction, and then queues again.
+    /// Takes due members from the queue. Their rows are deleted first, and another statement reads the installations.
+    /// If an installation registers between the two statements, the registration waits for this transaction, and then
+    /// queues the installation again.
     ///
     /// Rows are deleted by `ctid`. If they were found by run and installation, a plan made for an empty table would
     /// read the run's whole queue.
@@ -119,23 +124,24 @@ extension PostgresStartStore {
                 """, of: run, shard))
         for row in known {
             if let state = try row.optionalWord("start_state", as: StartState.self) {
-                // APNs refused the push because of its token, so no start came of it. The installation may have another
-                // token now, so it is tried again.
+                // APNs refused the push because of its token, so the push started nothing. The installation may have
+                // another token now, so it is tried again.
                 guard state == .rejected, Self.isOfToken(try row.decode("start_reason")) else { continue }
                 again.append(try row.decode("installation"))
             }
             try chosen.add(row)
         }
-        // Deletes the refusals of these followers, also of those that wait for their audience, so that the sweep finds
-        // them when it begins again.
+        // Deletes the rows of `starts` in which these followers' pushes were refused. This includes followers that wait
+        // for their audience: without the row, the sweep finds them when it begins again.
         let chosenAgain = chosen.present.intersection(again).sorted()
         guard !chosenAgain.isEmpty else { return }
         try await connection.query(
             "delete from starts where run = \(run.id) and installation = any(\(chosenAgain))")
     }
 
-    /// An installation that took over a token counts as started if the former holder got the start, or may have got it.
-    /// A run's shard is settled or given up before the next one is taken, so the results of all pushes exist.
+    /// An installation that took over a token counts as started if the token's former holder got the start, or may have
+    /// got it. A run's shard is settled or given up before the run's next shard is taken, so the results of all pushes
+    /// to the former holder exist.
     private static func inherit(_ run: Int, _ queued: [PostgresRow], on connection: PostgresConnection) async throws {
         var pairs: [(heir: Int, former: Int)] = []
         for row in queued {
@@ -147,7 +153,7 @@ extension PostgresStartStore {
             inherit(run, from: "select * from unnest(\(pairs.map(\.heir)), \(pairs.map(\.former)))"))
     }
 
-    /// - Parameter pairs: rows of an installation and an installation that had its token before.
+    /// - Parameter pairs: rows with two installations: one that took over a token, and one that had this token before.
     static func inherit(_ run: Int, from pairs: PostgresQuery) -> PostgresQuery {
         """
         insert into starts (run, installation, state, reason, at)
@@ -164,8 +170,8 @@ extension PostgresStartStore {
         ["Unregistered", "ExpiredToken", "BadDeviceToken", "DeviceTokenNotForTopic"].contains(reason)
     }
 
-    /// The next followers of any of the topics, each once, in order of their installations. It reads one index range
-    /// for each topic, each up to `limit`.
+    /// The next followers of any of the topics, each follower once, in order of their installations. The query reads
+    /// one index range for each topic, with at most `limit` rows in each.
     private static func next(of run: StartRun, limit: Int) -> PostgresQuery {
         """
         select distinct f.installation, 0::bigint as attempts
@@ -203,7 +209,7 @@ extension PostgresStartStore {
 }
 
 extension StartForm {
-    /// Whether there is a push of this form.
+    /// Whether an installation with this form gets a push to start an activity.
     fileprivate var getsOne: Bool {
         if case .ineligible = self { false } else { true }
     }

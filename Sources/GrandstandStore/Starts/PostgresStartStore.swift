@@ -8,7 +8,7 @@ package struct PostgresStartStore: StartStore {
     let database: Database
     /// The connections for claims and results, so that they do not wait behind API requests.
     let dispatch: Database
-    /// For queries that count followers.
+    /// The connections for queries that count followers.
     let reports: Database
     let answers = SharedFlight<StartQuestion, [AudienceStart]?>()
 
@@ -30,7 +30,8 @@ package struct PostgresStartStore: StartStore {
             """)
     }
 
-    /// The next time at which a start opens or a queued push is due. It reads one row for each open run; there are few.
+    /// The next time at which a start opens or a queued push is due. The query reads one row of `fan_outs` for each
+    /// start that is being sent; there are few such starts.
     package func nextDue(in environment: APNsEnvironment) async throws -> Date? {
         try await dispatch.query(
             """

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// The question that a report answers.
+/// The question that a report on starts answers. Callers with the same question share one answer.
 struct StartQuestion: Hashable, Sendable {
     let key: EventKey
     let reach: AppReach
@@ -11,24 +11,25 @@ struct StartQuestion: Hashable, Sendable {
 
 /// The data of a report on an app's start: the state of its audiences and the columns of its run.
 struct ReportedStart {
-    /// The first audience; without its variant if there are several.
+    /// The first of `audiences`; without its variant if there are several audiences.
     let audience: Audience
     let audiences: StartAudiences
     let app: Int
     let by: String?
-    /// `nil`: no run was opened.
+    /// The number of the app's run; `nil`: no run was opened.
     let run: Int?
     let startedAt: Date?
     let finishedAt: Date?
     let rate: StartReport.Rate?
-    /// The followers without a start when the run was closed, by reason; `nil`: it is open, or they are not counted
-    /// yet.
+    /// The number of followers without a start when the run was closed, by reason; `nil`: the run is open, or the
+    /// followers are not counted yet.
     let closed: [StartForm.Ineligible: Int]?
-    /// Pushes that are under way.
+    /// The number of pushes that are under way.
     let underWay: Int
-    /// Whether a follower without a start may still get it: its run was not opened, may begin again, or is not done.
+    /// Whether a follower without a start may still get one, because the app's run was not opened, may begin again, or
+    /// is not done.
     let isLeft: Bool
-    /// The variants of the followers that are left; empty: any variant.
+    /// The variants of the followers that may still get a start (`isLeft`); empty: any variant.
     let leftVariants: Set<String>
 
     /// The audiences of an event that declares a start, with the runs of their apps.
@@ -66,7 +67,7 @@ struct ReportedStart {
         return try order.compactMap { try byApp[$0].map(ReportedStart.init) }
     }
 
-    /// - Parameter rows: of one app.
+    /// - Parameter rows: the rows of one app that `load` returned.
     private init(_ rows: [PostgresRow]) throws {
         let row = rows[0]
         var audience = try AudienceColumns.audience(row, as: "audience_")

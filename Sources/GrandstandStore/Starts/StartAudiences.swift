@@ -3,7 +3,7 @@ internal import Grandstand
 internal import Postgres
 
 /// The audiences in one app and environment that an event's start is for, in the order of their declaration. Each
-/// follower is started on one of those that are not over (`VariantChoice`).
+/// follower is started on one of the audiences that are not over (`VariantChoice`).
 struct StartAudiences {
     private var standings: [StartStanding]
 
@@ -11,7 +11,7 @@ struct StartAudiences {
     enum Turn {
         /// No more starts are sent.
         case close
-        /// Nothing can be sent before this.
+        /// Nothing can be sent before this time.
         case wait(until: Date)
         case send(Pushes)
     }
@@ -20,12 +20,12 @@ struct StartAudiences {
     struct Pushes {
         /// An audience that a follower may be started on.
         struct Place {
-            /// As the column has it: empty for an audience without a variant.
+            /// The variant as the column has it: empty for an audience without a variant.
             let variant: String
             let delivery: Audience.Delivery
-            /// The index of its push; `nil`: it cannot start yet.
+            /// The index in `pushes` of the audience's push; `nil`: nothing can be started on this audience yet.
             let push: Int?
-            /// The broadcast whose content the push shows; `nil`: it shows the declared content.
+            /// The broadcast whose content the push shows; `nil`: the push shows the declared content.
             let content: UUID?
             let channelMadeAt: Date?
         }
@@ -57,16 +57,16 @@ struct StartAudiences {
             choice = VariantChoice(open.map { $0.standing.audience.variant?.rawValue })
         }
 
-        /// Whether all of these variants still wait.
+        /// Whether the audiences of all these variants still wait, so that no start can be sent for them.
         func waits(_ variants: Set<String>) -> Bool {
             variants.isSubset(of: places.lazy.filter { $0.push == nil }.map(\.variant))
         }
     }
 
-    /// - Parameter rows: with `StartStanding.columns`, one at least.
+    /// - Parameter rows: rows with `StartStanding.columns`; at least one.
     init(_ rows: [PostgresRow]) throws { standings = try rows.map(StartStanding.init) }
 
-    /// The same for all audiences.
+    /// The declaration of the start, which is the same for all audiences.
     var declaration: StartDeclaration? { standings[0].declaration }
     var topics: [String] { standings[0].topics }
 
@@ -77,7 +77,7 @@ struct StartAudiences {
         return asked
     }
 
-    /// Whether no more starts are sent, unless somebody changes that.
+    /// Whether no more starts are sent, unless somebody resumes the start, moves its times or reopens the event.
     func isOver(at now: Date) -> Bool { standings.allSatisfy { $0.isOver(at: now) } }
 
     func turn(at now: Date) -> Turn {
@@ -93,8 +93,8 @@ struct StartAudiences {
 
     /// - Parameters:
     ///   - isSending: whether pushes are under way.
-    ///   - isLeft: whether a follower without a start may still get it.
-    ///   - variants: the variants of the followers that are left; empty: any variant.
+    ///   - isLeft: whether a follower without a start may still get one.
+    ///   - variants: the variants of the followers that may still get a start; empty: any variant.
     func state(
         at now: Date, isSending: Bool, isLeft: Bool, of variants: Set<String>
     ) -> (state: StartReport.State, waitingFor: StartWait?) {

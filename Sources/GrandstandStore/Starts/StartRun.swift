@@ -6,30 +6,33 @@ internal import Postgres
 struct StartRun {
     let id: Int
     let app: Int
-    /// Installations for which a replica was making pushes.
+    /// The installations for whose pushes a replica leased the run.
     let noted: [Int]
-    /// The replica that had the lease.
+    /// The replica that leased the run.
     let leasedBy: UUID?
     var cursor: Int
     var isSwept: Bool
-    /// Its time is over; the followers without a start still have to be counted.
+    /// Whether the run is closed. If it is, the followers without a start still have to be counted.
     let isClosed: Bool
-    /// Variants whose followers the sweep passed over, as their column has them.
+    /// Variants whose followers the sweep passed over, because nothing could be started on their audiences yet. A
+    /// variant is as its column has it.
     var passedOver: Set<String>
-    /// After a channel was replaced: the last activity that was looked at; `nil`: all were looked at.
+    /// After a channel was replaced, the run looks for activities that listen to the replaced channel. This is the last
+    /// activity that it looked at; `nil`: it has looked at all activities, or no channel was replaced.
     var restartAfter: Int?
     let address: APNsAddress
     let audiences: StartAudiences
 
     var topics: [String] { audiences.topics }
 
-    /// A shard of it, without members.
+    /// A shard of this run, without members.
     func shard(_ pushes: StartAudiences.Pushes) -> StartShard {
         StartShard(
             run: id, address: address, pushes: pushes.pushes, alerts: pushes.alerts, until: pushes.until, members: [])
     }
 
-    /// Begins the sweep again if an audience whose followers it passed over can start now, or no longer exists.
+    /// The sweep passed over the followers of some audiences. Begins the sweep again if a start can now be sent to such
+    /// an audience, or if such an audience no longer exists.
     mutating func resume(_ pushes: StartAudiences.Pushes) {
         guard !passedOver.isEmpty, !pushes.waits(passedOver) else { return }
         passedOver = []
@@ -58,7 +61,7 @@ struct StartRun {
         """
     }
 
-    /// - Parameter rows: those of `load`.
+    /// - Parameter rows: the rows that `load` returned.
     /// - Returns: `nil`: there is no such run.
     init?(_ rows: PostgresRows) throws {
         guard let row = rows.first else { return nil }

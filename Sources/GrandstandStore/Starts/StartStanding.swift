@@ -3,13 +3,13 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// The state of an event's start for one audience, computed from the present state of its event, lane and channel: when
-/// the start may be sent, and what it waits for. Both senders and reports use it.
+/// The state of an event's start for one audience: when the start may be sent, and what it waits for. It is computed
+/// from the present state of the audience's event, lane and channel. Both senders and reports use it.
 struct StartStanding {
     let audience: Audience.ID
     let topics: [String]
     let delivery: Audience.Delivery
-    /// The declaration for this app; `nil`: none.
+    /// The declared start, if it includes this audience; `nil`: the audience has no start.
     let declaration: StartDeclaration?
     /// The defaults of the event's messages and of its start.
     private let defaults: EventDefaults
@@ -19,21 +19,21 @@ struct StartStanding {
     private let endsAt: Date?
     private let isEventOver: Bool
     private let channelID: String?
-    /// When its channel was asked for.
+    /// When the row of the audience's channel was inserted; `nil`: there is no active channel.
     let channelMadeAt: Date?
-    /// Whether there is no place for its channel.
+    /// Whether the audience's channel cannot be created, because the app has no channel left in its limit or at Apple.
     private let lacksRoom: Bool
     private let newest: NewestContent?
     private let lastTimestamp: Int
     private let stamp: Stamp?
-    /// The broadcast whose content its pushes show; `nil`: they show the declared content.
+    /// The broadcast whose content the start's pushes show; `nil`: the pushes show the declared content.
     var content: UUID? { newest?.broadcast }
 
     /// The next step.
     enum Turn {
         /// No more starts are sent.
         case close
-        /// Nothing can be sent before this. Without a reason, the start's time has not come.
+        /// Nothing can be sent before this time. If there is no reason (`StartWait`), the start's window has not begun.
         case wait(until: Date, StartWait?)
         /// This push may be sent.
         case send(StartShard.Push)
@@ -46,7 +46,7 @@ struct StartStanding {
         declaration.flatMap { StartWindow($0, startsAt: startsAt, endsAt: endsAt, askedAt: askedAt) }
     }
 
-    /// The same as if somebody had asked for it by hand.
+    /// The state as if somebody had asked for the start by hand.
     func asked(at now: Date) -> StartStanding {
         var asked = self
         asked.askedAt = askedAt ?? now
@@ -54,7 +54,7 @@ struct StartStanding {
         return asked
     }
 
-    /// Whether no more starts are sent, unless somebody changes that.
+    /// Whether no more starts are sent, unless somebody resumes the start, moves its times or reopens the event.
     func isOver(at now: Date) -> Bool { isStopped || isEventOver || window.map { $0.until <= now } ?? false }
 
     func turn(at now: Date) -> Turn {
@@ -68,9 +68,10 @@ struct StartStanding {
             return .wait(until: later, .content)
         }
         payload.stamp = stamp
-        // The timestamp is lower than that of every later update. If the push shows the newest content, its timestamp
-        // is not lower than that content's. If it shows the declared content, its timestamp is a second lower. So the
-        // newest content, which `CrowdNews` sends to a token that joins, replaces it even in the same second.
+        // The push's timestamp is lower than the timestamp of every later update. A push with the newest content gets
+        // the second before now, or the content's own timestamp if that is higher. A push with the declared content
+        // gets two seconds before now. If a token joins a crowd, `CrowdNews` sends it the newest content. Because of
+        // the lower timestamp, this content replaces the declared content even in the same second.
         let justNow = Int(now.timeIntervalSince1970.rounded(.down)) - 1
         let timestamp = newest == nil ? justNow - 1 : max(lastTimestamp, justNow)
         let channelID = delivery == .channel ? channelID : nil
@@ -104,7 +105,7 @@ struct StartStanding {
             as stamp
         """
 
-    /// The lane `l` with the audience's newest content, that content `b`, and the channel `c`.
+    /// The lane `l` with the audience's newest content, the broadcast `b` that has this content, and the channel `c`.
     static let joins: PostgresQuery = """
         left join lateral (select * from lanes where id = \(CrowdRows.newsLane("u", "ae")) offset 0) l on true
         left join lateral (

@@ -3,8 +3,8 @@ package import FoundationEssentials
 package import Grandstand
 internal import Postgres
 
-/// The rates that replicas learned for apps that APNs throttles, in the table `send_rates`: a row of each replica that
-/// is limited.
+/// The rates that replicas learned for apps that APNs throttles, in the table `send_rates`: a row for each app,
+/// environment, API and replica.
 package struct PostgresSendRates: Sendable {
     private let database: Database
 
@@ -13,25 +13,27 @@ package struct PostgresSendRates: Sendable {
     /// An arbitrary constant for the lock.
     private static let key = 7_230_518_204_417_740
 
-    /// Seconds after which a row belongs to a replica that is gone.
+    /// Seconds after which a row that was not written again belongs to a replica that is gone.
     private static let lifetime: TimeInterval = 5
 
-    /// Writes what this replica has learned in an environment, in place of what it wrote before, and reads what the
-    /// others have. Webhooks are told when an app gets its first row and when its last row is deleted.
+    /// Writes the rates that this replica has learned in an environment, in place of the rates that it wrote before.
+    /// Reads the rates of the other replicas. Webhooks are told when an app gets its first row and when its last row is
+    /// deleted.
     ///
-    /// - Returns: all that is known now, this replica's included.
+    /// - Returns: all rates that are known now, including this replica's.
     package func exchange(
         _ rates: [LearnedRate], of replica: UUID, in environment: APNsEnvironment
     ) async throws -> [LearnedRate] {
         if rates.isEmpty {
-            // Nothing to write is the ordinary case, and takes no lock.
+            // Usually there is nothing to write. This case takes no lock.
             let rows = try await database.query(Self.rows(in: environment))
             let known = try rows.map { try Self.rate($0) }
             let isClean = try rows.allSatisfy { try $0.decode("is_fresh") }
             if isClean, !known.contains(where: { $0.replica == replica }) { return known }
         }
         return try await database.transaction { connection in
-            // One replica at a time, so that only one of them reports that throttling of an app began or ended.
+            // Only one replica writes at a time, so that only one replica reports that throttling of an app began or
+            // ended.
             try await connection.query("select pg_advisory_xact_lock(\(Self.key))")
             let results = try await connection.pipeline([
                 Self.write(rates, of: replica, in: environment), Self.rows(in: environment),
@@ -55,7 +57,7 @@ package struct PostgresSendRates: Sendable {
             throttledAt: try row.decode("throttled_at"))
     }
 
-    /// The parts of the statement see the table as it was before.
+    /// Every CTE of the statement sees the table as it was before the statement.
     private static func write(
         _ rates: [LearnedRate], of replica: UUID, in environment: APNsEnvironment
     ) -> PostgresQuery {
@@ -99,8 +101,8 @@ package struct PostgresSendRates: Sendable {
             """
     }
 
-    /// The approximate time at which a due lane `l` may send, from the number of lanes before it and the app's rate.
-    /// Null: nothing throttles the app, or the lane waits for something else.
+    /// The approximate time at which a due lane `l` may send. It is computed from the number of lanes before `l` and
+    /// the app's rate. Null: nothing throttles the app, or the lane waits for something else.
     static let turn: PostgresQuery = """
         select clock_timestamp() + make_interval(secs => (1 + (
             select count(*) from lanes o where o.environment = l.environment and o.bundle_id = l.bundle_id and o.kind = l.kind
@@ -111,12 +113,12 @@ package struct PostgresSendRates: Sendable {
         having sum(s.rate) > 0
         """
 
-    /// The lanes of throttled apps that wait for their turn, with the rates of all replicas.
+    /// The apps that are throttled: the rates of all replicas together, and the lanes that wait for their turn.
     package func throttles(now: Date) async throws -> [Throttle] {
         try await database.query(Self.throttles(now: now)).map { try Self.throttle($0) }
     }
 
-    /// Apps that are throttled, of all environments, with the lanes that wait.
+    /// The statement that reads the throttled apps of all environments, with the lanes that wait for their turn.
     static func throttles(now: Date) -> PostgresQuery {
         """
         select s.*, w.waiting, w.oldest from (

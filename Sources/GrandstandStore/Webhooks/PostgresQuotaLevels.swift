@@ -5,7 +5,8 @@ internal import GrandstandContract
 internal import JSON
 internal import Postgres
 
-/// The level each app was seen at, in `app_environments.quota_level`, so that a change is reported once, by one replica.
+/// The last known quota level of each app and environment, in `app_environments.quota_level`, so that a change is
+/// reported once, by one replica.
 package struct PostgresQuotaLevels: Sendable {
     private let database: Database
 
@@ -21,8 +22,8 @@ package struct PostgresQuotaLevels: Sendable {
         return try rows.first?.decode(Bool.self, "watched") ?? false
     }
 
-    /// Stores the quotas' levels; each that changed is noted for webhooks in the same transaction. An app never seen
-    /// before counts as `ok`.
+    /// Stores the quotas' levels. For each level that changed, a note for webhooks is written in the same transaction.
+    /// The previous level of an app that was never seen before is `ok`.
     package func note(_ quotas: [Quota], now: Date) async throws {
         let quotas = quotas.sorted { ($0.bundleID, $0.environment.rawValue) < ($1.bundleID, $1.environment.rawValue) }
         try await database.transaction { connection in
@@ -30,7 +31,7 @@ package struct PostgresQuotaLevels: Sendable {
                 let level = quota.level.rawValue
                 let app = AppColumns.isOf(
                     AppEnvironment(bundleID: quota.bundleID, environment: quota.environment), row: "ae")
-                // Locked first, so that only one of two replicas reports a change.
+                // The row is locked first, so that only one of two replicas reports a change.
                 let before = try await connection.query(
                     "select quota_level from app_environments ae where \(app) and quota_level <> \(level) for update")
                 guard let row = before.first else { continue }

@@ -4,8 +4,9 @@ internal import Grandstand
 internal import JSON
 internal import Postgres
 
-/// Messages are made from the notes that triggers write when something happens (migrations). A note is deleted in the
-/// transaction that writes its message, so a process that dies in between has written and deleted nothing.
+/// Messages are made from the notes that database triggers (in the migrations) write when something happens. A note is
+/// deleted in the transaction that writes its message. If a process dies during this transaction, it has neither
+/// written the message nor deleted the note.
 extension PostgresWebhookOutbox {
     package func compose(now: Date, limit: Int) async throws -> Int {
         try await database.transaction { connection in
@@ -44,7 +45,7 @@ extension PostgresWebhookOutbox {
         var broadcast: UUID?
         let webhooks: [UUID]
 
-        /// `nil` where there is nothing to report, or no webhook for it.
+        /// `nil` if there is nothing to report, or if no webhook gets the message.
         init?(_ topic: WebhookTopic, at: Date, _ facts: WebhookFacts, broadcast: UUID? = nil, to webhooks: [UUID])
             throws
         {
@@ -59,7 +60,8 @@ extension PostgresWebhookOutbox {
 
     // MARK: Notes
 
-    /// Notes of topics that only a newer version knows are left to it.
+    /// Deletes the oldest notes and reads them. If only a newer version knows a note's topic, the note is left for a
+    /// process of that version.
     private static func takeNotes(_ limit: Int) -> PostgresQuery {
         """
         with taken as (
@@ -97,8 +99,8 @@ extension PostgresWebhookOutbox {
         """
     }
 
-    /// The broadcasts without unsettled deliveries, single pushes excepted, with the apps that each concerns. They are
-    /// in order, so that two transactions about the same broadcasts do not deadlock.
+    /// Those of these broadcasts that have no unsettled delivery, without single pushes, and with the apps that each
+    /// broadcast concerns. The rows are in order, so that two transactions about the same broadcasts do not deadlock.
     private static func settled(_ broadcasts: [UUID], _ now: Date) -> PostgresQuery {
         """
         select b.id, b.event_key, b.channel, b.event, b.accepted_at, b.send_at, b.scheduled, b.cancelled, t.sent_to, u.audiences,
@@ -124,8 +126,8 @@ extension PostgresWebhookOutbox {
         """
     }
 
-    /// The apps that a broadcast concerns: those of its event's audiences, and those it was sent to. If its event has
-    /// no audience left, it concerns no app in particular.
+    /// The apps that a broadcast concerns: the apps of its event's audiences, and the apps that it was sent to. If its
+    /// event has no audience left, the broadcast concerns no app in particular.
     private static func apps(of row: PostgresRow) throws -> [BundleID] {
         let audiences = try row.decode([String]?.self, "audiences") ?? []
         if audiences.isEmpty, try row.decode(String?.self, "event_key") != nil { return [] }

@@ -27,7 +27,7 @@ extension PostgresWebhookOutbox {
         }
     }
 
-    /// Applies the verdict to the webhook itself. Its row is written only if it changes.
+    /// Applies the verdict to the webhook itself. The webhook's row is written only if it changes.
     private static func judge(
         _ webhook: UUID, _ row: Row, now: Date, on connection: PostgresConnection
     ) async throws {

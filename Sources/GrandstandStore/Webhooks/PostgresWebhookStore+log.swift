@@ -70,7 +70,7 @@ extension PostgresWebhookStore {
             let known = try await connection.query(
                 "select from webhooks where id = \(webhook) and \(Self.are(bounds)) for key share")
             guard !known.isEmpty else { return nil }
-            // A delivery under way keeps its lease; its outcome is recorded soon.
+            // A delivery that is under way keeps its lease, because its outcome is recorded soon.
             try await connection.pipeline([
                 """
                 update webhook_deliveries set state = 'queued', tries = 0, next_attempt_at = \(now), settled_at = null

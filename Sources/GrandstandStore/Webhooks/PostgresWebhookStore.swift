@@ -43,7 +43,7 @@ package struct PostgresWebhookStore: WebhookStore {
             let known = try await connection.query(
                 "select apps from webhooks where id = \(id) and \(Self.are(bounds))")
             guard let old = try known.first.map(ReachColumns.read) else { return nil }
-            // A webhook that keeps its apps may stay, however many there are.
+            // A webhook that keeps its apps is not refused, however many webhooks these apps have.
             if old != reach { try await Self.refuseTooMany(for: reach, besides: id, on: connection) }
             let present = try await connection.query(
                 "select version from webhooks where id = \(id) and \(Self.are(bounds)) for no key update")
@@ -109,7 +109,7 @@ package struct PostgresWebhookStore: WebhookStore {
 
     /// Disables the webhooks that a key declared.
     ///
-    /// - Returns: those that were enabled.
+    /// - Returns: the webhooks that were enabled before.
     static func disable(
         declaredBy key: UUID, now: Date, on connection: PostgresConnection
     ) async throws -> [Webhook] {
@@ -137,7 +137,7 @@ package struct PostgresWebhookStore: WebhookStore {
         return part.page(try rows.map(Self.webhook)) { ($0.createdAt, $0.id) }
     }
 
-    /// The condition on a row of `webhooks`.
+    /// The condition that a row of `webhooks` matches the filter.
     static func are(_ filter: WebhookFilter) -> PostgresQuery {
         """
         topics <@ \(filter.topics.map(\.rawValue))::text[]::webhook_topic[]
@@ -146,8 +146,9 @@ package struct PostgresWebhookStore: WebhookStore {
         """
     }
 
-    /// Locks the writer's key until the commit: either its revocation came first and this write is refused, or the
-    /// revocation waits and finds the webhook among those that the key declared.
+    /// Locks the writer's key until the commit. If the key was revoked before, this write is refused. If the key is
+    /// revoked later, the revocation waits for the commit, and then finds this webhook among those that the key
+    /// declared.
     ///
     /// - Throws: `unauthenticated`; `forbidden` for a key that may not access the apps now.
     private static func admit(
@@ -175,7 +176,7 @@ package struct PostgresWebhookStore: WebhookStore {
     }
 
     /// Locks the table until the commit, so that two creations at the same time are counted one after the other. The
-    /// app was locked before, because the removal of an app locks in this order, too.
+    /// app was locked before the table, because the removal of an app locks in this order, too.
     ///
     /// - Parameter id: the webhook that is not counted.
     private static func refuseTooMany(

@@ -2,7 +2,7 @@ internal import NIOCore
 
 /// A request, from the call to the closed stream.
 ///
-/// Sendable by convention: the caller creates it, sets `continuation` and hands it over. After that only the
+/// Sendable by convention: the caller creates it, sets `continuation` and hands it over. After that, only the
 /// connection's event loop uses it. A value in a lock with a checked continuation would cost three more allocations for
 /// each request.
 final class ClientCall: @unchecked Sendable {
@@ -10,33 +10,32 @@ final class ClientCall: @unchecked Sendable {
     /// A caller's continuation and the outcome to resume it with.
     typealias Answer = (continuation: UnsafeContinuation<Outcome, Never>, outcome: Outcome)
 
-    /// The state of a call.
     enum Phase: Equatable {
         /// The loop has not taken the command yet.
         case submitted
-        /// Cancelled before the loop took the command.
+        /// The request was cancelled before the loop took the command.
         case withdrawn
-        /// It is waiting or in flight.
+        /// The request is waiting for a stream, or is in flight.
         case held(slot: Int)
-        /// Its caller has the outcome.
+        /// The caller has the outcome.
         case done
     }
 
     let request: HTTP2Request
     let timeout: Duration
-    /// Counts from the call, including the wait for a stream.
+    /// When the timeout ends. The timeout counts from the call, including the wait for a stream.
     let deadline: NIODeadline
     /// Whether the caller runs on the connection's loop.
     var isFromLoop = false
-    /// `nil` once the caller has its answer, so that it gets only one.
+    /// `nil` once the caller has its answer, so that the caller gets only one answer.
     var continuation: UnsafeContinuation<Outcome, Never>?
     var phase = Phase.submitted
 
     /// The stream's ID; `nil` until there is a stream.
     var stream: Int32?
-    /// When it got a stream. Set only if timings are measured.
+    /// When the request got a stream. This is set only if timings are measured.
     var startedAt: NIODeadline?
-    /// Whether its HEADERS were passed to the channel. From then on the peer may have processed it.
+    /// Whether the request's HEADERS were passed to the channel. From then on, the peer may have processed the request.
     var isWritten = false
     /// The body bytes sent in DATA frames so far.
     var sent = 0
@@ -65,7 +64,7 @@ final class ClientCall: @unchecked Sendable {
     /// Whether the final status has not come yet, so that the next HEADERS are not trailers.
     var awaitsFinalHeaders: Bool { status < 200 }
 
-    /// Sets the outcome. Returns `nil` if there already was one; then nothing changes.
+    /// Sets the outcome. If the call already has an outcome, changes nothing and returns `nil`.
     func finish(_ outcome: Outcome) -> Answer? {
         guard let continuation else { return nil }
         self.continuation = nil

@@ -26,15 +26,16 @@ struct ClientConnector {
             )
             .flatMap { Self.throughProxy($0, configuration, deadline: deadline) }
             .flatMapThrowing { channel in
-                // The handler is not made in the channel initializer, because that runs for each address that is tried,
-                // and only one of them is connected.
+                // The handler is not made in the channel initializer. The initializer runs for each address that is
+                // tried, and only one of these channels is connected.
                 let handler = ClientHandler(configuration, connectDeadline: deadline, ready: ready, logger: logger)
                 try channel.pipeline.syncOperations.addHandlers([tls.handler(), handler])
                 return HTTP2ClientConnection(channel: channel, handler: handler)
             }
         connection.whenFailure { ready.fail($0) }
         do {
-            // A connection that is ready too late is dropped here; it closes itself.
+            // If `ready` fails first, for example because the task is cancelled, a connection that opens later is
+            // released here, and its `deinit` closes it.
             return try await withTaskCancellationHandler {
                 try await connection.and(ready.futureResult).map { connection, _ in connection }.get()
             } onCancel: {

@@ -12,8 +12,8 @@ enum ClientCommand: Sendable {
     case close(String)
 }
 
-/// A client connection's handler in its pipeline. It passes bytes, times and commands to `ClientStreams`, and performs
-/// the results. All decisions are made by pure values.
+/// A client connection's handler in its pipeline. The handler passes bytes, times and commands to `ClientStreams`, and
+/// acts on what `ClientStreams` returns. All decisions are made by types that do no I/O.
 final class ClientHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -22,8 +22,8 @@ final class ClientHandler: ChannelInboundHandler {
     private static let streamWindow: UInt32 = 1 << 20
     private static let connectionWindow: Int32 = 8 << 20
 
-    /// The most requests that are written together. The peer can process the first ones while the last are still being
-    /// prepared.
+    /// The maximum number of requests that are written together. With a limit, the peer can process the first requests
+    /// while the last requests are still being prepared.
     private static let burst = 32
 
     let inbox = CommandInbox<ClientCommand>()
@@ -113,8 +113,8 @@ final class ClientHandler: ChannelInboundHandler {
     // MARK: Answers
 
     /// Publishes the load and passes answers to their callers. If there are several answers for callers on other
-    /// threads, one task resumes all of these callers. Resuming them here would cost a thread switch for every five to
-    /// ten requests: the first one wakes a thread, which runs one caller and sleeps again.
+    /// threads, one task resumes all of these callers. To resume the callers here would cost a thread switch for every
+    /// five to ten requests: the first resumed caller wakes a thread, which runs this one caller and sleeps again.
     private func publish() {
         let answers = streams.publish()
         guard answers.count > 1, let context else {
@@ -140,8 +140,8 @@ final class ClientHandler: ChannelInboundHandler {
         if takeOrders() || accepted > 0 { settle(now: .now()) }
     }
 
-    /// Starts a request of a caller on the loop, without inbox and lock. Requests of the same turn are written
-    /// together.
+    /// Starts a request of a caller on the loop, without inbox and lock. Requests that start in the same turn of the
+    /// event loop are written together.
     func start(_ call: ClientCall) {
         call.isFromLoop = true
         streams.accept(call)
@@ -210,13 +210,13 @@ final class ClientHandler: ChannelInboundHandler {
         accepted = 0
         guard let context, !streams.life.isClosed else { return publish() }
         do {
-            // While the channel is full, requests wait here and not in nghttp2, because here they still count as not
-            // written.
+            // While the channel is full, requests wait in `streams` and not in nghttp2, because in `streams` they still
+            // count as not written.
             if context.channel.isWritable { _ = streams.pump(atMost: Self.burst) }
             repeat {
                 // Publish before the bytes are sent, so that code that sees their effect also sees the new load.
                 publish()
-                // This may free streams, because an outgoing RST_STREAM closes its stream.
+                // The flush may free streams, because an outgoing RST_STREAM closes its stream.
                 try driver.flush(context)
             } while context.channel.isWritable && streams.pump(atMost: Self.burst)
         } catch {
@@ -262,8 +262,8 @@ final class ClientHandler: ChannelInboundHandler {
 
     // MARK: Time
 
-    /// Keeps one timer for the next deadline. It may fire early, if the deadline it was set for was removed. It is
-    /// replaced only by an earlier one.
+    /// Keeps one timer for the next deadline. A timer is replaced only by a timer with an earlier deadline. So if the
+    /// deadline of a timer was removed, the timer may fire early.
     private func arm() {
         guard let context else { return }
         var nearest = ready == nil ? heartbeat.next : connectDeadline

@@ -7,6 +7,6 @@ struct ClientSnapshot: Sendable {
     var goAway: GoAway?
     /// When bytes last came from the peer, in nanoseconds of a monotonic clock.
     var lastRead: UInt64 = 0
-    /// Whether it ended because the peer sent nothing while answers were awaited.
+    /// Whether the connection ended because the peer sent nothing while answers were awaited.
     var fellSilent = false
 }

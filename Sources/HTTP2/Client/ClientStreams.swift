@@ -1,16 +1,17 @@
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 
-/// The waiting and running requests of one connection, with their deadlines. It uses the session but not the channel,
-/// so it works without sockets. Only the connection's event loop may use it.
+/// The waiting and running requests of one connection, with their deadlines. This class uses the session but not the
+/// channel, so it works without sockets. Only the connection's event loop may use it.
 final class ClientStreams {
     private(set) var life = ConnectionLife()
     private(set) var goAway: GoAway?
-    /// How the peer violated the protocol; `nil`: it did not.
+    /// How the peer violated the protocol; `nil`: there was no violation.
     private(set) var violation: String?
-    /// Part of the snapshot.
+    /// When bytes last came from the peer. `publish` copies this to the snapshot.
     var lastRead = NIODeadline.uptimeNanoseconds(0)
-    /// Part of the snapshot.
+    /// Whether the connection ended because the peer sent nothing while answers were awaited. `publish` copies this to
+    /// the snapshot.
     var fellSilent = false
 
     let snapshot = NIOLockedValueBox(ClientSnapshot())
@@ -44,8 +45,8 @@ final class ClientStreams {
         life.secured()
     }
 
-    /// Publishes the connection's load for other threads, then answers the callers, so that a caller
-    /// with an answer sees its effects.
+    /// Publishes the connection's load for other threads, then answers the callers. So when a caller has its answer,
+    /// the published load no longer includes the caller's request.
     ///
     /// - Returns: the answers for callers on other threads. The caller of this function must pass them on.
     func publish() -> [ClientCall.Answer] {
@@ -81,16 +82,17 @@ final class ClientStreams {
         }
     }
 
-    /// Records that the peer accepted a request's credentials. From now on only its SETTINGS limit the streams.
+    /// Records that the peer accepted a request's credentials. From now on, the limit `initialConcurrency` no longer
+    /// applies.
     func proven() { budget.isProven = true }
 
-    /// Accepts no new requests, and gives waiting ones back.
+    /// Accepts no new requests, and gives waiting requests back to their callers.
     func leave(_ reason: String) {
         guard life.leave(reason) else { return }
         returnWaiting()
     }
 
-    /// Starts the requests that may start. Returns whether there was one.
+    /// Starts the requests that may start. Returns whether a request was started.
     func pump(atMost limit: Int = .max) -> Bool {
         guard let session, life.isOpen else { return false }
         var started = 0

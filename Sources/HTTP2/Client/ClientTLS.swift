@@ -23,7 +23,7 @@ struct ClientTLS: Sendable {
             throw HTTP2ConnectError(kind: .tls, message: "TLS can't be set up: \(ConnectProgress.lossText(error))")
         }
         let name = configuration.serverName ?? configuration.host
-        // SNI contains only names (RFC 6066 3). Without a name NIOSSL checks the certificate against the address.
+        // SNI contains only names (RFC 6066 3). Without a name, NIOSSL checks the certificate against the address.
         serverName = (try? SocketAddress(ipAddress: name, port: 0)) == nil ? name : nil
     }
 
@@ -34,9 +34,9 @@ struct ClientTLS: Sendable {
 }
 
 extension HTTP2ClientConfiguration.TrustRoots {
-    /// Reads the file, so that an unusable one is found before a connection is needed.
+    /// Reads the file, so that an unusable file is found before a connection is needed.
     ///
-    /// - Throws: `HTTP2ConnectError` if it contains no certificate.
+    /// - Throws: `HTTP2ConnectError` if the file contains no certificate.
     package func check() throws(HTTP2ConnectError) { _ = try certificates() }
 
     /// - Returns: `nil` for the system's authorities.

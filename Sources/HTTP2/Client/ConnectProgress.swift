@@ -146,7 +146,7 @@ enum ConnectProgress {
     private static func tlsText(_ error: NIOSSLError) -> String {
         switch error {
         case .handshakeFailed(.sslError(let stack)), .shutdownFailed(.sslError(let stack)):
-            // The useful part is only the words, as in "Error: 268435703 error:100000f7:SSL
+            // Only the error's name is useful, for example WRONG_VERSION_NUMBER in "Error: 268435703 error:100000f7:SSL
             // routines:OPENSSL_internal:WRONG_VERSION_NUMBER at …".
             stack.first.map { failure in
                 let words = failure.description.split(separator: ":").last ?? ""

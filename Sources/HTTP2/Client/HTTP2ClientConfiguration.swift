@@ -12,8 +12,8 @@ package struct HTTP2ClientConfiguration: Sendable {
     package var host: String
     /// The TCP port.
     package var port: Int
-    /// The name the certificate must carry, and the one sent as SNI; `nil`: `host`. For an IP address no SNI is sent
-    /// and the certificate must carry the address.
+    /// The name that the certificate must carry and that is sent as SNI; `nil`: `host`. If it is an IP address, no SNI
+    /// is sent, and the certificate must carry the address.
     package var serverName: String?
     /// The proxy; `nil`: none.
     package var proxy: HTTP2Proxy?
@@ -21,25 +21,26 @@ package struct HTTP2ClientConfiguration: Sendable {
     package var trustRoots: TrustRoots = .system
     /// The time from the look-up of the name to the peer's first SETTINGS.
     package var connectTimeout: Duration = .seconds(10)
-    /// The most bytes of one answer's body. The longest real one, a list of 10,000 channels, has about 300 KB. A longer
-    /// answer resets its stream.
+    /// The maximum number of bytes of one answer's body. The longest real body, a list of 10,000 channels, has about
+    /// 300 KB. If an answer is longer, its stream is reset.
     package var maximumResponseBody: Int = 4 << 20
     /// The largest size of one answer's header fields by RFC 9113 6.5.2 (name + value + 32 each).
     package var maximumHeaderList: Int = 64 << 10
-    /// The most bytes of all incomplete answers on this connection.
+    /// The maximum number of body bytes of all incomplete answers on this connection together.
     package var maximumBufferedBytes: Int = 32 << 20
-    /// The silence after which a PING is sent while no answer is awaited. Apple asks for at least one an hour; one a
-    /// minute keeps NAT entries alive.
+    /// The silence after which a PING is sent while no answer is awaited. Apple asks for at least one PING an hour; one
+    /// PING a minute keeps NAT entries alive.
     package var pingInterval: Duration = .seconds(60)
     /// The silence after which a PING is sent while answers are awaited.
     package var overdueInterval: Duration = .seconds(5)
     /// How long the peer may stay silent after a PING before the connection is closed.
     package var pingTimeout: Duration = .seconds(5)
-    /// The most streams before `streamsProven()`, even if SETTINGS allows more: 1 for APNs with provider tokens.
+    /// The maximum number of streams before `streamsProven()` is called, even if SETTINGS allows more. It is 1 for APNs
+    /// with provider tokens.
     package var initialConcurrency: Int = .max
     /// The most streams at any time, even if SETTINGS allows more.
     package var maximumConcurrentStreams: Int = 1_000
-    /// Called for every answered request on the connection's loop, so it must be fast.
+    /// Called on the connection's loop for every answered request, so this function must be fast.
     package var onAnswer: (@Sendable (HTTP2RequestTiming) -> Void)?
     /// How long `close()` waits for the requests in flight.
     package var drainTimeout: Duration = .seconds(10)

@@ -2,7 +2,8 @@ package import Logging
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 
-/// One connection to an HTTP/2 server, from `connect` to its end. It cannot be reopened; a pool opens another.
+/// One connection to an HTTP/2 server, from `connect` to its end. It cannot be reopened; a pool opens another
+/// connection.
 ///
 /// It can be used from any thread. Requests are sent in the order of the calls, as the peer's limits allow.
 package final class HTTP2ClientConnection: Sendable {
@@ -27,8 +28,8 @@ package final class HTTP2ClientConnection: Sendable {
 
     /// Resolves the host, connects, negotiates TLS and `h2`, and waits for the peer's first SETTINGS.
     ///
-    /// The name is resolved each time. This ends within `configuration.connectTimeout`, and at once if the task is
-    /// cancelled.
+    /// The name is resolved each time. The attempt ends within `configuration.connectTimeout`, and at once if the task
+    /// is cancelled.
     package static func connect(
         _ configuration: HTTP2ClientConfiguration, logger: Logger
     ) async throws(HTTP2ConnectError) -> HTTP2ClientConnection {
@@ -39,10 +40,10 @@ package final class HTTP2ClientConnection: Sendable {
 
     /// Sends a request and waits for its complete answer.
     ///
-    /// - Parameter timeout: counts from now, including the wait for a free stream. After it the stream is reset, and
-    ///   another request may use its place.
-    /// - Throws: `notProcessed` if repeating the request is safe; `unanswered` if the peer may have processed it;
-    ///   `cancelled` if the task was cancelled (then the stream is reset).
+    /// - Parameter timeout: counts from now, including the wait for a free stream. After the timeout, the stream is
+    ///   reset, and another request may use the stream's place.
+    /// - Throws: `notProcessed` if repeating the request is safe; `unanswered` if the peer may have processed the
+    ///   request; `cancelled` if the task was cancelled (the stream is reset).
     package nonisolated(nonsending) func send(
         _ request: HTTP2Request, timeout: Duration
     ) async throws(HTTP2Failure) -> HTTP2Response {
@@ -59,8 +60,8 @@ package final class HTTP2ClientConnection: Sendable {
         return try outcome.get()
     }
 
-    /// Ends the limit `initialConcurrency`, because the peer has accepted a request. From now on only its SETTINGS
-    /// limit the streams.
+    /// Ends the limit `initialConcurrency`, because the peer has accepted a request. From now on, only the peer's
+    /// SETTINGS and `maximumConcurrentStreams` limit the streams.
     package func streamsProven() { order(.proven) }
 
     // MARK: State
@@ -72,13 +73,14 @@ package final class HTTP2ClientConnection: Sendable {
             isUsable: seen.0, streamsInUse: seen.1, streamLimit: seen.2, waiting: seen.3 + inbox.count)
     }
 
-    /// Whether it accepts requests: connected, not draining, not closed.
+    /// Whether the connection accepts requests: it is connected, not draining and not closed.
     package var isUsable: Bool { snapshot.withLockedValue { $0.isUsable } }
 
-    /// The streams that the peer counts, at the end of the last batch.
+    /// The open streams, which count towards the peer's SETTINGS_MAX_CONCURRENT_STREAMS, as they were at the end of the
+    /// last batch.
     package var streamsInUse: Int { snapshot.withLockedValue { $0.streamsInUse } }
 
-    /// The most streams now: the lower of the peer's limit and our own.
+    /// The maximum number of streams at present: the lower of the peer's limit and our own.
     package var streamLimit: Int { snapshot.withLockedValue { $0.streamLimit } }
 
     /// The requests without a stream, including those that the loop has not seen yet.
@@ -92,11 +94,12 @@ package final class HTTP2ClientConnection: Sendable {
     /// When bytes last came from the peer, in nanoseconds of a monotonic clock.
     package var lastRead: UInt64 { snapshot.withLockedValue { $0.lastRead } }
 
-    /// Whether it ended because the peer sent nothing while answers were awaited, not even after a PING.
+    /// Whether the connection ended because the peer sent nothing while answers were awaited, not even after a PING.
     package var fellSilent: Bool { snapshot.withLockedValue { $0.fellSilent } }
 
-    /// The connection's event loop as a task executor. Callers on it get their answers without a thread switch, which
-    /// makes them about a third faster. Their work between two calls must be short, because it blocks the connection.
+    /// The connection's event loop as a task executor. Callers on this executor get their answers without a thread
+    /// switch, so their requests are about a third faster. A caller's work between two requests must be short, because
+    /// it blocks the connection.
     package var taskExecutor: any TaskExecutor { executor }
 
     // MARK: The end
@@ -104,8 +107,8 @@ package final class HTTP2ClientConnection: Sendable {
     /// Returns when the connection has ended, with the reason. Returns early if the task is cancelled.
     package func closed() async -> String { await signal.wait() }
 
-    /// Accepts no more requests, gives those without a stream back as `notProcessed`, waits up to `drainTimeout` for
-    /// those in flight, and closes.
+    /// Accepts no more requests. Gives requests without a stream back as `notProcessed`. Waits up to `drainTimeout` for
+    /// the requests in flight, and closes the connection.
     package func close() async {
         order(.drain)
         _ = await signal.wait()

@@ -1,6 +1,6 @@
 /// Why a connection could not be opened, and what to check.
 package struct HTTP2ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The step that failed, in order.
+    /// The step that failed. The cases are in the order of the steps.
     package enum Kind: String, Sendable, Hashable {
         /// The name has no address.
         case resolve

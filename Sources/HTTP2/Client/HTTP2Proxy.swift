@@ -1,8 +1,8 @@
 /// An HTTP proxy that opens TLS connections with CONNECT (RFC 9110 9.3.6), for servers behind firewalls.
 package struct HTTP2Proxy: Sendable, Hashable {
-    /// Its name, which is resolved for every connection, or its address.
+    /// The proxy's name, which is resolved for every connection, or its address.
     package var host: String
-    /// Its TCP port.
+    /// The proxy's TCP port.
     package var port: Int
     /// The value of `proxy-authorization`, a secret; `nil`: the header is not sent.
     package var authorization: String?
@@ -19,6 +19,6 @@ extension HTTP2Proxy: CustomStringConvertible, CustomDebugStringConvertible {
     /// Host and port, never the credentials.
     package var description: String { "\(host):\(port)" }
 
-    /// As `description`.
+    /// Host and port, never the credentials: the same text as `description`.
     package var debugDescription: String { description }
 }

@@ -1,6 +1,6 @@
 internal import NIOCore
 
-/// Asks a proxy for a connection to the server, and leaves the pipeline when it is open.
+/// Asks a proxy for a connection to the server. When the connection is open, `ClientConnector` removes this handler.
 final class ProxyHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

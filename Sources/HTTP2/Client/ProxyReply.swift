@@ -1,4 +1,4 @@
-/// A proxy's answer to CONNECT, read until its header ends. The bytes after it come from the server.
+/// A proxy's answer to CONNECT, read until the end of its header. The bytes after the header come from the server.
 struct ProxyReply {
     enum Verdict: Equatable {
         case incomplete
@@ -6,7 +6,7 @@ struct ProxyReply {
         case open
         /// Any other status, with the status line.
         case refused(status: Int, line: String)
-        /// It is not HTTP, or the header is longer than `limit`.
+        /// The answer is not HTTP, its header is longer than `limit`, or bytes follow the header.
         case nonsense
     }
 

@@ -10,8 +10,8 @@ package struct HTTP2Header: Sendable, Hashable {
 
     /// In lower case, as RFC 9113 8.2.1 requires. A request with an invalid name is refused before it is written.
     package var name: String
-    /// Without CR, LF, NUL or other control characters (RFC 9113 8.2.1). Otherwise a request is refused before it is
-    /// written, and an answer is reset.
+    /// The value has no CR, LF, NUL or other control characters (RFC 9113 8.2.1). If it has one, a request is refused
+    /// before it is written, and an answer's stream is reset.
     package var value: String
     /// How HPACK may treat the field when it is sent. It has no meaning for received fields.
     package var indexing: Indexing
@@ -28,7 +28,7 @@ extension HTTP2Header: CustomStringConvertible, CustomDebugStringConvertible {
     /// `name: value`; the value of `authorization` is never printed.
     package var description: String { name == "authorization" ? "authorization: …" : "\(name): \(value)" }
 
-    /// As `description`.
+    /// The same text as `description`: the value of `authorization` is never printed.
     package var debugDescription: String { description }
 }
 

@@ -8,7 +8,8 @@ package struct HTTP2Request: Sendable, Hashable {
     package var authority: String
     /// Regular fields only. The four pseudo fields are made from the properties above.
     package var headers: [HTTP2Header]
-    /// Sent unchanged; no `content-length` is added. If it is empty, the request ends with its header.
+    /// The body is sent unchanged; no `content-length` is added. If the body is empty, the request ends with its
+    /// header.
     package var body: [UInt8]
 
     /// A complete request; nothing is added to it.

@@ -7,7 +7,7 @@ package struct HTTP2Response: Sendable, Hashable {
     package var body: [UInt8]
     private let fields: FieldBlock
 
-    /// For tests; otherwise a connection makes it.
+    /// Makes a response for a test. A connection makes its responses with another initializer.
     package init(status: Int, headers: [HTTP2Header], body: [UInt8]) {
         self.init(status: status, fields: FieldBlock(headers), body: body)
     }

@@ -4,7 +4,7 @@ package struct HTTP2ServerRequest: Sendable, Hashable {
     package var method: String
     /// Path and query as sent, percent-encoding included.
     package var path: String
-    /// `:authority`, or the `host` field if that is missing (RFC 9113 8.3.1).
+    /// `:authority`; if `:authority` is missing, the `host` field (RFC 9113 8.3.1).
     package var authority: String
     /// Every regular field in the order received, including duplicates.
     package var headers: [HTTP2Header]
@@ -13,7 +13,7 @@ package struct HTTP2ServerRequest: Sendable, Hashable {
     /// Whether the body was longer than the limit. Then `body` is its beginning, and the rest was dropped.
     package var bodyTooLarge: Bool
 
-    /// For tests; otherwise a connection makes it.
+    /// A connection makes its requests with this. Other code needs this only in tests.
     package init(
         method: String, path: String, authority: String, headers: [HTTP2Header], body: [UInt8],
         bodyTooLarge: Bool = false

@@ -14,7 +14,7 @@ package final class HTTP2Server: Sendable {
         self.connections = connections
     }
 
-    /// Starts to listen. Throws `HTTP2ServerError`, which says why it cannot.
+    /// Starts to listen. Throws `HTTP2ServerError`, which says why the server cannot listen.
     package static func start(
         _ configuration: HTTP2ServerConfiguration, handler: any HTTP2ServerHandler, logger: Logger
     ) async throws -> HTTP2Server {
@@ -64,11 +64,11 @@ package final class HTTP2Server: Sendable {
         }
     }
 
-    /// The port it listens on.
+    /// The port that the server listens on.
     package var port: Int { listener.localAddress?.port ?? 0 }
 
-    /// Accepts no more connections, sends GOAWAY on the open ones, waits up to `drainTimeout` for outstanding answers,
-    /// and closes.
+    /// Accepts no more connections, sends GOAWAY on the open connections, waits up to `drainTimeout` for outstanding
+    /// answers, and closes.
     package func stop() async {
         try? await listener.close()
         for connection in connections.all { connection.drain() }
@@ -76,7 +76,6 @@ package final class HTTP2Server: Sendable {
     }
 }
 
-/// The open connections of a server.
 private struct ServerConnections: Sendable {
     private let byID = NIOLockedValueBox<[Int: HTTP2ServerConnection]>([:])
 

@@ -60,7 +60,7 @@ package struct HTTP2ServerConfiguration: Sendable {
 package enum HTTP2Admission: Sendable, Hashable {
     /// TLS continues.
     case serve
-    /// It is closed during the handshake, without an alert.
+    /// The connection is closed during the handshake, without an alert.
     case close
     /// TLS continues with `HTTP2ServerConfiguration.otherIdentity`, or as with `serve` if there is none.
     case otherIdentity

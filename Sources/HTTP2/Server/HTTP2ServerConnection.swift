@@ -1,8 +1,8 @@
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 
-/// A client's connection on the server's side. Every method may be called from any thread. On the connection's own
-/// event loop (in the handler's callbacks) it has its effect at once, and its bytes are written with the rest of the
+/// A client's connection on the server's side. Every method may be called from any thread. A call on the connection's
+/// own event loop (in the handler's callbacks) has its effect at once, and its bytes are written with the rest of the
 /// batch.
 package final class HTTP2ServerConnection: Sendable {
     private static let counter = NIOLockedValueBox(0)
@@ -48,8 +48,8 @@ package final class HTTP2ServerConnection: Sendable {
     /// Sends SETTINGS_MAX_CONCURRENT_STREAMS. Open streams stay open and still count.
     package func setMaximumConcurrentStreams(_ limit: Int) { order(.setMaximumConcurrentStreams(limit)) }
 
-    /// Sends GOAWAY. Streams up to `lastStream` are still answered, those above are refused, and new ones are ignored.
-    /// The connection closes after the last answer.
+    /// Sends GOAWAY. Open streams up to `lastStream` are still answered, and open streams above it are refused. Streams
+    /// that the client opens later are ignored. The connection closes after the last answer.
     ///
     /// - Parameter lastStream: `nil` and a number above all streams mean all streams so far. It may only decrease from
     ///   one GOAWAY to the next.

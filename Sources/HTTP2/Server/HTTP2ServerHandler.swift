@@ -1,6 +1,7 @@
 /// The handler of a server's connections and requests.
 ///
-/// Called on the connection's event loop. Answer quickly, or pass the stream to a task and answer later.
+/// The methods are called on the connection's event loop. A method should answer quickly, or pass the stream to a task
+/// that answers later.
 package protocol HTTP2ServerHandler: Sendable {
     /// TLS and `h2` were negotiated, and SETTINGS are being sent.
     func opened(_ connection: HTTP2ServerConnection)

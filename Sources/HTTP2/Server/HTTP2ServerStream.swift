@@ -1,7 +1,7 @@
-/// The stream on which a request is answered. Only the first call of `respond` or `reset` has an effect; after the
-/// stream is closed, no call has one. Both may be called from any thread, at once or later.
+/// The stream on which a request is answered. Only the first call of `respond` or `reset` has an effect. After the
+/// stream is closed, no call has an effect. Both methods may be called from any thread, at once or later.
 package final class HTTP2ServerStream: Sendable {
-    /// The connection the request came on.
+    /// The connection on which the request came.
     package let connection: HTTP2ServerConnection
     private let slot: Int
     private let stream: Int32

@@ -24,14 +24,15 @@ final class ServerChannelHandler: ChannelInboundHandler {
     let closed = ClosedSignal()
 
     private let configuration: HTTP2ServerConfiguration
-    /// Removed at the end. A handler that stores streams also retains this object, which would otherwise never be
-    /// freed.
+    /// This reference is removed when the connection ends. An `HTTP2ServerHandler` that stores streams retains this
+    /// object, so without the removal neither object would ever be freed.
     private var handler: (any HTTP2ServerHandler)?
     private let logger: Logger
     private let streams: ServerStreams
     private let driver = SessionDriver()
     private var context: ChannelHandlerContext?
-    /// Set once when the channel is built, and removed at the end, because both objects retain each other.
+    /// Set once when the channel is built, and removed when the connection ends, because this object and the connection
+    /// retain each other.
     var connection: HTTP2ServerConnection?
     private var isEnded = false
     private var isOpened = false

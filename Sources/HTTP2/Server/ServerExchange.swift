@@ -9,7 +9,7 @@ final class ServerExchange {
     /// The number of header blocks so far; the second one is the trailers.
     var blocks = 0
     var isComplete = false
-    /// Whether it was answered or reset, so that this side does nothing more.
+    /// Whether the request was answered or reset, so that this side does nothing more.
     var isSettled = false
     var answer: [UInt8] = []
     /// The bytes of `answer` sent in DATA frames so far.

@@ -1,8 +1,8 @@
-/// The requests of one connection on the server's side. It uses the session but not the channel. Only the connection's
-/// event loop may use it.
+/// The requests of one connection on the server's side. This object uses the session but not the channel. Only the
+/// connection's event loop may use this object.
 final class ServerStreams {
     /// Complete requests that the handler has not received yet. They wait until nghttp2 has returned, because a handler
-    /// may call it.
+    /// may call nghttp2.
     private var arrived: [(slot: Int, exchange: ServerExchange)] = []
     private(set) var violation: String?
     /// Whether the peer's first SETTINGS have arrived.
@@ -32,7 +32,7 @@ final class ServerStreams {
         return arrived
     }
 
-    /// Answers a request. It has no effect if the stream was already answered or is closed.
+    /// Answers a request. The call has no effect if the stream was already answered or is closed.
     ///
     /// - Returns: the name of an invalid field, if there is one; then the stream was reset.
     func respond(slot: Int, stream: Int32, status: Int, headers: [HTTP2Header], body: [UInt8]) -> String? {
@@ -55,8 +55,8 @@ final class ServerStreams {
         session?.reset(stream, code: code)
     }
 
-    /// Whether our GOAWAY promises to serve the stream. The client repeats requests above it, so they must not be
-    /// processed.
+    /// Whether the stream's ID is not above the last stream of our GOAWAY. The client repeats the requests of higher
+    /// streams, so they must not be processed.
     func serves(_ stream: Int32) -> Bool { stream <= session?.lastServed ?? .max }
 
     private func settle(_ slot: Int, _ stream: Int32) -> ServerExchange? {

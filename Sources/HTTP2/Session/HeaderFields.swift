@@ -20,8 +20,8 @@ struct HeaderFields {
         lengths.removeAll(keepingCapacity: true)
     }
 
-    /// Replaces the block with a request's fields. One call does everything, because Swift checks for exclusive access
-    /// at each mutation from outside.
+    /// Replaces the block with a request's fields. One call adds all fields, because each mutation from outside costs a
+    /// check of exclusive access.
     mutating func fill(_ request: HTTP2Request) throws(Invalid) {
         removeAll()
         try add(pseudo: ":method", request.method)

@@ -63,8 +63,8 @@ extension Session {
 
     /// Sends GOAWAY. The session ends after the streams up to `lastStream`.
     ///
-    /// - Parameter lastStream: `nil`: `lastProcessedStream`. It may only decrease from one GOAWAY to the next, and must
-    ///   not be the ID of a stream that this side opened.
+    /// - Parameter lastStream: `nil`: `lastProcessedStream`. From one GOAWAY to the next, the ID may decrease, but not
+    ///   increase. It must not be the ID of a stream that this side opened.
     func leave(code: UInt32, debugData: [UInt8], lastStream: Int? = nil) {
         isLeaving = true
         let last = min(lastStream.map { Int32(clamping: $0) } ?? .max, lastProcessedStream)
@@ -72,7 +72,8 @@ extension Session {
         _ = nghttp2_submit_goaway(pointer, 0, max(0, last), code, debugData, debugData.count)
     }
 
-    /// Server only: assigns the stream to its slot; `nil` when the stream is closed.
+    /// Assigns a slot to a stream that the peer opened; `nil`: the stream is closed (client and server). A client's own
+    /// streams get their slot in `submit`.
     func adopt(_ stream: Int32, slot: Int?) {
         _ = nghttp2_session_set_stream_user_data(pointer, stream, slot.flatMap { Self.pointer(slot: $0) })
     }

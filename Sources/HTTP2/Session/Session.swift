@@ -18,8 +18,8 @@ final class Session {
     }
 
     let pointer: OpaquePointer
-    /// Not retained, because reference counting takes a fiftieth of a request's processor time. The connection releases
-    /// the session before this object.
+    /// Not retained, because reference counting takes a fiftieth of a request's processor time. The connection owns the
+    /// session and `events`, and releases the session before it releases `events`.
     unowned(unsafe) let events: any SessionEvents
     /// nghttp2's last message about the peer's frames. It explains a violation better than the error code.
     var complaint = ""
@@ -29,8 +29,8 @@ final class Session {
     /// refuses later streams only after it has sent the GOAWAY.
     var lastServed = Int32.max
     var fields = HeaderFields()
-    /// The stream whose header block is being read. Blocks are never interleaved (RFC 9113 4.3), so it need not be
-    /// looked up for each field.
+    /// The stream whose header block is being read. Blocks are never interleaved (RFC 9113 4.3), so the stream need not
+    /// be looked up for each field.
     var block: (stream: Int32, slot: Int)?
 
     /// Returns `nil` if there is not enough memory.
@@ -114,7 +114,7 @@ final class Session {
 struct SessionError: Error, CustomStringConvertible {
     /// One of nghttp2's library error codes (negative).
     var code: Int32
-    /// Its message about earlier frames; may be empty.
+    /// nghttp2's message about earlier frames; may be empty.
     var complaint: String
 
     var description: String {

@@ -1,7 +1,7 @@
 internal import CNghttp2
 
 /// nghttp2's callbacks: C functions without captures. Each finds its `Session` in the session's user data and the slot
-/// in the stream's, and passes the event on.
+/// in the stream's user data, and passes the event on.
 enum SessionCallbacks {
     static func install(in callbacks: OpaquePointer) {
         nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, beginHeaders)
@@ -13,7 +13,7 @@ enum SessionCallbacks {
         nghttp2_session_callbacks_set_error_callback2(callbacks, complained)
     }
 
-    /// The body of a request or an answer; `source.ptr` is its slot.
+    /// The body of a request or an answer; `source.ptr` is the slot of its stream.
     static let readBody: nghttp2_data_source_read_callback = { _, _, buffer, length, flags, source, user in
         guard let session = session(user), let buffer, let flags, let slot = Session.slot(source?.pointee.ptr) else {
             return ssize_t(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
@@ -51,8 +51,8 @@ enum SessionCallbacks {
         let isAccepted = session.events.header(
             slot: block.slot, name: UnsafeBufferPointer(start: name, count: nameLength),
             value: UnsafeBufferPointer(start: value, count: valueLength))
-        // This resets the stream. The rest of the block is still decoded, because HPACK's state belongs to the
-        // connection.
+        // A result other than 0 resets the stream. The rest of the block is still decoded, because HPACK's state
+        // belongs to the connection.
         return isAccepted ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
     }
 

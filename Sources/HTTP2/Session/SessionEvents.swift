@@ -1,8 +1,8 @@
 /// The events of a session for its connection. `slot` is the number that the connection gave the stream. Unknown
 /// streams are never reported.
 ///
-/// These are called inside nghttp2. Implementations may change state and submit frames, but must neither use the
-/// channel nor release the session.
+/// These methods are called inside nghttp2. Implementations may change state and submit frames, but must neither use
+/// the channel nor release the session.
 protocol SessionEvents: AnyObject {
     /// Server only: a new request begins. Returns its slot, or `nil` to refuse it.
     func streamOpened(_ stream: Int32) -> Int?

@@ -1,8 +1,8 @@
 internal import NIOCore
 
-/// The deadlines of many slots, with fast access to the earliest one. It is a binary heap that knows the position of
-/// each slot, so that the deadline of an answered request can be removed. Otherwise 60,000 requests a second, each with
-/// a deadline of 30 s, would leave 1.8 million useless entries.
+/// The deadlines of many slots, with fast access to the earliest one. This type is a binary heap that knows the
+/// position of each slot, so that the deadline of an answered request can be removed. Otherwise 60,000 requests a
+/// second, each with a deadline of 30 s, would leave 1.8 million useless entries.
 struct DeadlineHeap {
     private struct Entry {
         var deadline: NIODeadline
@@ -18,7 +18,7 @@ struct DeadlineHeap {
     var count: Int { entries.count }
     var nearest: NIODeadline? { entries.first?.deadline }
 
-    /// Sets the deadline of a slot, and replaces an earlier one.
+    /// Sets the deadline of a slot. It replaces the slot's previous deadline, if there is one.
     mutating func insert(_ slot: Int, deadline: NIODeadline) {
         remove(slot)
         while indices.count <= slot { indices.append(Self.absent) }

@@ -10,7 +10,7 @@ struct IdleWatch {
         lastSign = now
     }
 
-    /// The latest time to call `isOver`.
+    /// When `isOver` must be called next. Earlier calls return `false`.
     var next: NIODeadline { lastSign + timeout }
 
     mutating func read(now: NIODeadline) { lastSign = now }

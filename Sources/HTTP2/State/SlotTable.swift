@@ -6,9 +6,8 @@ struct SlotTable<Element> {
     private var elements: [Element?] = []
     private var free: [Int] = []
 
-    /// The number of elements.
     var count: Int { elements.count - free.count }
-    /// Every slot in use is below this.
+    /// Every slot in use is below this number.
     var capacity: Int { elements.count }
 
     mutating func insert(_ element: Element) -> Int {

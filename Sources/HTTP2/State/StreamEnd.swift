@@ -14,8 +14,8 @@ enum StreamEnd {
     ///
     /// - Parameters:
     ///   - code: the HTTP/2 error code.
-    ///   - written: whether its HEADERS were sent.
-    ///   - goAway: the peer's GOAWAY, if it sent one.
+    ///   - written: whether the request's HEADERS were sent.
+    ///   - goAway: the peer's GOAWAY, if the peer sent one.
     static func closed(code: UInt32, stream: Int, written: Bool, goAway: GoAway?) -> HTTP2Failure {
         guard written else { return .notProcessed("not written") }
         if let goAway, stream > goAway.lastStream {

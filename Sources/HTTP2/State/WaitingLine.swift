@@ -27,7 +27,7 @@ struct WaitingLine {
         count += 1
     }
 
-    /// Removes the slot from the queue, if it is in it.
+    /// Removes the slot, if it is in the queue.
     mutating func remove(_ slot: Int) {
         guard slot < next.count, next[slot] != Self.absent else { return }
         let (before, after) = (previous[slot], next[slot])

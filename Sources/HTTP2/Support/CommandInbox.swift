@@ -6,9 +6,9 @@ internal import NIOConcurrencyHelpers
 /// little else under load.
 ///
 /// A handout is the time in which answers are passed to callers on other threads. Most callers send their next command
-/// at once. So during a handout the first command does not wake the loop. It is woken when `burst` commands are
-/// waiting, for an urgent command, and at the end. If both sides share a processor, an early wake-up would take the
-/// processor from callers that are about to send a command.
+/// at once. So during a handout the first command does not wake the loop. The loop is woken when `burst` commands are
+/// waiting, for an urgent command, and at the end of the handout. If the loop and the callers share a processor, an
+/// early wake-up would take the processor from callers that are about to send a command.
 struct CommandInbox<Command: Sendable>: Sendable {
     private struct State {
         var commands: [Command] = []
@@ -23,8 +23,8 @@ struct CommandInbox<Command: Sendable>: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    /// Returns whether the receiver must be woken. Outside a handout: the inbox was empty. During a handout: it now has
-    /// `burst` commands, or the command is urgent.
+    /// Returns whether the receiver must be woken. Outside a handout, it must be woken if the inbox was empty before.
+    /// During a handout, it must be woken if the inbox now has `burst` commands, or if the command is urgent.
     func append(_ command: Command, isUrgent: Bool = false) -> Bool {
         state.withLockedValue { state in
             state.commands.append(command)

@@ -16,7 +16,7 @@ extension String {
     }
 }
 
-/// Error numbers with a separate message.
+/// Error numbers that have their own error message in this module, instead of the system's.
 enum SystemError {
     static let addressInUse = EADDRINUSE
 }

@@ -1,9 +1,9 @@
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 
-/// Runs tasks on an event loop, many jobs per turn.
+/// Runs tasks on an event loop, many jobs in each turn of the loop.
 ///
-/// Jobs that are added during a turn wait for the next one, so that the loop handles its sockets in between.
+/// Jobs that are added during a turn wait for the next turn, so that the loop handles its sockets in between.
 final class LoopTaskExecutor: TaskExecutor {
     private let loop: any EventLoop
     private let inbox = CommandInbox<UnownedJob>()

@@ -3,10 +3,11 @@ internal import NIOCore
 /// Moves bytes between a session and its channel.
 ///
 /// Output is collected in one buffer and flushed once per batch, because NIOSSL makes a TLS record of every write.
-/// While the channel is full, nothing is taken from nghttp2, so that its own limits on unsent frames apply to a peer
-/// that sends requests but never reads.
+/// While the channel is full, nothing is taken from nghttp2, so that nghttp2's own limits on unsent frames apply to a
+/// peer that sends requests but never reads.
 ///
-/// It is a class, because a flush may close the channel and thereby call this object again.
+/// A flush may close the channel, and the close calls this object again before the flush returns. Swift does not allow
+/// such overlapping calls of a struct that changes itself, so this type is a class.
 final class SessionDriver {
     /// The bytes of one write: a few full TLS records.
     private static let chunk = 64 << 10

@@ -10,8 +10,8 @@ internal import Logging
     private import Musl
 #endif
 
-/// Opens connections. Each attempt has its own thread, because resolving names blocks, and because only libpq's
-/// blocking call tries the next host when one does not answer. Queries never wait for an attempt to connect.
+/// Opens connections. Each attempt has its own thread, for two reasons: resolving names blocks, and only libpq's
+/// blocking call tries the next host when a host does not answer. Queries never wait for an attempt to connect.
 struct Connector: Sendable {
     let configuration: PostgresConfiguration
     let logger: Logger
@@ -24,10 +24,11 @@ struct Connector: Sendable {
         return try result.get()
     }
 
-    /// The same for a caller that does not wait. `done` is called on the attempt's thread.
+    /// Opens a connection like `connect()`, for a caller that does not wait. `done` is called on the thread of the
+    /// attempt.
     func connect(_ done: @escaping @Sendable (Result<LibPQConnection, PostgresError>) -> Void) {
         // A serial queue gets its own thread. A concurrent queue has only as many threads as there are cores, and
-        // silent hosts would block them all.
+        // silent hosts would block all of these threads.
         DispatchQueue(label: "grandstand.postgres.connect", qos: .utility).async {
             let result = connectBlocking()
             if case .failure(let error) = result {
@@ -47,9 +48,10 @@ struct Connector: Sendable {
         return error
     }
 
-    /// The parameters for libpq. With libpq's own defaults a query waits for hours for a host that disappeared. With
-    /// these, every connection notices within `silence` that its machine has lost power or network. Keepalives notice
-    /// it while a query waits for its answer, and `tcp_user_timeout` (Linux) while a query cannot be sent.
+    /// The parameters for libpq. With libpq's own defaults, a query waits for hours for a host that disappeared. With
+    /// these parameters, every connection notices within `silence` that the server's machine has lost power or network.
+    /// Keepalives notice the loss while a query waits for its answer, and `tcp_user_timeout` (Linux) notices the loss
+    /// while a query cannot be sent.
     var parameters: [(keyword: String, value: String)] {
         let attributes = configuration.mustWrite ? "read-write" : configuration.onlyReads ? "prefer-standby" : "any"
         return [
@@ -62,7 +64,7 @@ struct Connector: Sendable {
         ]
     }
 
-    /// Seconds.
+    /// The seconds of silence after which a connection counts as lost.
     private static let silence = 5
 
     private func connectBlocking() -> Result<LibPQConnection, PostgresError> {
@@ -81,15 +83,15 @@ struct Connector: Sendable {
         }
         if let fault = prepare(connection) { return .failure(fault) }
         guard !configuration.mustWrite || !connection.isReadOnly else {
-            return .failure(Self.failure("session is read-only: the server takes no writes, or is a standby"))
+            return .failure(Self.failure("session is read-only: the server accepts no writes, or is a standby"))
         }
         return .success(connection)
     }
 
     /// Applies the session's settings in one round trip and within `silence`. libpq limits only the time to connect,
-    /// and would wait forever for a server that freezes after that.
+    /// and would wait forever for a server that freezes after the connection is made.
     ///
-    /// - Returns: the error; `nil`: it succeeded.
+    /// - Returns: the error; `nil`: the settings were applied.
     private func prepare(_ connection: LibPQConnection) -> PostgresError? {
         PQsetnonblocking(connection.pointer, 1)
         var settings = configuration.sessionSettings
@@ -120,7 +122,7 @@ struct Connector: Sendable {
 extension LibPQConnection {
     /// Sends all pending data and waits for the end of the one query.
     ///
-    /// - Returns: whether it succeeded within `limit`.
+    /// - Returns: whether the query succeeded within `limit`.
     fileprivate func isDone(within limit: Duration) -> Bool {
         let deadline = ContinuousClock.now + limit
         while true {

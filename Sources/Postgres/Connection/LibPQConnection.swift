@@ -57,7 +57,8 @@ final class LibPQConnection: @unchecked Sendable {
     }
 
     /// Whether the server last reported that it accepts no writes: it is a standby, or its transactions are read-only
-    /// by default. It reports this with the answer to a query; servers before PostgreSQL 14 never do.
+    /// by default. The server reports this state with the answer to a query; servers before PostgreSQL 14 never report
+    /// it.
     var isReadOnly: Bool { isOn("in_hot_standby") || isOn("default_transaction_read_only") }
 
     private func isOn(_ parameter: StaticString) -> Bool {
@@ -69,16 +70,16 @@ final class LibPQConnection: @unchecked Sendable {
         }
     }
 
-    /// Whether data has arrived that answers no query. On an idle connection it means that the server has closed it, so
-    /// the connection must not be used again.
+    /// Whether data has arrived that answers no query. Such data on an idle connection means that the server has closed
+    /// the connection, so the connection must not be used again.
     var hasUnexpectedInput: Bool {
         var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, 0) != 0
     }
 }
 
-/// Logs the server's notices, and collects those of a transaction until it has ended. libpq calls it on the task that
-/// uses the connection.
+/// Collects the notices that have the `sqlState` of `hearer`, until their transaction has ended. All other notices of
+/// the server are only logged. libpq calls `note` on the task that uses the connection.
 private final class NoticeBook {
     private let hearer: PostgresNotices?
     private let logger: Logger

@@ -18,7 +18,7 @@ struct Parameters {
         let count = bindings.count
         guard count > 0 else { return body(nil, nil, nil) }
         let total = bindings.reduce(0) { $0 + ($1.bytes?.count ?? 0) }
-        // One byte more, so that even an empty value has an address; without one it would be NULL.
+        // One byte more, so that even an empty value has an address. libpq reads a value without an address as NULL.
         return withUnsafeTemporaryAllocation(byteCount: total + 1, alignment: 1) { buffer in
             withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: count) { values in
                 withUnsafeTemporaryAllocation(of: Int32.self, capacity: count * 2) { numbers in

@@ -45,7 +45,7 @@ package final class PostgresConnection: PostgresQuerying {
     /// waking another thread. Its work between two queries must be short, because it delays the answers of others.
     package var taskExecutor: any TaskExecutor { SocketLoop.of(raw.socket) }
 
-    /// Runs one query within the time that is left of the task's `PostgresPatience`, or within `queryTimeout` if the
+    /// Runs one query within the time that is left of the task's `PostgresTimeLimit`, or within `queryTimeout` if the
     /// task has none.
     @discardableResult
     package func query(_ query: PostgresQuery) async throws -> PostgresRows {
@@ -76,10 +76,10 @@ package final class PostgresConnection: PostgresQuerying {
 
     // MARK: For the pool
 
-    /// Whether the next task may use it.
+    /// Whether the next task may use the connection.
     var isReusable: Bool { raw.isClean && !state.withLock { $0.isSpoiled || $0.isBusy } }
 
-    /// Records that it is lent to a task that has waited since `asked`.
+    /// Records that the connection is lent to a task that has waited since `asked`.
     func lend(since asked: ContinuousClock.Instant) { state.withLock { $0.askedAt = asked } }
 
     /// Makes the next query begin a transaction.
@@ -113,7 +113,7 @@ package final class PostgresConnection: PostgresQuerying {
             let all = begins ? ["begin"] + queries : queries
             let results: [PostgresRows]
             do throws(PostgresError) {
-                results = try await PostgresPatience.counting { () async throws(PostgresError) in
+                results = try await PostgresTimeLimit.counting { () async throws(PostgresError) in
                     try await connection.attempt(all, limits, isCancellable)
                 }
             } catch {
@@ -138,13 +138,13 @@ package final class PostgresConnection: PostgresQuerying {
             defer { state.askedAt = nil }
             return state.askedAt
         }
-        let patience = configuration.health.patience(PostgresPatience.current)
-        guard let patience else { return QueryExecution.Limits(end: now + (timeout ?? configuration.queryTimeout)) }
+        let timeLimit = configuration.health.timeLimit(PostgresTimeLimit.current)
+        guard let timeLimit else { return QueryExecution.Limits(end: now + (timeout ?? configuration.queryTimeout)) }
         // If the task waited long for the connection, it still gets one short attempt.
         return QueryExecution.Limits(
-            end: now + min(patience.rest, timeout ?? patience.rest), silence: patience.silence,
+            end: now + min(timeLimit.rest, timeout ?? timeLimit.rest), silence: timeLimit.silence,
             firstSilence: max(
-                (asked ?? now) + patience.silence, now + min(patience.silence, PostgresHealth.probe)))
+                (asked ?? now) + timeLimit.silence, now + min(timeLimit.silence, PostgresHealth.probe)))
     }
 
     private func finish(_ execution: QueryExecution) async {
@@ -367,7 +367,7 @@ package final class PostgresConnection: PostgresQuerying {
             return .success(PostgresRows(ResultHandle(result)))
         case PGRES_PIPELINE_ABORTED:
             PQclear(result)
-            return .failure(PostgresError(.server, "not carried out, for an earlier query of the pipeline failed"))
+            return .failure(PostgresError(.server, "not executed, because an earlier query of the pipeline failed"))
         case PGRES_FATAL_ERROR, PGRES_BAD_RESPONSE:
             defer { PQclear(result) }
             var error = PostgresError(result: result)

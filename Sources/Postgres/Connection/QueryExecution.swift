@@ -10,14 +10,15 @@ struct QueryExecution {
     let connection: LibPQConnection
     private let health: PostgresHealth
     private let limits: Limits
-    /// The value of `health.mark` when the deadline was set.
+    /// The value that `health.mark` had when `deadline` was set. The mark changes with every answer of the server to
+    /// any query.
     private var mark: Int64
     private var deadline: ContinuousClock.Instant
     private var isCancellable: Bool
     /// Why the server was asked to cancel.
     private(set) var interruption: PostgresError?
     private var cancellation: Cancellation?
-    /// The time at which waiting for the cancelled query's end is given up.
+    /// The time until which the end of a cancelled query is awaited.
     private var drainEnd = ContinuousClock.now
 
     /// The limits of waiting for an answer.
@@ -25,12 +26,12 @@ struct QueryExecution {
         var end: ContinuousClock.Instant
         /// The longest time without any answer of the server to any query; `nil`: no limit.
         var silence: Duration?
-        /// When the first such time ends; `nil`: only `end` limits the wait for the first answer.
+        /// When `silence` is checked for the first time; `nil`: only `end` limits the wait for the first answer.
         var firstSilence: ContinuousClock.Instant?
     }
 
-    /// How long a cancelled query may take to end before its connection is given up. A query with a limit of `silence`,
-    /// which a request has, gets only a short time.
+    /// How long a cancelled query may take to end before its connection is given up. The time is short for a query with
+    /// a limit of `silence`, such as a query of an HTTP request.
     private var drainBound: Duration { limits.silence == nil ? .seconds(5) : .milliseconds(500) }
     private static let cancelInterval = Duration.milliseconds(200)
 
@@ -65,9 +66,9 @@ struct QueryExecution {
         }
     }
 
-    /// Waits until the server has processed the cancellation, so that it cannot affect the next query.
+    /// Waits until the server has processed the cancellation, so that the cancellation cannot affect the next query.
     ///
-    /// - Returns: `false` if that took too long. Then the connection must not be used again.
+    /// - Returns: `false` if the wait took too long. Then the connection must not be used again.
     func finish() async -> Bool { await cancellation?.ended(within: drainBound) ?? true }
 
     func lost() -> PostgresError { PostgresError(.connectionLost, connection.errorMessage) }
@@ -95,8 +96,8 @@ struct QueryExecution {
         }
     }
 
-    /// Asks the server to cancel, and repeats it while the query continues, because a request that arrives before the
-    /// query has no effect.
+    /// Asks the server to cancel the query, and repeats the request while the query continues. A request has no effect
+    /// if it arrives before the query.
     private mutating func interrupt(_ reason: PostgresError) throws(PostgresError) {
         let now = ContinuousClock.now
         if let interruption {
@@ -115,7 +116,7 @@ struct QueryExecution {
 
 /// A cancellation request in progress.
 private final class Cancellation: Sendable {
-    /// Ends when the request has ended.
+    /// This stream ends when the request has ended.
     private let ending: AsyncStream<Void>
     private let task: Task<Void, Never>
 
@@ -126,7 +127,8 @@ private final class Cancellation: Sendable {
             await earlier?.task.value
             await withCheckedContinuation { continuation in
                 // PQcancel opens its own connection and blocks as long as the server is frozen. A serial queue gets its
-                // own thread. A concurrent queue has only as many threads as there are cores, and all would block.
+                // own thread. A concurrent queue has only as many threads as there are cores, and the cancellation
+                // requests would block all of these threads.
                 DispatchQueue(label: "grandstand.postgres.cancel", qos: .background).async {
                     handle.cancel()
                     continuation.resume()
@@ -136,9 +138,9 @@ private final class Cancellation: Sendable {
         }
     }
 
-    /// This also waits in a cancelled task.
+    /// Waits for the end of the cancellation request, even in a cancelled task.
     ///
-    /// - Returns: whether it ended within `limit`.
+    /// - Returns: whether the request ended within `limit`.
     func ended(within limit: Duration) async -> Bool {
         await Task { [ending] in
             await withTaskGroup(of: Bool.self) { group in

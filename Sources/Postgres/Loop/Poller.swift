@@ -38,7 +38,7 @@
             epoll_ctl(queue, EPOLL_CTL_DEL, socket, &event)
         }
 
-        /// Ends the wait. The counter is edge-triggered and never read, so each write is one event.
+        /// Ends the wait. The counter `alarm` is edge-triggered and never read, so each write is one event.
         func wake() { eventfd_write(alarm, 1) }
 
         /// Passes all pending events to `report`. If `blocking`, waits for the first one.

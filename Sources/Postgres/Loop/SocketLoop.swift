@@ -4,9 +4,9 @@ internal import Synchronization
 /// A thread that waits for the sockets of connections with epoll or kqueue. A socket is armed for one event at a time.
 /// There are two such threads, each with its own sockets: while one resumes callers, the other continues.
 ///
-/// The task that uses a connection arms its socket from its own thread, without waking the loop. The loop is also a
-/// task executor: a task that prefers it is resumed on the loop's thread, which saves waking another thread for each
-/// answer.
+/// The task that uses a connection arms the connection's socket from the task's own thread, without waking the loop.
+/// The loop is also a task executor: a task that prefers the loop is resumed on the loop's thread, which saves waking
+/// another thread for each answer.
 final class SocketLoop: TaskExecutor {
     struct Interest: OptionSet, Sendable {
         let rawValue: UInt8

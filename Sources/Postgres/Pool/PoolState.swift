@@ -3,7 +3,8 @@ struct PoolState {
     /// What a waiter gets: a connection, or the right to open one.
     enum Turn: Sendable {
         case connection(PostgresConnection)
-        /// - Parameter failure: why the waiter's own attempt to open a connection failed; `nil`: it made none.
+        /// - Parameter after: the error of the waiter's own attempt to open a connection; `nil`: the waiter made no
+        ///   attempt.
         case open(after: PostgresError? = nil)
     }
 
@@ -30,7 +31,7 @@ struct PoolState {
     var idleCount: Int { idle.count }
     /// The connections that are lent or being opened.
     private(set) var lent = 0
-    /// Of these, the attempts to open a connection that are in progress, even if no caller waits for them any longer.
+    /// How many of `lent` are attempts to open a connection, including those for which no caller waits any longer.
     private(set) var attempts = 0
     /// The callers that pause between two attempts.
     private var pausing = 0
@@ -70,7 +71,7 @@ struct PoolState {
     }
 
     /// Ends a pause.
-    mutating func goOn() { pausing -= 1 }
+    mutating func resume() { pausing -= 1 }
 
     /// A place outside the queue for a caller that may open a connection and begins an attempt; `nil` if the pool is
     /// closed.
@@ -82,8 +83,8 @@ struct PoolState {
 
     /// Ends the attempt of this place.
     ///
-    /// - Returns: whether its caller gets the result, and the waiter to resume with it now. If the caller has left, the
-    ///   connection, or the right to open one, goes to another caller.
+    /// - Returns: whether the caller of this place gets the result, and that caller's waiter if it is to be resumed
+    ///   with the result now. If the caller has left, the connection, or the right to open one, goes to another caller.
     mutating func end(_ id: Int, _ turn: Turn) -> (isTaken: Bool, waiter: Waiter?) {
         attempts -= 1
         switch places[id] {
@@ -181,7 +182,7 @@ struct PoolState {
         for place in places.values {
             switch place {
             case .waiting(let waiter): waiters.append(waiter)
-            // Its caller will not come to take the turn.
+            // The pool is closed, so the caller that this turn was for will not take it.
             case .served: lent -= 1
             case .announced, .left: break
             }

@@ -4,9 +4,9 @@ internal import FoundationEssentials
 /// transaction by transaction (PgBouncer's `pool_mode` of `transaction` and `statement`). Then prepared statements,
 /// LISTEN and settings of a session belong to another client.
 extension PostgresPool {
-    /// Checks with two separate connections. Only signs that are impossible in a separate session count: a setting that
-    /// disappeared or that another session has, or another session's prepared statement. So a normal database is never
-    /// taken for such a pooler.
+    /// Checks with two separate connections. The check counts only signs that are impossible in a separate session: a
+    /// setting that disappeared or that another session has, or another session's prepared statement. So a normal
+    /// database is never taken for such a pooler.
     ///
     /// - Throws: `PostgresError` if no connection can be opened.
     package func sharesSessions() async throws -> Bool {
@@ -32,7 +32,8 @@ extension PostgresPool {
         let second = try await probe()
         do {
             if try await Self.mark(of: second) == mark { return true }
-            // While `second` has the session that `first` had, `first` gets another one.
+            // During its transaction, `second` keeps one session. If `first` had this session before, `first` now gets
+            // another one.
             try await second.script("begin")
             if try await Self.mark(of: second) == mark { return true }
             let own = try await Self.mark(of: first)

@@ -68,14 +68,14 @@ private struct Listener: Sendable {
         let pointer = connection.raw.pointer
         while !Task.isCancelled, !pool.isClosed {
             guard connection.generation == pool.generation else {
-                throw PostgresError(.connectionLost, "the server takes no writes any more")
+                throw PostgresError(.connectionLost, "the server accepts no writes any more")
             }
             while let notification = PQnotifies(pointer) {
-                let heard = PostgresNotification.notification(
+                let received = PostgresNotification.notification(
                     channel: String(cString: notification.pointee.relname),
                     payload: String(cString: notification.pointee.extra))
                 PQfreemem(notification)
-                yield(heard)
+                yield(received)
             }
             let outcome = await SocketLoop.of(connection.raw.socket).wait(
                 for: .read, on: connection.raw.socket,
@@ -84,7 +84,8 @@ private struct Listener: Sendable {
             switch outcome {
             case .cancelled: return
             case .timedOut:
-                // This notices a closed pool, a server that disappeared, and a server that no longer accepts writes.
+                // The loop now checks whether the pool was closed. The query finds out whether the server has
+                // disappeared or no longer accepts writes.
                 try await connection.query("select 1", deadline: Self.patience)
                 if pool.configuration.mustWrite, connection.isReadOnly { pool.leave(connection.generation) }
             case .ready:

@@ -21,21 +21,22 @@ package final class PostgresPool: PostgresQuerying {
         try await withConnection { try await $0.query(query) }
     }
 
-    /// Lends a connection to `body`, which must not keep it. After `body` it goes back to the pool or is closed.
+    /// Lends a connection to `body`, which must not keep it. After `body`, the connection goes back to the pool or is
+    /// closed.
     ///
-    /// - Parameter patience: how long to wait for a database that accepts no connections, instead of `reachTimeout`.
+    /// - Parameter timeLimit: how long to wait for a database that accepts no connections, instead of `reachTimeout`.
     /// - Throws: the errors of `body`; `connectionFailed` or `poolExhausted` if there is no connection in time
     ///   (`reachTimeout`, `acquireTimeout`); `poolClosed`; `cancelled`.
     package func withConnection<Value: Sendable>(
-        within patience: Duration? = nil, isolation: isolated (any Actor)? = #isolation,
+        within timeLimit: Duration? = nil, isolation: isolated (any Actor)? = #isolation,
         _ body: (PostgresConnection) async throws -> Value
     ) async throws -> Value {
         let asked = ContinuousClock.now
         let mark = configuration.health.mark
         let connection: PostgresConnection
         do throws(PostgresError) {
-            connection = try await PostgresPatience.counting { () async throws(PostgresError) in
-                try await acquire(within: patience ?? configuration.reachTimeout, since: asked)
+            connection = try await PostgresTimeLimit.counting { () async throws(PostgresError) in
+                try await acquire(within: timeLimit ?? configuration.reachTimeout, since: asked)
             }
         } catch {
             if error.kind == .connectionFailed || error.kind == .poolExhausted {
@@ -63,13 +64,13 @@ package final class PostgresPool: PostgresQuerying {
         try await transaction(body, closing: { _ in [] }) { value, _ in value }
     }
 
-    /// Like `transaction` above, for a transaction whose last statements are known when `body` returns. They are sent
-    /// with COMMIT in one round trip.
+    /// Runs `body` in a transaction whose last statements are known when `body` returns. These statements are sent with
+    /// COMMIT in one round trip. If `body` throws, the transaction is rolled back.
     ///
     /// - Parameters:
-    ///   - closing: makes these statements from the result of `body`.
-    ///   - value: makes the transaction's result from the result of `body` and the results of these statements. It runs
-    ///     after the COMMIT, so the transaction stays committed even if this throws.
+    ///   - closing: makes the last statements from the result of `body`.
+    ///   - value: makes the transaction's result from the result of `body` and the results of the last statements.
+    ///     `value` runs after the COMMIT, so the transaction stays committed even if `value` throws.
     package func transaction<Work: Sendable, Value: Sendable>(
         isolation: isolated (any Actor)? = #isolation, _ body: (PostgresConnection) async throws -> Work,
         closing: (Work) -> [PostgresQuery], _ value: (Work, [PostgresRows]) throws -> Value
@@ -104,13 +105,13 @@ package final class PostgresPool: PostgresQuerying {
         }
         let deadline = ContinuousClock.now + .seconds(5)
         while state.withLock({ $0.lent > $0.attempts }), ContinuousClock.now < deadline {
-            // A separate task, because a sleep in a cancelled task returns at once.
+            // The sleep is in a separate task, because a sleep in a cancelled task returns at once.
             await Task { try? await Task.sleep(for: .milliseconds(5)) }.value
         }
     }
 
     /// The longest time that a caller waits.
-    package var patience: Duration { configuration.acquireTimeout }
+    package var timeLimit: Duration { configuration.acquireTimeout }
 
     /// The numbers of idle connections, and of those that are lent or being opened.
     package var connections: (idle: Int, busy: Int) { state.withLock { ($0.idleCount, $0.lent) } }
@@ -124,19 +125,19 @@ package final class PostgresPool: PostgresQuerying {
     func leave(_ generation: Int) {
         let idle = state.withLock { $0.leave(generation) }
         guard !idle.isEmpty else { return }
-        logger.warning("the database takes no writes any more; looking for one that does")
+        logger.warning("the database accepts no writes any more; looking for one that does")
     }
 
     // MARK: Lending
 
     private func acquire(
-        within patience: Duration, since asked: ContinuousClock.Instant
+        within timeLimit: Duration, since asked: ContinuousClock.Instant
     ) async throws(PostgresError) -> PostgresConnection {
-        let own = configuration.health.patience(PostgresPatience.current)
+        let own = configuration.health.timeLimit(PostgresTimeLimit.current)
         if own != nil, configuration.health.isAway, !configuration.health.mayProbe() { throw unreached }
         let longest = min(configuration.acquireTimeout, own?.rest ?? configuration.acquireTimeout)
         let deadline = asked + longest
-        let reached = asked + min(patience, longest, own?.silence ?? patience)
+        let reached = asked + min(timeLimit, longest, own?.silence ?? timeLimit)
         while true {
             let turn = state.withLock { $0.next(maximum: configuration.maximumConnections) }
             switch turn {
@@ -185,8 +186,9 @@ package final class PostgresPool: PostgresQuerying {
         return try result.get()
     }
 
-    /// How long a caller may try to open a connection if it gets the right to do so only when its time to reach the
-    /// database has passed. While the database is known to answer nobody, it is `PostgresHealth.probe`.
+    /// The time for the last attempt of a caller that waited for its turn to open a connection, and whose time to reach
+    /// the database has passed meanwhile. While the database is known to answer nobody, `PostgresHealth.probe` is used
+    /// in place of this.
     private static let lastTry = Duration.seconds(1)
 
     private static let cancelled = PostgresError(.cancelled, "the task was cancelled while it waited for a connection")
@@ -219,9 +221,9 @@ package final class PostgresPool: PostgresQuerying {
         }
     }
 
-    /// Makes one attempt. The caller leaves at the deadline, when it is cancelled or when the pool is closed. The
-    /// attempt itself cannot be stopped. It keeps its place until it ends, and its connection then goes to the next
-    /// caller.
+    /// Makes one attempt to open a connection. The caller leaves at the deadline, when it is cancelled or when the pool
+    /// is closed. The attempt itself cannot be stopped. If the caller has left, the attempt keeps its place until it
+    /// ends, and its connection goes to the next caller.
     ///
     /// - Throws: if the caller has left. Otherwise the caller gets a connection, or still has the right to open one.
     private func attempt(
@@ -257,7 +259,7 @@ package final class PostgresPool: PostgresQuerying {
     private func pause(for duration: Duration) async {
         guard let id = state.withLock({ $0.pause() }) else { return }
         _ = try? await wait(id, until: .now + duration, late: unreached)
-        state.withLock { $0.goOn() }
+        state.withLock { $0.resume() }
     }
 
     private func release(_ connection: PostgresConnection) {

@@ -21,7 +21,8 @@ extension UInt8: PostgresArrayElement {
 
 /// Elements of a Postgres array: scalars, or optionals of them if there may be NULLs.
 package protocol PostgresScalarElement: PostgresArrayElement, PostgresEncodable, PostgresDecodable {
-    /// A protocol requirement, so that it is compiled separately for each type, as in `PostgresDecodable`.
+    /// This function is a protocol requirement, so that its default implementation is compiled separately for each
+    /// type. That is faster: a generic function asks the runtime for the optional type each time.
     static func encodeOptionals(_ array: [Self?], into bytes: inout [UInt8])
 }
 

@@ -1,4 +1,4 @@
-/// A Swift value that can be a parameter of one Postgres type. `encode` appends its binary format.
+/// A Swift value that can be a parameter of one Postgres type. `encode` appends the value in binary format.
 package protocol PostgresEncodable: Sendable {
     static var postgresType: PostgresType { get }
     func encode(into bytes: inout [UInt8])
@@ -7,14 +7,14 @@ package protocol PostgresEncodable: Sendable {
 /// A Swift value that can be decoded from a column in binary format.
 ///
 /// Other modules use a type only through these requirements, whose default implementations are compiled separately for
-/// each type. A generic function that makes an optional asks the runtime for `Optional<Value>` each time, which took a
-/// tenth of the server's time in a burst.
+/// each type. A generic function that creates the `Optional<Value>` itself asks the runtime for this type at each call;
+/// that took a tenth of the server's time in a burst.
 package protocol PostgresDecodable: Sendable {
     /// - Parameter type: the column's type OID.
     /// - Throws: `PostgresError` of kind `decoding` if the type or the bytes do not fit.
     init(decoding bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError)
 
-    /// Decodes a column that may be NULL (`nil`). NULL is an error unless the type has a value for it.
+    /// Decodes a column; `bytes` is `nil` for NULL. NULL is an error unless the type has a value for it.
     static func value(column bytes: UnsafeRawBufferPointer?, type: UInt32) throws(PostgresError) -> Self
 
     /// Decodes a column, with `nil` for NULL.

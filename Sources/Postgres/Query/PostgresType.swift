@@ -13,6 +13,6 @@ package struct PostgresType: Sendable, Hashable {
     package static let float8 = PostgresType(oid: 701, arrayOID: 1022)
     package static let timestamptz = PostgresType(oid: 1184, arrayOID: 1185)
     package static let uuid = PostgresType(oid: 2950, arrayOID: 2951)
-    /// Only read, never sent.
+    /// Values of this type are only read, never sent.
     static let jsonb: UInt32 = 3802
 }

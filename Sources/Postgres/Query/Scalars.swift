@@ -117,7 +117,7 @@ extension Date: PostgresEncodable, PostgresDecodable {
 
     package func encode(into bytes: inout [UInt8]) {
         let microseconds = ((timeIntervalSince1970 - Self.epoch) * 1_000_000).rounded()
-        // A date outside Postgres' range becomes infinite.
+        // A date whose microseconds do not fit into 64 bits becomes infinite.
         let value = Int64(exactly: microseconds) ?? (microseconds < 0 ? .min : .max)
         value.append(to: &bytes)
     }

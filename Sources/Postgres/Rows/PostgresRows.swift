@@ -25,8 +25,8 @@ package struct PostgresRow: Sendable {
 
     /// The value of a column by its name.
     ///
-    /// - Throws: `PostgresError` of kind `decoding`: there is no such column, it is NULL and the type has no value for
-    ///   that, or it has another type.
+    /// - Throws: `PostgresError` of kind `decoding`: there is no such column, the column is NULL and the type has no
+    ///   value for NULL, or the column has another type.
     package func decode<Value: PostgresDecodable>(
         _ type: Value.Type = Value.self, _ column: String
     ) throws -> Value {

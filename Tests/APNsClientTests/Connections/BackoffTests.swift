@@ -5,7 +5,7 @@ internal import Testing
 struct BackoffTests {
     @Test func `each pause is twice as long as the one before, up to the longest`() {
         var backoff = Backoff()
-        // A random generator never returns 1. With jitter 1, each pause has its full length.
+        // With jitter 1, each pause has its full length. In production the jitter is a random number below 1.
         let pauses = (0..<12).map { _ in backoff.failed(jitter: 1) }
         #expect(pauses.prefix(4) == [.milliseconds(100), .milliseconds(200), .milliseconds(400), .milliseconds(800)])
         #expect(pauses.last == .seconds(15))

@@ -28,7 +28,8 @@ struct PoolTests {
 
     @Test func `a rolling GOAWAY under load neither loses nor doubles a message`() async throws {
         let (seen, answers) = (Tally(), Tally())
-        // Each connection closes after 230 requests, and does not process those that were already under way.
+        // Each connection accepts 230 requests. When the next one arrives, the server sends GOAWAY, and does not
+        // process the requests after the 230th.
         let perConnection = Tally()
         try await FaultServer.with(answering: { request, stream in
             if let last = stream.connection.withUserInfo({ $0 as? Int }), stream.id > last {
@@ -80,14 +81,15 @@ struct PoolTests {
             stream.accept()
         }) { stage in
             #expect(await FaultServer.send(0, by: stage.client).receipt != nil)
-            // Two requests at once, both held: the second one opens another connection.
+            // Two requests are in flight at the same time, and both are held. The second request opens another
+            // connection.
             async let first = FaultServer.send(1, by: stage.client)
             await gate.arrivals(1)
             async let second = FaultServer.send(2, by: stage.client)
             await stage.server.openings(2)
             await gate.arrivals(1)
-            // Sends more requests until the second connection has answered one. The client prefers it, because it has
-            // fewer requests in flight.
+            // Sends more requests until the second connection has answered one. The client prefers the second
+            // connection, because this connection has fewer requests in flight.
             var number = 100
             while serving.withLock({ $0.count }) < 2 {
                 #expect(await FaultServer.send(number, by: stage.client).receipt != nil)
@@ -136,7 +138,8 @@ struct PoolTests {
             }
         ) { stage in
             #expect(await FaultServer.send(0, by: stage.client).receipt != nil)
-            async let held = stage.client.send(Door.message(to: "channel-held"), to: Door.address)
+            async let held = stage.client.send(
+                ClientAndSimulator.message(to: "channel-held"), to: ClientAndSimulator.address)
             await gate.arrivals(1)
             for connection in stage.server.connections { connection.close() }
             #expect(await held.isUnanswered)
@@ -154,7 +157,9 @@ struct PoolTests {
             }
         ) { stage in
             #expect(await FaultServer.send(0, by: stage.client).receipt != nil)
-            #expect(await stage.client.send(Door.message(to: "channel-held"), to: Door.address).isUnanswered)
+            #expect(
+                await stage.client.send(ClientAndSimulator.message(to: "channel-held"), to: ClientAndSimulator.address)
+                    .isUnanswered)
             #expect(await FaultServer.send(1, by: stage.client).receipt != nil)
             #expect(stage.server.connections.count == stage.server.connectionsEver)
         }
@@ -203,15 +208,15 @@ struct PoolTests {
                 $0.maximumConnections = 3
             },
             answering: { _, stream in
-                // The first request of each connection is answered, so that the client knows that APNs accepted its
-                // token on this connection. The other requests are held.
+                // The first request of each connection is answered, so that the client knows that APNs accepted the
+                // client's token on this connection. The other requests are held.
                 if proofs.add("\(stream.connection.id)") == 1 || !gate.keep(stream) { stream.accept() }
             }
         ) { stage in
             let answers = Tally()
             async let first: Void = Self.flood(300, width: 300, by: stage.client, into: answers)
             await gate.arrivals(299)
-            // One more request, when the only connection is known to be full.
+            // One more request is sent when the only connection is known to be full.
             async let second: Void = Self.flood(1, width: 1, by: stage.client, into: answers)
             await stage.server.openings(2)
             async let third: Void = Self.flood(300, width: 300, by: stage.client, into: answers)

@@ -13,13 +13,14 @@ internal import Testing
 struct MetricsTests {
     @Test func `answers are counted by call, status and reason`() async throws {
         let metrics = TestMetrics()
-        try await Door.with(settings: { $0.metrics = metrics }) { door in
-            let channelID = try await door.makeChannel()
-            _ = try await door.client.send(Door.message(to: channelID), to: Door.address).value()
-            door.simulator.answerNext(with: .refusal(.tooManyRequests))
-            _ = await door.client.send(Door.message(to: channelID), to: Door.address)
-            door.simulator.answerNext(with: .refusal(.init(rawValue: "BrandNew"), status: 418))
-            _ = await door.client.send(Door.message(to: channelID), to: Door.address)
+        try await ClientAndSimulator.with(settings: { $0.metrics = metrics }) { pair in
+            let channelID = try await pair.makeChannel()
+            _ = try await pair.client.send(ClientAndSimulator.message(to: channelID), to: ClientAndSimulator.address)
+                .value()
+            pair.simulator.answerNext(with: .refusal(.tooManyRequests))
+            _ = await pair.client.send(ClientAndSimulator.message(to: channelID), to: ClientAndSimulator.address)
+            pair.simulator.answerNext(with: .refusal(.init(rawValue: "BrandNew"), status: 418))
+            _ = await pair.client.send(ClientAndSimulator.message(to: channelID), to: ClientAndSimulator.address)
             for (call, status, reason) in [
                 ("manage", "201", "none"), ("broadcast", "200", "none"), ("broadcast", "429", "TooManyRequests"),
                 ("broadcast", "418", "other"),
@@ -34,9 +35,9 @@ struct MetricsTests {
 
     @Test func `waits, round trips, connections and token ages are recorded`() async throws {
         let metrics = TestMetrics()
-        try await Door.with(settings: { $0.metrics = metrics }) { door in
-            _ = try await door.makeChannel()
-            door.client.recordGauges()
+        try await ClientAndSimulator.with(settings: { $0.metrics = metrics }) { pair in
+            _ = try await pair.makeChannel()
+            pair.client.recordGauges()
             let labels = [
                 ("host", "127.0.0.1"), ("team", "SIMULATOR1"), ("key", "SIMULATOR1"), ("traffic", "channels"),
             ]

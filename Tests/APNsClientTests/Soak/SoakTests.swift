@@ -50,7 +50,7 @@ struct SoakTests {
     @Test func `under random faults every message gets one result, and nothing is left in memory`() async throws {
         print("soak: \(Self.seconds) s, GRANDSTAND_SOAK_SEED=\(Self.seed)")
         let gauges = Gauges()
-        try await Door.with(
+        try await ClientAndSimulator.with(
             settings: {
                 $0.metrics = gauges
                 $0.requestTimeout = .seconds(1)
@@ -58,9 +58,9 @@ struct SoakTests {
                 $0.pingTimeout = .milliseconds(400)
             },
             options: { $0.journalCapacity = 3 * Self.perRound }
-        ) { door in
-            let channelID = try await door.makeChannel()
-            try door.simulator.addFaults(Self.script)
+        ) { pair in
+            let channelID = try await pair.makeChannel()
+            try pair.simulator.addFaults(Self.script)
             let ends = Tally()
             let clock = ContinuousClock()
             let deadline = clock.now + .seconds(Self.seconds)
@@ -70,16 +70,16 @@ struct SoakTests {
             var batch = 0
             while clock.now < deadline {
                 let unanswered = ends["unanswered"]
-                await Self.round(batch, by: door.client, to: channelID, into: ends)
+                await Self.round(batch, by: pair.client, to: channelID, into: ends)
                 // Only messages that were unanswered may have been sent twice.
-                #expect(Self.doubled(door) <= ends["unanswered"] - unanswered, "batch \(batch)")
-                door.simulator.clearJournal()
+                #expect(Self.doubled(pair) <= ends["unanswered"] - unanswered, "batch \(batch)")
+                pair.simulator.clearJournal()
                 batch += 1
                 if batch == 3 { warm = Self.residentMegabytes }
             }
             let sent = batch * Self.perRound
             #expect(ends["accepted"] + ends["rejected"] + ends["expired"] == sent, "\(ends.all)")
-            door.client.recordGauges()
+            pair.client.recordGauges()
             let streams = gauges.kept.meters.filter { $0.label == "grandstand_apns_streams_in_use" }.compactMap(
                 \.values.last)
             #expect(streams == [0])
@@ -99,7 +99,8 @@ struct SoakTests {
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<perRound {
                 if number >= 150 { await group.next() }
-                // One in ten expires after half a second, so that some faults last longer than a message.
+                // One in ten messages expires after half a second, so that some faults last longer than the message is
+                // valid.
                 let life = number.isMultiple(of: 10) ? 0.5 : 3_600
                 group.addTask { await deliver(by: client, to: channelID, life: life, into: ends) }
             }
@@ -108,12 +109,12 @@ struct SoakTests {
 
     /// Judges each answer as the dispatcher does, but repeats without a pause.
     private static func deliver(by client: APNsClient, to channelID: String, life: Double, into ends: Tally) async {
-        let message = Door.message(to: channelID)
+        let message = ClientAndSimulator.message(to: channelID)
         let expiresAt = Date() + life
         var attempts = 0
         while true {
             attempts += 1
-            let answer = await client.send(message, to: Door.address)
+            let answer = await client.send(message, to: ClientAndSimulator.address)
             switch answer {
             case .accepted: break
             case .refused: ends.add("refused")
@@ -136,8 +137,8 @@ struct SoakTests {
     }
 
     /// The messages that were processed more than once since the journal was cleared.
-    private static func doubled(_ door: Door) -> Int {
-        let processed = door.simulator.journal().filter { $0.operation == .broadcast && $0.status == 200 }
+    private static func doubled(_ pair: ClientAndSimulator) -> Int {
+        let processed = pair.simulator.journal().filter { $0.operation == .broadcast && $0.status == 200 }
         return Dictionary(grouping: processed) { $0.request[header: "apns-request-id"] }.values.count { $0.count > 1 }
     }
 
@@ -147,7 +148,8 @@ struct SoakTests {
     }
 }
 
-/// Stores meters and ignores other metrics, of which there are millions.
+/// Stores the values of meters. Ignores counters, recorders and timers, because a run records millions of values in
+/// them.
 private final class Gauges: MetricsFactory {
     let kept = TestMetrics()
 

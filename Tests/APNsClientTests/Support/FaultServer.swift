@@ -27,13 +27,14 @@ final class FaultServer: HTTP2ServerHandler {
 
     func closed(_ connection: HTTP2ServerConnection) { live.withLock { $0[connection.id] = nil } }
 
-    /// The present connections.
+    /// The open connections.
     var connections: [HTTP2ServerConnection] { live.withLock { Array($0.values) } }
 
     /// The number of connections opened so far.
     var connectionsEver: Int { all.withLock { $0.count } }
 
-    /// Waits until `count` connections have been opened since the last call.
+    /// Waits until `count` connections have been opened. A connection does not count if an earlier call of this
+    /// function has waited for it.
     func openings(_ count: Int) async {
         var seen = 0
         for await _ in openings {
@@ -50,7 +51,7 @@ final class FaultServer: HTTP2ServerHandler {
         let folder: String
     }
 
-    /// Runs `body` with a server that answers as the test says, and its only client.
+    /// Runs `body` with a server that answers as the test says, and with the server's only client.
     ///
     /// - Parameter streams: SETTINGS_MAX_CONCURRENT_STREAMS of a new connection.
     static func with(
@@ -83,7 +84,7 @@ final class FaultServer: HTTP2ServerHandler {
             privateKey: .file(folder + "/server.key"))
         configuration.initialMaximumConcurrentStreams = streams
         configuration.drainTimeout = .milliseconds(50)
-        return try await HTTP2Server.start(configuration, handler: handler, logger: Door.logger)
+        return try await HTTP2Server.start(configuration, handler: handler, logger: ClientAndSimulator.logger)
     }
 
     /// A handler for `start`.
@@ -91,7 +92,7 @@ final class FaultServer: HTTP2ServerHandler {
 
     /// Writes certificates and a provider key into the folder. A simulator creates them.
     static func makeFiles(in folder: String) async throws {
-        let simulator = Simulator(options: SimulatorOptions(directory: folder), logger: Door.logger)
+        let simulator = Simulator(options: SimulatorOptions(directory: folder), logger: ClientAndSimulator.logger)
         try await simulator.start()
         await simulator.stop()
     }
@@ -105,13 +106,13 @@ final class FaultServer: HTTP2ServerHandler {
         settings.trustRoots = .file(folder + "/ca.pem")
         settings.requestTimeout = .seconds(20)
         change(&settings)
-        return APNsClient(settings: settings, keys: KeyRing(directory: folder), now: { Date() }, logger: Door.logger)
+        return APNsClient(
+            settings: settings, keys: KeyRing(directory: folder), now: { Date() }, logger: ClientAndSimulator.logger)
     }
 
-    /// Sends a broadcast to the channel `channel-` and the number, so that the server can count the broadcasts by
-    /// channel.
+    /// Sends a broadcast to the channel `channel-<number>`, so that the server can count the broadcasts by channel.
     static func send(_ number: Int, by client: APNsClient) async -> APNsAnswer<Void> {
-        await client.send(Door.message(to: "channel-\(number)"), to: Door.address)
+        await client.send(ClientAndSimulator.message(to: "channel-\(number)"), to: ClientAndSimulator.address)
     }
 }
 

@@ -11,7 +11,8 @@ final class StreamGate: Sendable {
     private let state = Mutex(State())
     private let (kept, keeping) = AsyncStream<Void>.makeStream()
 
-    /// Returns `false` after the release. Then the caller answers the stream itself.
+    /// Withholds the answer of the stream and returns `true`. After the release it does nothing and returns `false`, so
+    /// the caller must answer the stream.
     func keep(_ stream: HTTP2ServerStream) -> Bool {
         let isKept = state.withLock { state in
             if !state.isReleased { state.streams.append(stream) }

@@ -18,7 +18,8 @@ struct ProviderTokenTests {
     ) -> ProviderTokens {
         ProviderTokens(
             keys: KeyRing(directory: folder.path), store: store,
-            metrics: CallMetrics(factory: NOOPMetricsHandler.instance), logger: Door.logger, now: { clock.now })
+            metrics: CallMetrics(factory: NOOPMetricsHandler.instance), logger: ClientAndSimulator.logger,
+            now: { clock.now })
     }
 
     @Test func `header, claims and signature have the form that Apple requires`() async throws {
@@ -91,7 +92,7 @@ struct ProviderTokenTests {
         #expect(try await tokens.replaceExpired(first, of: Self.credentials))
         let second = try await tokens.token(for: Self.credentials)
         #expect(second.issuedAt == Int(Self.start) + 1_200)
-        // Another caller that was refused with the first token gets the second.
+        // Another caller that was refused with the first token gets the second token.
         #expect(try await tokens.replaceExpired(first, of: Self.credentials))
         #expect(try await tokens.token(for: Self.credentials) == second)
         #expect(try await !tokens.replaceExpired(second, of: Self.credentials))

@@ -30,36 +30,36 @@ struct RefusedKeyTests {
 
     /// A simulator, a client with a wrong key, and a function that replaces the client's key.
     private struct Scene {
-        let door: Door
+        let pair: ClientAndSimulator
         let folder: KeyFolder
         let client: APNsClient
         let clock: HeldClock
         let store: Store
 
         func send() async -> APNsAnswer<Void> {
-            await client.send(Door.message(to: "dGVzdA=="), to: Door.address)
+            await client.send(ClientAndSimulator.message(to: "dGVzdA=="), to: ClientAndSimulator.address)
         }
 
         /// The number of broadcasts that the simulator received.
-        var asked: Int { door.simulator.journal().count { $0.request.path.hasPrefix("/4/") } }
+        var asked: Int { pair.simulator.journal().count { $0.request.path.hasPrefix("/4/") } }
 
         /// Replaces the wrong key by the simulator's key.
         func putRightKey() throws {
             try folder.write(
-                try String(contentsOfFile: door.addresses.keyFile, encoding: .utf8), keyID: SimulatorIdentity.keyID,
+                try String(contentsOfFile: pair.addresses.keyFile, encoding: .utf8), keyID: SimulatorIdentity.keyID,
                 modifiedAt: 2_000_000)
         }
     }
 
     private static func play(_ body: (Scene) async throws -> Void) async throws {
-        try await Door.with { door in
+        try await ClientAndSimulator.with { pair in
             let folder = try KeyFolder()
             try folder.writeKey(keyID: SimulatorIdentity.keyID)
             let (clock, store) = (HeldClock(Date().timeIntervalSince1970), Store())
-            let client = try Door.client(
-                door.addresses, keys: folder.path, settings: { $0.refusalStore = store }, now: { clock.now })
+            let client = try ClientAndSimulator.client(
+                pair.addresses, keys: folder.path, settings: { $0.refusalStore = store }, now: { clock.now })
             do {
-                try await body(Scene(door: door, folder: folder, client: client, clock: clock, store: store))
+                try await body(Scene(pair: pair, folder: folder, client: client, clock: clock, store: store))
             } catch {
                 await client.close()
                 throw error
@@ -78,13 +78,13 @@ struct RefusedKeyTests {
                 let refusal = try #require(await scene.send().refusal)
                 #expect(refusal.isHeldBack && refusal.retryAfter == 3)
             }
-            let list = try #require(await scene.client.listChannels(at: Door.address).refusal)
+            let list = try #require(await scene.client.listChannels(at: ClientAndSimulator.address).refusal)
             #expect(list.isHeldBack && list.reason == .invalidProviderToken)
             let token = try #require(DeviceToken(bytes: [1, 2, 3, 4]))
             let push = DevicePush(
                 token: token, body: [], priority: .immediate, expiration: 0, requestID: UUID())
-            #expect(await scene.client.push(push, to: Door.address).refusal?.isHeldBack == true)
-            #expect(scene.door.simulator.journal().count == 2)
+            #expect(await scene.client.push(push, to: ClientAndSimulator.address).refusal?.isHeldBack == true)
+            #expect(scene.pair.simulator.journal().count == 2)
 
             for probe in 1...3 {
                 scene.clock.advance(by: 3)
@@ -94,7 +94,7 @@ struct RefusedKeyTests {
                 #expect(scene.asked == 2 + probe)
             }
             // A refusal in one environment does not hold back requests to the other environment.
-            var production = Door.address
+            var production = ClientAndSimulator.address
             production.environment = .production
             #expect(await scene.client.listChannels(at: production).refusal?.isHeldBack == false)
         }
@@ -103,63 +103,64 @@ struct RefusedKeyTests {
     @Test func `the refusal is reported with its time, and ends when the file has another key`() async throws {
         try await Self.play { scene in
             let began = scene.clock.now
-            #expect(await scene.client.keyFile(of: Door.use) == .ok)
+            #expect(await scene.client.keyFile(of: ClientAndSimulator.use) == .ok)
             for _ in 0..<3 { _ = await scene.send() }
             let refusal = KeyRefusal(reason: .invalidProviderToken, since: began)
-            #expect(await scene.client.keyFile(of: Door.use) == .refused(refusal))
-            #expect(scene.client.reachability(of: .development) == .refused(Door.use.credentials, refusal))
+            #expect(await scene.client.keyFile(of: ClientAndSimulator.use) == .refused(refusal))
+            #expect(
+                scene.client.reachability(of: .development) == .refused(ClientAndSimulator.use.credentials, refusal))
             #expect(scene.client.reachability(of: .production) == .unknown)
 
             try scene.putRightKey()
-            #expect(await scene.client.keyFile(of: Door.use) == .ok)
+            #expect(await scene.client.keyFile(of: ClientAndSimulator.use) == .ok)
             #expect(scene.client.reachability(of: .development) == .reachable)
             // The key of the present token is compared with the file every two seconds.
             scene.clock.advance(by: 2)
-            #expect(await scene.client.listChannels(at: Door.address).receipt != nil)
+            #expect(await scene.client.listChannels(at: ClientAndSimulator.address).receipt != nil)
         }
     }
 
     @Test func `if APNs accepts the same key again, the refusal ends`() async throws {
         let clock = HeldClock(Date().timeIntervalSince1970)
-        try await Door.with(now: { clock.now }) { door in
-            door.simulator.answerNext(3, with: .refusal(.invalidProviderToken))
-            for _ in 0..<2 { _ = await door.client.listChannels(at: Door.address) }
+        try await ClientAndSimulator.with(now: { clock.now }) { pair in
+            pair.simulator.answerNext(3, with: .refusal(.invalidProviderToken))
+            for _ in 0..<2 { _ = await pair.client.listChannels(at: ClientAndSimulator.address) }
             clock.advance(by: 3)
-            #expect(await door.client.listChannels(at: Door.address).refusal?.isHeldBack == false)
-            #expect(await door.client.listChannels(at: Door.address).refusal?.isHeldBack == true)
+            #expect(await pair.client.listChannels(at: ClientAndSimulator.address).refusal?.isHeldBack == false)
+            #expect(await pair.client.listChannels(at: ClientAndSimulator.address).refusal?.isHeldBack == true)
             clock.advance(by: 3)
-            #expect(await door.client.listChannels(at: Door.address).receipt != nil)
-            #expect(await door.client.keyFile(of: Door.use) == .ok)
-            #expect(await door.client.listChannels(at: Door.address).receipt != nil)
+            #expect(await pair.client.listChannels(at: ClientAndSimulator.address).receipt != nil)
+            #expect(await pair.client.keyFile(of: ClientAndSimulator.use) == .ok)
+            #expect(await pair.client.listChannels(at: ClientAndSimulator.address).receipt != nil)
         }
     }
 
     @Test func `a refusal that does not concern the key holds no request back`() async throws {
-        try await Door.with { door in
-            door.simulator.answerNext(20, with: .refusal(.topicMismatch))
+        try await ClientAndSimulator.with { pair in
+            pair.simulator.answerNext(20, with: .refusal(.topicMismatch))
             for _ in 0..<20 {
-                #expect(await door.client.listChannels(at: Door.address).refusal?.isHeldBack == false)
+                #expect(await pair.client.listChannels(at: ClientAndSimulator.address).refusal?.isHeldBack == false)
             }
-            #expect(await door.client.listChannels(at: Door.address).receipt != nil)
+            #expect(await pair.client.listChannels(at: ClientAndSimulator.address).receipt != nil)
         }
     }
 
     @Test func `other replicas report the refusal, but do not hold requests back`() async throws {
         try await Self.play { scene in
             // This replica's folder has the simulator's key.
-            let replica = try Door.client(
-                scene.door.addresses,
-                keys: URL(filePath: scene.door.addresses.keyFile).deletingLastPathComponent().path,
+            let replica = try ClientAndSimulator.client(
+                scene.pair.addresses,
+                keys: URL(filePath: scene.pair.addresses.keyFile).deletingLastPathComponent().path,
                 settings: { $0.refusalStore = scene.store }, now: { scene.clock.now })
             for _ in 0..<2 { _ = await scene.send() }
             await scene.store.waitForNote(isRefused: true)
             let refusal = KeyRefusal(reason: .invalidProviderToken, since: scene.clock.now)
-            #expect(await replica.keyFile(of: Door.use) == .refused(refusal))
+            #expect(await replica.keyFile(of: ClientAndSimulator.use) == .refused(refusal))
             // The first accepted request of this replica removes the refusal that the other replica stored.
-            #expect(await replica.listChannels(at: Door.address).receipt != nil)
+            #expect(await replica.listChannels(at: ClientAndSimulator.address).receipt != nil)
             await scene.store.waitForNote(isRefused: false)
             scene.clock.advance(by: 1)
-            #expect(await replica.keyFile(of: Door.use) == .ok)
+            #expect(await replica.keyFile(of: ClientAndSimulator.use) == .ok)
             await replica.close()
         }
     }

@@ -41,7 +41,8 @@ struct SharedTokenTests {
     private static func replica(_ folder: KeyFolder, _ clock: HeldClock, _ store: Store) -> ProviderTokens {
         ProviderTokens(
             keys: KeyRing(directory: folder.path), store: store,
-            metrics: CallMetrics(factory: NOOPMetricsHandler.instance), logger: Door.logger, now: { clock.now })
+            metrics: CallMetrics(factory: NOOPMetricsHandler.instance), logger: ClientAndSimulator.logger,
+            now: { clock.now })
     }
 
     @Test func `all replicas send the token that one of them signed, also after a renewal`() async throws {

@@ -12,7 +12,7 @@ struct BucketTests {
         try bench.add(Bucket(name: "b", by: .app, rate: 2, burst: 3))
         #expect(try bench.statuses(5, at: 0) == [200, 200, 200, 429, 429])
         #expect(try bench.statuses(2, at: 0.5) == [200, 429])
-        // After ten seconds without a request the bucket is full, and holds no more than its burst.
+        // After ten seconds without a request, the bucket is full, and holds no more than its burst.
         #expect(try bench.statuses(5, at: 10.5) == [200, 200, 200, 429, 429])
         #expect(try bench.counts("b", at: 10.5) == .init(taken: 7, refused: 5, allowed: 24))
     }
@@ -23,9 +23,9 @@ struct BucketTests {
         var random = SeededRandom(seed: seed)
         var bucket = Bucket(by: .connection, rate: 4, burst: 8)
         let key = Bucket.Key(connection: 1)
-        // The same rule as a queue: each accepted request gets a time in the queue, a quarter of a second after the one
-        // before. A request that comes more than seven such steps before its time is refused. All times are binary
-        // fractions, so nothing is rounded.
+        // The simulated queue has the same rule as the bucket. Each accepted request gets a time slot: a quarter of a
+        // second after the previous slot, but not before the request. A request whose slot would be more than seven
+        // quarters of a second away is refused. All times are binary fractions, so nothing is rounded.
         var turn = 0.0
         var time = 0.0
         var taken = 0
@@ -113,8 +113,8 @@ struct BucketTests {
         try bench.addChannels()
         try bench.add(Bucket(name: "b", by: .app, rate: 8, burst: 4))
         #expect(try bench.statuses(5, at: 0) == [200, 200, 200, 200, 429])
-        // In a quarter of a second at rate 8 the bucket gained two tokens, and in three quarters of a second at rate 0
-        // it gained none.
+        // In a quarter of a second at rate 8, the bucket gained two tokens. In three quarters of a second at rate 0, it
+        // gained none.
         _ = bench.state.buckets.change("b", now: Bench.now + 0.25) { $0.rate = 0 }
         #expect(try bench.statuses(3, at: 1) == [200, 200, 429])
         _ = bench.state.buckets.change("b", now: Bench.now + 1) {

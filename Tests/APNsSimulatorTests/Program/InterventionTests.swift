@@ -4,7 +4,7 @@ internal import Foundation
 internal import HTTP2
 internal import Testing
 
-/// Journal and interventions over the wire.
+/// The journal, and the interventions of a test over the wire: answers that are withheld, dropped or replaced.
 @Suite(.timeLimit(.minutes(1)))
 struct InterventionTests {
     @Test func `the journal has every request with its result`() async throws {
@@ -101,7 +101,7 @@ struct InterventionTests {
         }
     }
 
-    @Test func `an answer in place of APNs' own to a device push has apns-id, and the journal has the request`()
+    @Test func `an injected answer to a device push has apns-id, and the journal has the request`()
         async throws
     {
         let folder = try TemporaryFolder()

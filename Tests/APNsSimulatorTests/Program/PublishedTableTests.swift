@@ -61,7 +61,7 @@ struct PublishedTableTests {
     }
 }
 
-/// docs/internals/conformance.json.
+/// The content of docs/internals/conformance.json.
 private struct Table: Decodable {
     struct Case: Decodable {
         let operation: String

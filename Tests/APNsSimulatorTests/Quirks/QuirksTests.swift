@@ -35,7 +35,7 @@ struct QuirksTests {
         #expect(throws: SimulatorError.self) { try quirks.set([text]) }
     }
 
-    /// A quirk that is set, a request, and its status before and after.
+    /// A quirk, a request, and the status of the answer without the quirk (`before`) and with it (`after`).
     struct Case: Sendable, CustomTestStringConvertible {
         var quirk: String
         var before: Int
@@ -114,7 +114,7 @@ struct QuirksTests {
     }
 }
 
-/// docs/simulator.md.
+/// The text of docs/simulator.md.
 enum Manual {
     static let text = try? String(
         contentsOf: URL(filePath: #filePath).appending(path: "../../../../docs/simulator.md").standardized,

@@ -107,7 +107,7 @@ struct ConnectionTests {
 }
 
 extension Bench {
-    /// From here on requests use a new connection.
+    /// From here on, requests use a new connection.
     mutating func open() {
         connection += 1
         state.opened(connection: connection)

@@ -5,7 +5,8 @@ internal import Testing
 @testable internal import APNsSimulator
 
 /// Mutated requests: every answer is one that APNs can give, and the next valid request is accepted. The requests are
-/// the same each time. GRANDSTAND_FUZZ_SEED chooses others, GRANDSTAND_FUZZ_COUNT their number.
+/// the same each time. GRANDSTAND_FUZZ_SEED chooses other requests, and GRANDSTAND_FUZZ_COUNT sets the number of
+/// requests.
 @Suite(.timeLimit(.minutes(5)))
 struct FuzzTests {
     private static let environment = ProcessInfo.processInfo.environment

@@ -10,7 +10,7 @@ internal import Testing
 struct ControlStage: Sendable {
     struct Answer {
         var status: Int
-        /// Empty if the body is not an object.
+        /// The members of the body; empty if the body is not a JSON object.
         var json: [String: Any]
     }
 
@@ -39,7 +39,7 @@ struct ControlStage: Sendable {
         (try await call("GET", path).json["entries"] as? [[String: Any]] ?? []).compactMap { $0["number"] as? Int }
     }
 
-    /// The content states on a lock screen, if they contain only numbers.
+    /// The content states on the device's lock screen. A content state with a value that is not an integer is left out.
     func shown(_ device: String) async throws -> [[String: Int]] {
         let screen = try await call("GET", "/devices/\(device)").json["lockScreen"] as? [[String: Any]]
         return (screen ?? []).compactMap { $0["contentState"] as? [String: Int] }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import GrandstandTestKit
 
-/// Runs shell scripts, for the commands on the pages.
+/// Runs shell scripts: the commands that the documentation shows.
 enum Shell {
     private static let path = URL(filePath: "/bin/sh")
 

@@ -5,7 +5,8 @@ internal import Testing
 @testable internal import APNsSimulator
 
 struct TokenJudgeTests {
-    /// A header and claims. `{kid}`, `{iss}` and `{iat}` are replaced by values.
+    /// The header and claims of a token. `{kid}`, `{iss}` and `{iat}` are replaced by the provider's key ID, its team
+    /// ID and the bench's time.
     struct Content: Sendable, CustomTestStringConvertible {
         var name: String
         var header = #"{"alg":"ES256","kid":"{kid}"}"#

@@ -9,7 +9,7 @@ struct Fan: Sendable {
     /// The simulator's name of the phone.
     let phone: String
     let environment: APNsEnvironment
-    /// The push-to-start token it has; `nil`: its system has none.
+    /// The push-to-start token of the phone; `nil`: the phone's system has none.
     let token: String?
     /// The version that the app reports. The simulator knows only its major version.
     let systemVersion: String
@@ -22,7 +22,7 @@ struct Fan: Sendable {
     var liveActivitiesEnabled = true
     var frequentPushesEnabled = true
     var topics = ["team:rapid"]
-    /// By type of attributes.
+    /// The push-to-start tokens by attributes type.
     var startTokens: [String: String]
 
     static let attributesType = "MatchAttributes"
@@ -68,7 +68,7 @@ struct Fan: Sendable {
             """
     }
 
-    /// Calls about this installation, with its secret unless another one is given.
+    /// Makes a call about this installation. The call has the installation's secret, unless another secret is given.
     func call(
         _ app: HTTPCaller, _ method: String, _ rest: String = "", _ body: String? = nil, secret: String? = nil
     ) async throws -> HTTPCaller.Answer {
@@ -82,10 +82,10 @@ struct Fan: Sendable {
         try #require([200, 201].contains(answer.status), "\(answer.text)")
     }
 
-    /// Registers it and returns the answer, whatever it is.
+    /// Registers the installation and returns the answer, whatever it is.
     func registration(_ app: HTTPCaller) async throws -> HTTPCaller.Answer { try await call(app, "PUT", "", state) }
 
-    /// Its app reports the card that is on the lock screen.
+    /// The phone's app reports the card that is on the lock screen.
     ///
     /// - Parameter token: the update token, for an activity without a channel.
     func report(

@@ -20,7 +20,8 @@ extension Stage {
     /// A caller with the key that ships in the app.
     func appsKey() async throws -> HTTPCaller { try await caller([.device], app: Self.bundleID) }
 
-    /// The declaration of an event for the followers of two teams. It starts in a year, unless it is started by hand.
+    /// The declaration of an event for the followers of two teams. The event starts in a year, unless it is started by
+    /// hand.
     ///
     /// - Parameter content: JSON; `nil`: the newest content that was accepted.
     static func startingEvent(
@@ -38,14 +39,14 @@ extension Stage {
             """
     }
 
-    /// Declares such an event; returns once its channels are active.
+    /// Declares an event that has a start; returns once its channels are active.
     func putStartingEvent(_ key: String = "derby", _ body: String = Stage.startingEvent()) async throws {
         let answer = try await api("PUT", "/v1/events/\(key)", body)
         try #require(answer.status == 201, "\(answer.text)")
         try await activeChannels(of: key)
     }
 
-    /// Asks for the event's start now.
+    /// Requests that the event is started at once.
     func startNow(_ key: String = "derby") async throws {
         let answer = try await api("POST", "/v1/events/\(key)/starts")
         try #require(answer.status == 202, "\(answer.text)")
@@ -88,7 +89,7 @@ extension Stage {
 extension SimulatorRequest {
     var isDevicePush: Bool { path.hasPrefix("/3/device/") }
 
-    /// The token a push goes to.
+    /// The token that a push goes to.
     var deviceToken: String? { isDevicePush ? String(path.dropFirst("/3/device/".count)) : nil }
 }
 

@@ -8,7 +8,8 @@ struct FreezeStep: Hashable, CustomStringConvertible {
 
     var description: String { isCommit ? "\(table) at commit" : table }
 
-    /// Every table that a loop writes to: claims, verdicts, leases, alignment, journals.
+    /// Two steps for every table that a loop writes to: the statement and the commit. Loops write, for example, claims,
+    /// verdicts, leases, the alignment of channels with events, and journals.
     static let all: [FreezeStep] =
         [
             "channels", "events", "lanes", "deliveries", "broadcasts", "app_environments", "unmanaged_channels",
@@ -22,8 +23,8 @@ struct FreezeStep: Hashable, CustomStringConvertible {
 
     /// Creates the triggers that make transactions wait at a step.
     static func install(on pool: PostgresPool) async throws {
-        // One script after the other: a statement that locks two tables could deadlock with the server, which may lock
-        // them in the opposite order.
+        // Each script is a transaction of its own. A transaction that locks two tables could deadlock with the server,
+        // which may lock them in the opposite order.
         var scripts = [
             """
             create function step() returns trigger language plpgsql as
@@ -45,7 +46,7 @@ struct FreezeStep: Hashable, CustomStringConvertible {
         for script in scripts { try await pool.withConnection { try await $0.script(script) } }
     }
 
-    /// Lets no transaction pass the step until the session of `connection` ends or `open` is called on it.
+    /// Lets no transaction pass the step until the session of `connection` ends or `open` is called with `connection`.
     func close(on connection: PostgresConnection) async throws {
         try await connection.query("select pg_advisory_lock(\(key))")
     }

@@ -15,8 +15,8 @@ struct FreezeWorld: Sendable {
         case blink, freeze, longFreeze, freezeAndKill, kill, cutConnections
 
         static func any(_ random: inout SplitMix) -> Fault {
-            // Most faults are freezes that last longer than a request's timeout and a lease; few last longer than a
-            // loop waits.
+            // Most faults are freezes that last longer than a request's timeout and a lease. Few last longer than the
+            // query timeout of a loop, 30 s.
             let weights: [Fault] = [
                 .blink, .blink, .freeze, .freeze, .freeze, .freeze, .freeze, .freezeAndKill, .kill, .kill,
                 .cutConnections, .longFreeze,
@@ -33,10 +33,11 @@ struct FreezeWorld: Sendable {
     let new: Fan
     let old: Fan
     private let watch = Watch()
-    /// For queries that do not go through the server.
+    /// Connections for queries that do not go through the server.
     private let pool: PostgresPool
 
-    /// The server promises five seconds. Beside all other tests, this process itself may be some seconds late.
+    /// The server promises an answer within five seconds. If all other tests run at the same time, the process of this
+    /// test may be some seconds late.
     static let callLimit = Duration.seconds(ProcessInfo.processInfo.environment["GRANDSTAND_FREEZES"] == nil ? 10 : 5)
     static let loopLimit = Duration.seconds(10)
 
@@ -114,8 +115,8 @@ struct FreezeWorld: Sendable {
         }
     }
 
-    /// Interrupts PostgreSQL while every loop is working and lets it go on. Then waits until every loop has done that
-    /// work, and the new work that it gets afterwards.
+    /// Interrupts PostgreSQL while every loop is working, and ends the interruption. Then waits until every loop has
+    /// finished the interrupted work, and the new work that it gets afterwards.
     func round(_ number: Int, _ fault: Fault, at step: FreezeStep?, for length: Duration) async throws {
         let title = "round \(number): \(fault) at \(step.map { "\($0)" } ?? "any moment") for \(length)"
         let kicks = [try await prepare(2 * number), try await prepare(2 * number + 1)]
@@ -147,7 +148,8 @@ struct FreezeWorld: Sendable {
                 back.moment.withLock { $0 = .now }
                 try? await step?.open(on: holder)
             }
-            // Until its lease ends, the server still reports the numbers that it read before the fault.
+            // The server may report the gauges that it read before the fault, until its lease on the database's metrics
+            // ends.
             try await until("the numbers are told", within: .seconds(90)) {
                 try await MetricsTests.scrape(stage.api).contains("\ngrandstand_leader 1\n")
             }
@@ -198,8 +200,8 @@ struct FreezeWorld: Sendable {
 
     // MARK: Work for each loop
 
-    /// Work for the provisioner, for the reconciler, because APNs' answer to one creation is lost, and for the lookups
-    /// in memory.
+    /// Work for the provisioner, the reconciler and the lookups in memory. The reconciler has work because APNs' answer
+    /// to one creation is lost.
     private func makeChannels(_ number: Int, _ note: (String) -> Void) async throws {
         stage.simulator.dropNext(1) { $0.isCreation }
         let keys = ["late-\(number)", "lost-\(number)"]
@@ -298,7 +300,8 @@ struct FreezeWorld: Sendable {
         _ method: String, _ path: String, _ body: String? = nil, name: String? = nil
     ) async throws -> HTTPCaller.Answer? {
         let began = ContinuousClock.now
-        // It runs in a task of its own, so that the end of the round does not cancel it and its duration is measured.
+        // The call runs in a task of its own, so that the end of the round does not cancel the call and its duration is
+        // measured.
         let answer = await Task {
             try? await stage.api(method, path, body, headers: name.map { ["Idempotency-Key": $0] } ?? [:])
         }.value

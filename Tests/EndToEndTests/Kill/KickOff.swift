@@ -48,7 +48,7 @@ struct KickOff: Sendable {
 
     var installations: [Fan] { early + late + reinstalled }
 
-    /// Registers the early ones, declares the event and starts it; returns when its start was accepted.
+    /// Registers the early phones, declares the event and starts it; returns when its start was accepted.
     func begin() async throws {
         try await register(early)
         let body = Stage.startingEvent(topics: ["team:\(event)", "league:\(event)"])
@@ -57,11 +57,11 @@ struct KickOff: Sendable {
     }
 
     /// Registers the late and the reinstalled phones while servers are killed.
-    func goOn() async throws { try await register(late + reinstalled) }
+    func registerDuringStart() async throws { try await register(late + reinstalled) }
 
-    /// Every second phone reports its card, if it shows one.
+    /// Every second phone reports its card, if the phone shows a card.
     ///
-    /// - Returns: those that did.
+    /// - Returns: the phones that reported a card.
     func confirm() async throws -> [Fan] {
         let shown = (early + late).enumerated().filter { $0.offset.isMultiple(of: 2) && cards(of: $0.element) > 0 }
             .map(\.element)

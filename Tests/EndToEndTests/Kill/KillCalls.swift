@@ -1,14 +1,14 @@
 internal import MatchDriver
 
-/// The calls and their answers. An event has two rising steps in each round: an update, and a draft that is to be
-/// withdrawn.
+/// The calls of a run and their answers. Each message of an event has a step, a number that rises. A round has two
+/// steps for each event: one for an update, and one for a draft that is to be withdrawn.
 struct KillCalls {
     /// The outcome of one event's calls in a round.
     struct Call: Sendable {
         var event: Int
         /// The newest step that was answered with 202 and not withdrawn; `nil`: none.
         var accepted: Int?
-        /// Steps whose call had another answer, or none: they may have been accepted, or withdrawn.
+        /// Steps with a call that failed or got no answer: they may have been accepted, or withdrawn.
         var maybe: Set<Int> = []
         /// Steps that were withdrawn: 204.
         var withdrawn: Set<Int> = []

@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// The disturbances beside the kills.
+/// The disturbances that are added to the kills.
 enum KillWorld: String, CaseIterable, Sendable {
     /// The replicas' machines have clocks that are 20 s apart.
     case clocks
     /// Another system creates and deletes channels on the same app, while events are declared.
     case foreigners
-    /// APNs refuses some broadcasts to channels that exist, as if they did not.
+    /// APNs refuses some broadcasts to channels that exist, as if the channels did not exist.
     case falseRefusals
     /// Organisers withdraw what they have just sent.
     case withdrawals

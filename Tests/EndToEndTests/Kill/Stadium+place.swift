@@ -7,11 +7,11 @@ internal import MatchDriver
 extension Stadium {
     /// What is killed, and how.
     enum Kill: String, CaseIterable {
-        /// A server, with SIGKILL; another is started.
+        /// A server is killed with SIGKILL, and another server is started.
         case server
-        /// Every connection to PostgreSQL.
+        /// Every connection to PostgreSQL is ended.
         case connections
-        /// PostgreSQL, as a power cut ends it; it is started again.
+        /// PostgreSQL ends as in a power cut, and is started again.
         case database
 
         static func any(_ random: inout SplitMix) -> Kill { allCases[random.next(below: allCases.count)] }

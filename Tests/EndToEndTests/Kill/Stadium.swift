@@ -7,7 +7,7 @@ internal import Postgres
 internal import Synchronization
 internal import Testing
 
-/// Two replicas on a PostgreSQL that can be killed, and the events they serve.
+/// Two replicas on a PostgreSQL that can be killed, and the events that the replicas serve.
 final class Stadium: Sendable {
     private let environment: [String: String]
     private let cluster: PostgresCluster
@@ -116,9 +116,10 @@ final class Stadium: Sendable {
         return call
     }
 
-    /// Puts an event's next state at either replica, until one decides on it. Every second state has a new goal.
+    /// Puts an event's next state at one replica after the other, until a replica accepts or finally refuses the state.
+    /// Every second state has a new goal.
     ///
-    /// - Returns: whether it was accepted.
+    /// - Returns: whether the state was accepted.
     private func tell(_ event: Int, round: Int) async -> Bool {
         let content = #"{"\#(Mark.member)": [\#(event), \#(2 * round)], "goals": \#(round / 2)}"#
         guard let content = try? RawJSON(json: content) else { return false }
@@ -134,7 +135,7 @@ final class Stadium: Sendable {
             .broadcast(to: "match-\(event)", .init(event: .update, contentState: content)), of: event)?.get().id
     }
 
-    /// Makes a call once, at the event's replica, if that is running.
+    /// Makes a call once, at the replica that serves the event (`event % 2`), if this replica is running.
     private func attempt<Value>(
         _ call: GrandstandClient.Call<Value>, of event: Int
     ) async -> Result<GrandstandClient.Reply<Value>, ServerProblem>? {

@@ -44,7 +44,7 @@ struct HealingTests {
             try await stage.putLiveEvent("friendly")
             try await stage.putEvent("derby")
             let lost = try await stage.activeChannels(of: "derby")
-            try await Self.tell(2, stage)
+            try await Self.goalAccepted(2, stage)
             let key = try #require(try await stage.appsKey().secret)
             let client = GrandstandClient(
                 server: try #require(URL(string: stage.url)), key: key, retry: .never)
@@ -59,8 +59,8 @@ struct HealingTests {
                 return channels == lost ? nil : channels
             }
             let replaced = ContinuousClock.now
-            try await Self.tell(4, stage)
-            // The others leave the app closed, or are in a tunnel.
+            try await Self.goalAccepted(4, stage)
+            // The other people leave the app closed, or are in a tunnel.
             let opened = fans.prefix(fans.count * 95 / 100)
             try await Self.each(opened) { await $0.app.refresh() }
             let took = replaced.duration(to: .now)
@@ -100,8 +100,8 @@ struct HealingTests {
             try await stage.putLiveEvent("friendly")
             let app = try await stage.appsKey()
             let fans = try ["one", "two", "three"].map { try stage.fan($0, in: .development) }
-            let closed = try stage.fan("dismissed", in: .development)
-            for fan in fans + [closed] { try await fan.register(app) }
+            let dismissed = try stage.fan("dismissed", in: .development)
+            for fan in fans + [dismissed] { try await fan.register(app) }
             let event = Stage.startingEvent([Stage.audience(.development, .noMessageStored)])
             try await stage.putStartingEvent(
                 "derby", event.replacingOccurrences(of: #""start": {"#, with: #""start": {"restart": true, "#))
@@ -112,7 +112,7 @@ struct HealingTests {
                 try await stage.shows(fan, #"{"home": 0}"#)
                 try await fan.report(app)
             }
-            try await closed.report(app, state: "dismissed")
+            try await dismissed.report(app, state: "dismissed")
 
             try await AppleConsole.with(stage.simulator) { try await $0.delete(lost[0]) }
             #expect(try await stage.settled(try await Self.goal(3, stage)).deliveryStates == ["rejected"])
@@ -124,7 +124,7 @@ struct HealingTests {
             #expect(began.duration(to: .now) < .seconds(60))
             try await stage.started(accepted: 4)
             for fan in fans { #expect(stage.pushes(to: fan.token) == 2) }
-            #expect(stage.pushes(to: closed.token) == 1)
+            #expect(stage.pushes(to: dismissed.token) == 1)
         }
     }
 
@@ -132,11 +132,11 @@ struct HealingTests {
         try await stage.broadcast(#"{"event": "update", "contentState": {"home":\#(home)}}"#)
     }
 
-    private static func tell(_ home: Int, _ stage: Stage) async throws {
+    private static func goalAccepted(_ home: Int, _ stage: Stage) async throws {
         #expect(try await stage.settled(try await goal(home, stage)).deliveryStates == ["accepted"])
     }
 
-    /// Two of three people start the card in the app; a push starts the third one's.
+    /// Two of three people start the card in the app; a push starts the third person's card.
     private static func launch(_ number: Int, _ client: GrandstandClient) async throws -> Fan {
         let phone = Phone()
         if number.isMultiple(of: 3) {

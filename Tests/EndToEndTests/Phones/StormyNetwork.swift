@@ -3,8 +3,8 @@ internal import GrandstandTestKit
 internal import PhoneFakes
 internal import Synchronization
 
-/// A network between phones and the server that loses, delays, doubles and reorders whole requests. Random numbers from
-/// a seed decide which.
+/// A network between phones and the server. It loses, delays, doubles and reorders whole requests. Random numbers from
+/// a seed decide what happens to each request.
 final class StormyNetwork: Sendable {
     private struct State {
         var random: Random
@@ -14,7 +14,7 @@ final class StormyNetwork: Sendable {
     }
 
     private enum Fate {
-        case arrives, lost, unheard, doubled, late(Int), busy
+        case arrives, lost, answerLost, doubled, late(Int), busy
     }
 
     private let server: HTTPCaller
@@ -28,7 +28,7 @@ final class StormyNetwork: Sendable {
     /// How many requests had each fate.
     var counts: [String: Int] { state.withLock { $0.counts } }
 
-    /// Delivers the delayed requests, the last one first. From then on all requests arrive.
+    /// Delivers the delayed requests, the last one first. From then on, all requests arrive.
     func calm() async {
         let held = state.withLock { state in
             state.isCalm = true
@@ -52,7 +52,7 @@ final class StormyNetwork: Sendable {
         switch fate {
         case .arrives: return await forward(request)
         case .lost, .late: return nil
-        case .unheard:
+        case .answerLost:
             _ = await forward(request)
             return nil
         case .doubled:
@@ -69,7 +69,7 @@ final class StormyNetwork: Sendable {
         let (name, fate): (String, Fate) =
             switch state.random.next(below: 10) {
             case 0, 1: ("lost", .lost)
-            case 2: ("unheard", .unheard)
+            case 2: ("answerLost", .answerLost)
             case 3: ("doubled", .doubled)
             case 4, 5: ("late", .late(state.random.next(below: 5)))
             case 6: ("busy", .busy)

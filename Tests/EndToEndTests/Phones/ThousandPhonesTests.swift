@@ -26,14 +26,14 @@ struct ThousandPhonesTests {
             let server = try #require(URL(string: stage.url))
             let folder = try TemporaryFolder()
             let (without, with) = (Counted(), Counted())
-            for (door, isCached) in [(without, false), (with, true)] {
+            for (transport, isCached) in [(without, false), (with, true)] {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for number in 0..<Self.phones {
                         let cache = AnswerCache(
                             folder: URL(fileURLWithPath: folder.path).appendingPathComponent("\(number)"))
                         if number >= 16 { try await group.next() }
                         group.addTask {
-                            try await Self.day(server, key, door, isCached ? cache : nil)
+                            try await Self.day(server, key, transport, isCached ? cache : nil)
                         }
                     }
                     try await group.waitForAll()
@@ -49,13 +49,14 @@ struct ThousandPhonesTests {
         }
     }
 
-    /// A match day of one phone: at each opening people see the list, one match, the list again, and show the match.
+    /// A match day of one phone. At each opening, people open the list, one match and the list again, and start an
+    /// activity for the match.
     private static func day(
-        _ server: URL, _ key: String, _ door: Counted, _ cache: AnswerCache?
+        _ server: URL, _ key: String, _ transport: Counted, _ cache: AnswerCache?
     ) async throws {
         let clock = ManualClock(Date())
         let client = GrandstandClient(
-            server: server, key: key, transport: door, retry: .never, cache: cache,
+            server: server, key: key, transport: transport, retry: .never, cache: cache,
             time: ClientTime(now: { clock.now }, uptime: { .zero }, sleep: { _ in }, chance: { 0 }))
         let begin = clock.now
         for opening in openings {
@@ -72,7 +73,7 @@ struct ThousandPhonesTests {
     }
 }
 
-/// A transport that counts requests, answers 304 and the bytes of bodies.
+/// A transport that counts the requests, the answers with status 304, and the bytes of the bodies.
 private final class Counted: ClientTransport {
     struct Totals {
         var requests = 0

@@ -8,7 +8,7 @@ internal import HTTP2
 internal import Testing
 
 /// Another system with a key of the same team, such as Apple's own console or an old script. The ledger does not know
-/// what it does.
+/// what this system does.
 struct AppleConsole: Sendable {
     private let client: APNsClient
     private let address: APNsAddress

@@ -5,9 +5,9 @@ internal import GrandstandTestKit
 /// fields as they came. Each request has a connection of its own.
 struct Browser: Sendable {
     let url: String
-    /// What it sends as the console's cookie.
+    /// What the browser sends as the console's cookie.
     var cookie: String?
-    /// Sent with every request.
+    /// The header fields that are sent with every request.
     var headers: [String] = []
 
     struct Answer: Sendable {
@@ -21,7 +21,7 @@ struct Browser: Sendable {
             return head.first { $0.lowercased().hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
         }
 
-        /// The commands the page shows, as a person copies them.
+        /// The commands that the page shows, as a person copies them.
         var commands: [String] {
             body.components(separatedBy: #"<code class="command">"#).dropFirst().compactMap { part in
                 part.components(separatedBy: "</code>").first
@@ -70,6 +70,6 @@ struct Browser: Sendable {
 }
 
 extension String {
-    /// As a value in a form.
+    /// The text, escaped as a value in a form.
     fileprivate var query: String { addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? self }
 }

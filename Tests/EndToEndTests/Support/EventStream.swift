@@ -6,7 +6,7 @@ internal import Synchronization
     internal import FoundationNetworking
 #endif
 
-/// A reader of server-sent events, as a browser's `EventSource`, without its reconnecting.
+/// A reader of server-sent events. It works like a browser's `EventSource`, but does not reconnect.
 final class EventStream: NSObject, URLSessionDataDelegate, Sendable {
     struct Event: Sendable {
         var id: String?
@@ -22,7 +22,7 @@ final class EventStream: NSObject, URLSessionDataDelegate, Sendable {
 
     private let state = Mutex(State())
     private let continuation: AsyncStream<Event>.Continuation
-    /// Ends with the connection.
+    /// The events that arrive. The stream ends with the connection.
     let events: AsyncStream<Event>
     private let session = Mutex<URLSession?>(nil)
 

@@ -5,7 +5,8 @@ internal import GrandstandClient
     internal import FoundationNetworking
 #endif
 
-/// The API as any HTTP client sees it, headers and broken bodies included; `GrandstandClient` is for well-behaved calls.
+/// The API as any HTTP client sees it, headers and broken bodies included; `GrandstandClient` is for well-behaved
+/// calls.
 struct HTTPCaller: Sendable {
     let url: String
     /// The secret sent as a bearer token; `nil`: none.
@@ -23,7 +24,7 @@ struct HTTPCaller: Sendable {
     struct Answer: Sendable {
         let status: Int
         let body: Data
-        /// By lowercase name.
+        /// The header fields of the answer, by lowercase name.
         let headers: [String: String]
 
         var json: JSON { (try? JSONDecoder().decode(JSON.self, from: body)) ?? .null }

@@ -12,7 +12,7 @@ extension JSONTree {
 
     subscript(index: Int) -> JSON? { items.indices.contains(index) ? items[index] : nil }
 
-    /// The elements of an array; none of anything else.
+    /// The elements of an array; empty for any other value.
     var items: [JSON] { if case .array(let items) = self { items } else { [] } }
 
     var string: String? { if case .string(let value) = self { value } else { nil } }

@@ -76,7 +76,7 @@ final class Peer {
         }
     }
 
-    /// What is there by now; `nil`: nothing.
+    /// What has arrived by now; `nil`: nothing.
     func takeNow() -> String? {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))

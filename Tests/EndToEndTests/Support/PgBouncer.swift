@@ -11,12 +11,12 @@ final class PgBouncer: Sendable {
     static let program = ["/usr/sbin/pgbouncer", "/opt/homebrew/bin/pgbouncer", "/usr/local/bin/pgbouncer"]
         .first { FileManager.default.isExecutableFile(atPath: $0) }
 
-    /// Starts it in the folder; returns once it takes clients.
+    /// Starts PgBouncer in the folder; returns once PgBouncer takes clients.
     ///
     /// - Parameters:
     ///   - mode: `session`, `transaction` or `statement`.
-    ///   - database: the connection string of the database behind it.
-    ///   - settings: more lines of its configuration.
+    ///   - database: the connection string of the database behind PgBouncer.
+    ///   - settings: more lines of PgBouncer's configuration.
     static func start(
         _ mode: String, before database: String, in folder: String, settings: String = ""
     ) async throws -> PgBouncer {
@@ -41,8 +41,8 @@ final class PgBouncer: Sendable {
         process.executableURL = URL(filePath: program)
         process.arguments = [place + "/pgbouncer.ini"]
         if geteuid() == 0 {
-            // PgBouncer does not run as root, so it runs as `postgres`, the account of the database's socket, which
-            // must have access to the folders.
+            // PgBouncer refuses to run as root, so it runs as `postgres`, the owner of the database's socket. This
+            // account must have access to the folders.
             for path in [folder, place] { chmod(path, 0o777) }
             process.arguments = ["-u", "postgres", place + "/pgbouncer.ini"]
         }

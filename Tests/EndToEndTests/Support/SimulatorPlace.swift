@@ -17,7 +17,7 @@ struct SimulatorPlace: Sendable {
         ]
     }
 
-    /// Two ports in a row that nobody listens on, below those the system hands out by itself.
+    /// Two ports in a row on which nobody listens. They are below the ports that the system assigns by itself.
     static func free(in folder: String) async throws -> SimulatorPlace {
         for _ in 0..<100 {
             var options = SimulatorOptions(directory: folder)

@@ -6,7 +6,7 @@ final class SimulatorProcess: Sendable {
     private let process: Process
     private let place: SimulatorPlace
 
-    /// Starts it; returns once its certificate authority is there.
+    /// Starts the simulator; returns once the file of its certificate authority exists.
     static func start(at place: SimulatorPlace) async throws -> SimulatorProcess {
         let process = Process()
         process.executableURL = Bundle.main.bundleURL.appending(path: "grandstand")
@@ -29,7 +29,7 @@ final class SimulatorProcess: Sendable {
         self.place = place
     }
 
-    /// The state that it has saved so far and loads at its next start.
+    /// The state that the simulator has saved so far and loads at its next start.
     var state: String {
         let text = try? String(contentsOfFile: place.folder + "/state", encoding: .utf8)
         return text?.replacing("\\/", with: "/") ?? ""
@@ -38,7 +38,7 @@ final class SimulatorProcess: Sendable {
     /// Stops the process: connections and requests still arrive, but it answers nothing.
     func freeze() { kill(process.processIdentifier, SIGSTOP) }
 
-    /// Kills it as a crash would, even when it is frozen.
+    /// Kills the process as a crash would, even if the process is frozen.
     func kill9() {
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()

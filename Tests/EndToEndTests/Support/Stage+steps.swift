@@ -12,7 +12,7 @@ extension Stage {
         try await Self.putApp(api, bundleID, channelLimit: channelLimit)
     }
 
-    /// The same, through any server.
+    /// Registers an app whose key the simulator knows, through any server.
     static func putApp(
         _ api: HTTPCaller, _ bundleID: String = Stage.bundleID, channelLimit: Int = 10_000
     ) async throws {
@@ -150,7 +150,7 @@ extension SimulatorRequest {
 
     var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// The body.
+    /// The body as JSON; null if the body is not JSON.
     var json: JSON { (try? JSONDecoder().decode(JSON.self, from: Data(body))) ?? .null }
 
     /// `aps.timestamp` of a broadcast.

@@ -16,12 +16,13 @@ struct Stage: Sendable {
     /// The server's run; cancelling it is a graceful stop, as SIGTERM is.
     let running: Task<Void, any Error>
     let url: String
-    /// With a key of scope `admin`.
+    /// A caller with a key of scope `admin`.
     let api: HTTPCaller
-    /// The same, through the client that organisers and apps use.
+    /// The client that organisers and apps use, with the same key as `api`.
     let client: GrandstandClient
 
-    /// It has capitals on purpose: APNs refuses them in its management paths and accepts them in the send path.
+    /// The bundle ID has capitals on purpose: APNs refuses capitals in its management paths and accepts them in the
+    /// send path.
     static let bundleID = "com.example.Stadium"
 
     static let logger: Logger = {
@@ -33,7 +34,8 @@ struct Stage: Sendable {
     /// Runs `body` against a server that is stopped gracefully afterwards.
     ///
     /// - Parameters:
-    ///   - settings: over those that are needed; lanes do not wait between two messages unless they say so.
+    ///   - settings: are added to the necessary settings, or replace them. By default lanes do not wait between two
+    ///     messages.
     ///   - options: changes the simulator's options before its start.
     static func with(
         settings: [String: String] = [:], options: (inout SimulatorOptions) -> Void = { _ in },

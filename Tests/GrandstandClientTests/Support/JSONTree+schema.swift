@@ -4,10 +4,10 @@ internal import GrandstandClient
 /// Sample JSON for a schema.
 extension JSONTree {
     /// The JSON without members that are null, because the API treats these as missing.
-    var said: JSONTree {
+    var withoutNulls: JSONTree {
         switch self {
-        case .array(let elements): .array(elements.map(\.said))
-        case .object(let members): .object(members.filter { $0.value != .null }.mapValues(\.said))
+        case .array(let elements): .array(elements.map(\.withoutNulls))
+        case .object(let members): .object(members.filter { $0.value != .null }.mapValues(\.withoutNulls))
         default: self
         }
     }

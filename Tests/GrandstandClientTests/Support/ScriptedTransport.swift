@@ -11,7 +11,7 @@ final class ScriptedTransport: ClientTransport {
         self.script = script
     }
 
-    /// These answers in order. The last one is repeated.
+    /// Gives these answers in order, and repeats the last one.
     convenience init(_ answers: [@Sendable () throws -> GrandstandClient.Response]) {
         let next = Mutex(0)
         self.init { _ in

@@ -25,7 +25,7 @@ struct RateLimitsTests {
         #expect(unlimited.refusesNewInstallation(from: "93.184.216.34", at: now) == nil)
     }
 
-    @Test func `other requests of app keys are limited, whatever the settings are`() {
+    @Test func `requests of app keys other than lookups are limited, whatever the settings are`() {
         let limits = RateLimits(.init(requests: nil, lookups: nil, failures: nil))
         let (phone, now) = (UUID(), Date(timeIntervalSince1970: 1_700_000_000))
         for _ in 0..<20 {
@@ -35,7 +35,8 @@ struct RateLimitsTests {
         #expect(limits.take(phone, isForClientApps: true, for: .anyKey, at: now)?.isExhausted == true)
         let later = now.addingTimeInterval(1)
         #expect(limits.take(phone, isForClientApps: true, for: .anyKey, at: later)?.isExhausted == false)
-        // Lookups are counted separately, and other keys are not counted here.
+        // Lookups are counted separately, and these settings do not limit them. Keys that are not for client apps have
+        // no limit either.
         #expect(limits.take(phone, isForClientApps: true, for: LookupRoutes.access, at: now) == nil)
         #expect(limits.take(UUID(), for: .anyKey, at: now) == nil)
     }

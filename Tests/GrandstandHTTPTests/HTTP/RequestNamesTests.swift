@@ -5,7 +5,7 @@ internal import Testing
 
 /// The IDs that the server gives to requests.
 struct RequestNamesTests {
-    @Test func `request IDs are unique, and have the form of a caller's ID`() {
+    @Test func `request IDs are unique, and have a form that callers may use for theirs`() {
         let names = (0..<1_000).map { _ in RequestNames.next() }
         #expect(Set(names).count == names.count)
         #expect(names.allSatisfy { RequestID(rawValue: $0) != nil && $0.utf8.count <= 16 })

@@ -206,7 +206,8 @@ private final class Line {
     private let noted = Noted()
     private let uses: KeyUses
 
-    /// - Parameter confirmedBefore: how many seconds ago the lookup cache was confirmed.
+    /// - Parameter confirmedBefore: how many seconds ago the database last confirmed that the lookup cache is up to
+    ///   date.
     /// - Parameter rate: requests a second that a key may make.
     init(confirmedBefore seconds: Double = 0, rate: Double? = nil) throws {
         let now = Date(timeIntervalSince1970: 1_700_000_000)
@@ -245,7 +246,7 @@ private final class Line {
     /// The paths of the requests that were passed to the router.
     var past: [String] { recorder.paths }
 
-    /// How many keys were used since the last call.
+    /// How many keys were used since the last call of this function.
     func usedKeys() async throws -> Int {
         try await uses.write()
         return noted.keys.withLock { keys in
@@ -253,7 +254,7 @@ private final class Line {
             return keys.count
         }
     }
-    /// The answers that were counted, by status.
+    /// What the metrics counted, in order: the status of each answer and the result of each lookup.
     var counted: [String] { noted.answers.withLock { $0 } }
     /// How many answers the handler reported to the connection's guard.
     var answered: Int { watch.answered }

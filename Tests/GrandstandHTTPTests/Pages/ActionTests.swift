@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// The checks of a form before its action, and the result.
+/// The checks of a form before its action is carried out, and the result of the action.
 struct ActionTests {
     /// The actions that were carried out.
     private final class Deeds: Sendable {
@@ -49,7 +49,8 @@ struct ActionTests {
             #expect(answer.status == 303)
             #expect(answer.location == "/console/apps")
         }
-        // The same form with another content is another request and not a mismatch.
+        // A form with the same token and another content is a new request. It is not refused as a repetition with
+        // another content.
         #expect(deeds.all == ["rename Derby", "rename Final"])
         let answer = try await world.post("/console/test/1/rename", [("name", "Cup"), ("token", token)], in: session)
         let notice = try #require(answer.cookie?.split(separator: ";").first)

@@ -5,7 +5,7 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// The advice on pages.
+/// The advice that pages show about refusals by Apple, expired deliveries and quotas.
 struct AdviceTests {
     @Test(arguments: APNsReason.table.map(\.reason.rawValue))
     func `every reason of Apple has an advice`(reason: String) {
@@ -18,9 +18,9 @@ struct AdviceTests {
         #expect(Advice.delivery(.rejected, reason: "BroadcastFeatureNotEnabled") == Advice.capability)
         #expect(Advice.delivery(.rejected, reason: "PayloadTooLarge")?.contains("5,120 bytes") == true)
         #expect(Advice.delivery(.rejected, reason: "BrandNewReason")?.contains("Apple refused it") == true)
-        #expect(Advice.delivery(.expired, reason: nil)?.contains("waited until its time ran out") == true)
+        #expect(Advice.delivery(.expired, reason: nil)?.contains("for its turn until its time ran out") == true)
         #expect(Advice.delivery(.expired, reason: "no answer within 5 s")?.contains("doctor") == true)
-        #expect(Advice.channel(reason: "quota-exhausted")?.contains("raise the app's limit") == true)
+        #expect(Advice.channel(reason: "quota-exhausted")?.contains("or raise the limit") == true)
         #expect(Advice.channel(reason: "kept until 2026") == nil)
     }
 
@@ -37,7 +37,7 @@ struct AdviceTests {
         for (text, attention) in zip(
             [
                 "vanished", "may not broadcast", "9,610 of 9,997 places", "could not be created", "missing",
-                "nobody here made",
+                "did not create",
             ],
             all)
         { #expect(attention.text.contains(text), "\(attention.text)") }

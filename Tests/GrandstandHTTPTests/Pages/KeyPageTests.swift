@@ -44,7 +44,7 @@ struct KeyPageTests {
             ])
         #expect(world.done.names.allSatisfy { $0.hasPrefix("console-") } && world.done.names.count == 1)
         #expect(try await world.submit("/console/keys", [], as: "operate").status == 403)
-        // The refusal has the API's text, together with the form.
+        // The page of the refusal contains the API's text and the form.
         let refused = try await world.submit("/console/keys", [("name", "TV"), ("expiresAt", "soon")])
         #expect(refused.status == 422 && refused.body.contains("/expiresAt") && refused.body.contains("/scopes"))
         #expect(drafts.all.count == 1)
@@ -69,7 +69,7 @@ struct KeyPageTests {
         #expect(try await world.get("/console/keys", as: "operate").status == 403)
     }
 
-    @Test func `revoking and rotating ask for the key again`() async throws {
+    @Test func `before a key is revoked or rotated, people enter their own key again`() async throws {
         let (key, revoked, disabling, ends) = (try Self.key(), Taken<UUID>(), Taken<Bool>(), Taken<Date>())
         var world = ConsoleWorld()
         world.ledger.find = { _ in KeyListing(key: key, lastUsedAt: nil) }
@@ -158,7 +158,7 @@ struct KeyPageTests {
         let page = try await world.get("/console/webhooks/\(Self.id)", as: "organise")
         #expect(page.body.contains(#"name="etag" value="&quot;7&quot;""#))
         #expect(page.body.contains("No message fits."))
-        // A deletion stays a deletion, however often the form is sent.
+        // The first form deletes the webhook. The second finds no webhook, and gets the same answer.
         for _ in 0..<2 {
             let gone = try await world.submit(
                 "/console/webhooks/\(Self.id)/delete", [("currentKey", "organise")], as: "organise")
@@ -242,7 +242,7 @@ struct KeyPageTests {
     }
 }
 
-/// What a port was called with, in order.
+/// The arguments of the calls of a fake's function, in order.
 private final class Taken<Value: Sendable>: Sendable {
     private let values = Mutex<[Value]>([])
 

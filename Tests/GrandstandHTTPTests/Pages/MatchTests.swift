@@ -7,7 +7,7 @@ internal import Testing
 
 /// The content of the match page, made without a server or a database.
 struct MatchTests {
-    @Test func `the score is the newest content that Apple accepted, in the app's text`() throws {
+    @Test func `the score is the newest content that Apple accepted, as the app's preview template shows it`() throws {
         let samples = try Samples()
         var rejected = try samples.message([samples.delivery(.rejected, reason: "BadPriority")])
         rejected.id = UUID()
@@ -16,7 +16,7 @@ struct MatchTests {
         waiting.id = UUID()
         let previews = [samples.bundleID: samples.preview]
         let cards = ScoreCard.cards(samples.event(), [waiting, rejected, accepted], previews)
-        // Both environments of an app show the same followers.
+        // The two environments of an app show followers the same content, so they share one card.
         #expect(cards.count == 1)
         #expect(cards[0].scoreCompact == "1 – 0" && cards[0].scoreJSON == nil)
         #expect(cards[0].scoreNote == "Something newer is on its way.")
@@ -51,7 +51,7 @@ struct MatchTests {
         let waiting = TimelineEntry(
             try samples.message([samples.delivery(.waiting, attempts: 0)]), of: samples.key, [], [:])
         #expect(waiting.withdrawAction?.hasSuffix("/withdraw") == true && waiting.entryText == nil)
-        // Without a template the line shows the content itself.
+        // Without a preview template, `gist` is the content state itself.
         #expect(waiting.gist == #"{"home":1,"away":0,"t":"Derby"}"#)
     }
 

@@ -73,7 +73,8 @@ struct MessageFormTests {
         #expect(late.staleDate.isEmpty)
     }
 
-    /// A page shows such characters by their numbers, so a form must send back the originals.
+    /// A page shows invisible and direction-changing characters by their numbers. A form must send back the original
+    /// characters.
     @Test func `invisible and direction-changing characters are the same after a form`() throws {
         let content = "{\"t\": \"a\u{202E}b\u{200B}\"}"
         let shown = ReadableJSON.text(Array(content.utf8))

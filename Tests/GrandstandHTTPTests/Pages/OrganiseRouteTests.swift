@@ -97,7 +97,7 @@ struct OrganiseRouteTests {
         let found = try await Self.world(asked).submit("/console/events/derby/preview", form, as: "organise")
         #expect(found.status == 200 && !found.body.contains("<html") && !found.body.contains("<form"))
         #expect(found.body.contains("At most 1,312 of 4,096 bytes, 1 warning"))
-        // The state of the event is not checked before the message is sent.
+        // This check does not ask whether the event is really over. The question comes only before the message is sent.
         #expect(!found.body.contains("Is it really over?"))
         var refusal = Problem(.contentMismatch, "Phones cannot decode this content.")
         refusal.errors = [FieldError(pointer: "/contentState/home", detail: "A string was expected.")]
@@ -154,7 +154,7 @@ struct OrganiseRouteTests {
         let answer = try await world.submit("/console/events/derby/\(path)", form, as: "organise")
         #expect(answer.status == 303 && answer.location == "/console/events/derby", "\(answer.body)")
         #expect(asked.lines == [line])
-        // With another scope or without a valid form nothing is called.
+        // With another scope, or without a valid form, no port is called.
         #expect(try await world.submit("/console/events/derby/\(path)", form, as: "lookup").status == 403)
         let foreign = try await world.post("/console/events/derby/\(path)", form, in: world.session("organise"))
         #expect(foreign.status == 403)
@@ -194,7 +194,7 @@ struct OrganiseRouteTests {
             "/console/season/declare",
             [("key", "final"), ("name", "Final"), ("audiences", "com.example.Stadium production noMessageStored")],
             as: "organise")
-        #expect(declared.status == 412 && declared.body.contains("There is one of this name already."))
+        #expect(declared.status == 412 && declared.body.contains("This name is already used."))
         #expect(!declared.body.contains("If-None-Match"))
         let moved = try await world.submit(
             "/console/events/derby/move", [("startsAt", ""), ("version", "6")], as: "organise")

@@ -12,7 +12,7 @@ internal import Testing
 struct PageAccessTests {
     private static let place = "/console/apps/com.example.Stadium/production"
     private static let id = "11111111-2222-4333-8444-555555555555"
-    /// Every page except the overview and sign-in, by the required scope.
+    /// Pages that require the scope `operate`. The pages in `organising` require the scope `organise`.
     private static let operating = [
         "/console/apps", "/console/apps/com.example.Stadium", place + "/channels", place + "/channels?managed=false",
         place + "/reconciliations", place + "/reconciliations/" + id, "/console/audit-log",
@@ -24,7 +24,7 @@ struct PageAccessTests {
         "/console/events/derby",
     ]
 
-    /// A world with one object of each kind. Its lists fail if a query has another reach than `reach`.
+    /// A world with one object of each kind. Its lists throw an error if a query has an `AppReach` other than `reach`.
     private static func open(
         _ database: Database, reach: AppReach = .all
     ) async throws -> ConsoleWorld {

@@ -58,7 +58,7 @@ struct PageRouteTests {
         #expect(away.headers[.retryAfter] == "1")
         let failed = try await ConsoleWorld().get("/console")
         #expect(failed.status == 500)
-        #expect(failed.body.contains("The server's log has the cause"))
+        #expect(failed.body.contains("log has the cause"))
         #expect(!failed.body.contains("Unasked"))
     }
 

@@ -66,7 +66,7 @@ struct PageTests {
         #expect(page.contents.texts("Versions") == ["3.1, Derby"])
         #expect(page.contents.texts("Content that a version cannot decode") == ["is refused"])
         #expect(page.contents.texts("Stamp") == ["/at unix"])
-        #expect(page.contents.texts("Quiet") == ["/clock once in 30 seconds"])
+        #expect(page.contents.texts("Quiet") == ["/clock at most once in 30 seconds"])
         #expect(page.contents.texts("Rules that ring") == ["1"])
     }
 

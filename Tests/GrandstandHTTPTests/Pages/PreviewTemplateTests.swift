@@ -39,7 +39,7 @@ struct PreviewTemplateTests {
             ("{{=<% %>=}}", 1, 1, "not supported"), ("{{% CONTENT_TYPE:HTML}}", 1, 1, "not supported"),
             ("{{<layout}}", 1, 1, "not supported"), ("{{a b}}", 1, 5, "ASCII letters"),
             ("{{größe}}", 1, 5, "ASCII letters"), ("{{}}", 1, 1, "expected a name"),
-            ("{{uppercased(a)}}", 1, 1, "without parentheses"), ("{{a..b}}", 1, 1, "expected a name"),
+            ("{{uppercased(a)}}", 1, 1, "without ( )"), ("{{a..b}}", 1, 1, "expected a name"),
             ("{{{a}}", 1, 7, "cannot be read"), (String(repeating: "{{#a}}", count: 9), 1, 49, "deep"),
         ])
     func `an invalid template is refused with the line and column of the fault`(

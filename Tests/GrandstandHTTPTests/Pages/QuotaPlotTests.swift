@@ -29,7 +29,7 @@ struct QuotaPlotTests {
         let samples = try [(-60, 10), (-55, 12), (-20, 30), (-5, 40)].map { try Self.sample($0.0, $0.1) }
         let plot = QuotaPlot(try Self.quota(limit: 100), samples, step: 300, span: 3_600, now: Samples.now)
         #expect(plot.history.map { Self.points($0).count } == [2, 1, 2])
-        // The last line ends now, with the present number.
+        // The last line ends at the present time, with the present number.
         #expect(Self.points(plot.history[2]).last?.first == plot.nowX)
         #expect(plot.numbers.texts("Which").filter { $0 == "was" }.count == 4)
     }

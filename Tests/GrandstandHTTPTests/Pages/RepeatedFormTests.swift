@@ -15,7 +15,8 @@ struct RepeatedFormTests {
         answer.body.firstMatch(of: /<code class="secret">([^<]+)</).map { String($0.1) }
     }
 
-    /// With an overlap the old key still works for calls. Without one it stops working at once.
+    /// If the rotation has an overlap, API calls may still use the old key for some time. Without an overlap the old
+    /// key is refused at once.
     @Test(arguments: [true, false])
     func `rotating one's own key shows the new secret again to people who know the key`(
         overlaps: Bool
@@ -43,7 +44,7 @@ struct RepeatedFormTests {
         #expect(again.status == 200 && first.status == 200)
         #expect(Self.secret(again) == Self.secret(first) && Self.secret(first) != nil)
         #expect(rotations.withLock(\.self) == 1)
-        // No other session gets the secret, and this one gets it only if the key is typed.
+        // No other session gets the secret. This session gets it only if the form contains the old key in `currentKey`.
         for key in ["", "gs_other"] {
             let other = try await rotate(key)
             #expect(other.status == 401 && Self.secret(other) == nil)
@@ -87,7 +88,7 @@ struct RepeatedFormTests {
         // An event with this key exists already, with other content.
         let other = form.map { $0.0 == "name" ? ("name", "Semi") : $0 }
         let refused = try await world.submit(path, other, as: "organise")
-        #expect(refused.status == 412 && refused.body.contains("There is one of this name already."))
+        #expect(refused.status == 412 && refused.body.contains("This name is already used."))
     }
 
     @Test func `an event is moved by the first form and shown as moved by the second`() async throws {
@@ -161,11 +162,11 @@ struct RepeatedFormTests {
         (#"{"a": "1"}"#, #"{"a": 1}"#, false), (#"{"a": true}"#, #"{"a": false}"#, false),
     ])
     func `an existing object counts as declared however its values are written`(
-        wanted: String, present: String, says: Bool
+        wanted: String, present: String, contains: Bool
     ) throws {
         let (wanted, present) = try (
             JSONValue(parsing: Array(wanted.utf8)), JSONValue(parsing: Array(present.utf8))
         )
-        #expect(present.says(wanted) == says)
+        #expect(present.contains(wanted) == contains)
     }
 }

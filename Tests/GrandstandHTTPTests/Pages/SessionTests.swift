@@ -66,7 +66,8 @@ struct SessionTests {
                 id: session.id, key: key, startedAt: Samples.now,
                 usedAt: Samples.now.addingTimeInterval(TimeInterval(used))))
         world.now = { Samples.now.addingTimeInterval(TimeInterval(seconds)) }
-        // A key with this scope sees no page (403). The end of the session is reported before that (401).
+        // A key with this scope may see no page (403). If the session has ended, the answer is 401, because the session
+        // is checked before the scope.
         #expect(try await world.get("/console/apps", in: session).status == (isOpen ? 403 : 401))
     }
 

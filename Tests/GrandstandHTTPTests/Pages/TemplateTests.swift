@@ -45,8 +45,8 @@ struct TemplateTests {
         for page in try samples.pages() {
             Self.collect(Sheet(frame: samples.frame(page), page: page), into: &given[page.template, default: []])
         }
-        // A piece may be of several kinds, and a template tests for each of them. All pages together have the names of
-        // all pieces.
+        // A template asks each piece for the name of every kind (`words`, `link`, …), also of kinds that its page does
+        // not contain. So each template may use the names of the pieces of all pages.
         var pieces = Piece.kinds
         for page in try samples.pages() { Self.collect(page, into: &pieces, only: Piece.self) }
         for (template, names) in given {

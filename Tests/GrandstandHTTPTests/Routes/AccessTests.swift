@@ -10,7 +10,7 @@ internal import Testing
 struct AccessTests {
     private static let scopes: [[Contract.Scope]] = [[], [.organise, .operate]] + Contract.Scope.allCases.map { [$0] }
 
-    /// A call that is not an operation of the contract.
+    /// An operation that is not in the contract, with these scopes.
     private static func it(_ scopes: [Contract.Scope]) -> Contract.Operation {
         Contract.Operation("it", "GET", "/v1/apps/{bundleId}/it", scopes: scopes, query: [], keepsAnswers: false)
     }

@@ -28,7 +28,7 @@ struct AppRouteTests {
         #expect(try await world("GET", "/v1/apps/com.example.Stadium", as: "gs_lookup").text == expected)
         #expect(
             try await world("GET", "/v1/apps", as: "gs_lookup").text == #"{"items":[\#(expected)],"nextCursor":null}"#)
-        // A key with any other scope sees everything.
+        // A key with any other scope that permits reading apps sees everything.
         let all = try await world("GET", "/v1/apps/com.example.Stadium", as: "gs_organise")
         #expect(all.json["teamId"] as? String == "TEAM123456")
         #expect(all.json["credentials"] as? [String: String] == ["development": "ok", "production": "ok"])

@@ -65,7 +65,7 @@ struct ContractRouteTests {
             Self.words(Contract.AuditAction.allCases, AuditAction.self),
         ]
         for (contract, code) in pairs { #expect(contract == code) }
-        // A broadcast cannot start an activity at Apple.
+        // A broadcast cannot start an activity, because APNs does not support this.
         let kinds = Contract.BroadcastKind.allCases.map(\.rawValue)
         #expect(kinds == BroadcastPayload.Event.allCases.filter { $0 != .start }.map(\.rawValue))
         #expect(Contract.QuirkValue.allCases.map(\.rawValue) == Quirk.Name.allCases.flatMap(\.values))
@@ -188,7 +188,8 @@ struct ContractRouteTests {
         for (place, (topic, facts)) in facts.enumerated() {
             let message = try #require(try topic.message(facts, at: now))
             try Self.expect(message, "WebhookMessage")
-            // The data of each topic have the schema at the same position.
+            // In `WebhookData`, `x-cases` lists the topics and `anyOf` lists the schemas of their data. Both have the
+            // order of `WebhookTopic`.
             #expect(data?["x-cases"]?.strings[place] == topic.rawValue)
             let schema = try #require(data?["anyOf"]?.elements[place])
             let value = try #require(try YAML(json: Data(message))["data"])

@@ -16,7 +16,7 @@ struct EventRouteTests {
         #""audiences": [{"bundleId": "com.example.Stadium", "environment": "production", "storagePolicy": "noMessageStored"}]"#
     private static let path = "/v1/events/derby"
 
-    /// One event in memory that writes change.
+    /// One event in memory. A write changes it.
     private final class StoredEvent: Sendable {
         private let event: Mutex<Event?>
         /// The change of a competing writer. It is made once, just before a write.
@@ -92,7 +92,7 @@ struct EventRouteTests {
             "two openings",
             #""startsAt": "2026-11-21T20:45:00Z", "channelsOpenAt": "2026-11-21T20:45:00Z", "channelsOpenBefore": 60"#,
             ["/channelsOpenBefore"]),
-        put("before nothing", #""channelsOpenBefore": 60"#, ["/channelsOpenBefore"]),
+        put("channelsOpenBefore without a start", #""channelsOpenBefore": 60"#, ["/channelsOpenBefore"]),
         put("after it", #""startsAt": "2026-11-21T20:45:00Z", "channelsOpenBefore": -1"#, ["/channelsOpenBefore"]),
         put(
             "defaults out of range",

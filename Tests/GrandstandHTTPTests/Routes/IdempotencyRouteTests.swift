@@ -10,7 +10,8 @@ internal import Testing
 
 /// `Idempotency-Key`, route by route. EndToEndTests test concurrent requests.
 struct IdempotencyRouteTests {
-    /// Work that calls Apple has several steps. All other work is one transaction with its answer.
+    /// Work that calls Apple has several steps. All other work is done in one transaction, which also stores the
+    /// answer.
     private static let inSteps: Set<String> = ["createChannel", "importChannel", "reconcile"]
     /// Repeating these operations has no second effect, so their answers are not stored. Two of them are called with
     /// keys that anybody may have.

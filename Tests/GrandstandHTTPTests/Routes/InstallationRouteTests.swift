@@ -8,7 +8,7 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// The reports of phones, and those that are refused before a port is called.
+/// The reports of phones, and the reports that are refused before the store is called.
 struct InstallationRouteTests {
     private static let id = "8a2f3c1b-0000-4000-8000-000000000001"
     private static let path = "/v1/apps/com.example.Stadium/production/installations/\(id)"

@@ -22,7 +22,7 @@ struct KeyRouteTests {
         (#"{"name": "x", "scopes": ["lookup"], "bundleIds": ["com.example.A", "com.Example.a"]}"#, "/bundleIds/1"),
         (#"{"name": "x", "scopes": ["lookup"], "bundleId": "a.b", "bundleIds": ["a.b"]}"#, "/bundleIds"),
     ])
-    func `faults of a key have their places`(body: String, pointer: String) async throws {
+    func `each fault of a key draft points to its member`(body: String, pointer: String) async throws {
         let answer = try await RouteWorld()("POST", "/v1/keys", Array(body.utf8))
         #expect(answer.status == 422)
         #expect(answer.pointers == [pointer])
@@ -44,7 +44,7 @@ struct KeyRouteTests {
         let made = try await world("POST", "/v1/keys", body)
         #expect(made.status == 201 && made.json["eventKeyPrefix"] as? String == "cup.")
         let refused = try await world("POST", "/v1/keys", body, as: "gs_pair_admin")
-        #expect(refused.status == 403 && refused.detail.contains("reaches all apps"))
+        #expect(refused.status == 403 && refused.detail.contains("only a key for all apps"))
     }
 
     @Test func `an admin of one app cannot manage a key of all apps`() async throws {

@@ -8,16 +8,18 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// Pages next to the API. They answer their requests themselves. The middleware for all requests also applies to them.
+/// Pages next to the API. These pages answer their requests themselves. The middleware for all requests also handles
+/// the requests for these pages.
 struct MountedPageTests {
-    /// A page that shows the scopes of the key in the header `X-Key`.
+    /// A page that reads a key from the request's header `X-Key`. It answers with the key's scopes in the header
+    /// `Location`.
     private static func world(_ limits: RateLimits.Settings) -> RouteWorld {
         var world = RouteWorld()
         world.limits = RateLimits(limits)
-        world.pages = MountedPages(path: "/pages") { request, _, door in
+        world.pages = MountedPages(path: "/pages") { request, _, access in
             let secret = HTTPField.Name("X-Key").flatMap { request.headers[$0] }
             guard let secret else { return Response(status: .ok, headers: [.cacheControl: "max-age=1"]) }
-            return Response(status: .ok, headers: [.location: try await door.identify(secret).scopes.description])
+            return Response(status: .ok, headers: [.location: try await access.identify(secret).scopes.description])
         }
         return world
     }
@@ -60,8 +62,8 @@ struct MountedPageTests {
     {
         let key = UUID()
         var world = RouteWorld()
-        world.pages = MountedPages(path: "/pages") { request, _, door in
-            let body = try await door.answered(
+        world.pages = MountedPages(path: "/pages") { request, _, access in
+            let body = try await access.answered(
                 request.headers[.idempotencyKey] ?? "", of: key, secret: "session")
             return Response(status: .created, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
         }
@@ -78,8 +80,8 @@ struct MountedPageTests {
 
     @Test func `work in several steps continues where it stopped`() async throws {
         var world = RouteWorld()
-        world.pages = MountedPages(path: "/pages") { _, _, door in
-            let body = try await door.once(
+        world.pages = MountedPages(path: "/pages") { _, _, access in
+            let body = try await access.once(
                 "form", of: Sample.id, secret: "session", recover: { Array("begun \($0 == Sample.otherID)".utf8) },
                 { Array("anew".utf8) })
             return Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))

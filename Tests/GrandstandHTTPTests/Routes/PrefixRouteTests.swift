@@ -5,7 +5,7 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// The rights of a key with a prefix of event keys.
+/// The rights of an API key that is limited to events whose keys begin with a prefix.
 struct PrefixRouteTests {
     private static let declaration =
         #"{"name": "Final", "audiences": [{"bundleId": "com.example.Stadium", "environment": "production", "#

@@ -29,7 +29,7 @@ struct QuirkRouteTests {
     func `bad input is refused before any call`(refusal: Refusal) async throws { try await refusal.check() }
 
     @Test(arguments: ["lowercased", "registered"])
-    func `a value is stored with the actor, for the app as registered`(value: String) async throws {
+    func `a value is stored with the actor, for the bundle ID in its registered spelling`(value: String) async throws {
         var world = RouteWorld()
         world.apps.find = { $0.topic == Sample.stadium.topic ? Sample.app() : nil }
         world.quirks.keep = { quirk, app in

@@ -50,13 +50,13 @@ struct ReceiptRouteTests {
         (#"{"eventKey": "d", "attributesType": "M", "state": "shown"}"#, "/state"),
         (#"{"eventKey": "d", "attributesType": "M", "state": "active", "updateToken": "x"}"#, "/updateToken"),
     ])
-    func `faults of an activity have their places`(body: String, pointer: String) async throws {
+    func `each fault of an activity names its field`(body: String, pointer: String) async throws {
         let answer = try await Self.call(RouteWorld(), "PUT", Self.path + "/activities/x", body)
         #expect(answer.status == 422)
         #expect(answer.pointers == [pointer])
     }
 
-    @Test func `an activity's name has its allowed characters`() async throws {
+    @Test func `an activity ID with other than the allowed characters is refused`() async throws {
         let answer = try await Self.call(RouteWorld(), "PUT", Self.path + "/activities/a%20b", "{}")
         #expect(answer.status == 422)
         #expect(answer.pointers == ["activityId"])
@@ -97,7 +97,7 @@ struct ReceiptRouteTests {
         (#"{"items": [{"eventKey": "d", "timestamp": 1, "shownAt": "noon"}]}"#, "/items/0/shownAt"),
         (#"{"items": [{"eventKey": "d", "timestamp": "1", "shownAt": "2026-11-21T20:45:00Z"}]}"#, "/items/0/timestamp"),
     ])
-    func `faults of receipts have their places`(body: String, pointer: String) async throws {
+    func `each fault of a receipt names its field`(body: String, pointer: String) async throws {
         let answer = try await Self.call(RouteWorld(), "POST", Self.path + "/receipts", body)
         #expect(answer.status == 422)
         #expect(answer.pointers.first == pointer)

@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// Faults in requests, reported with their places before a port is called.
+/// Faults in requests. The answer names the place of each one (a JSON pointer or a parameter), and no store is called.
 struct RefusalTests {
     private static let broadcasts = "/v1/events/derby/broadcasts"
     private static let event = "/v1/events/new"
@@ -100,7 +100,7 @@ struct RefusalTests {
             status: 422, slug: "invalid-request",
             pointers: ["/priority", "/expiresIn", "/sendAt", "/relevanceScore", "/alert"]),
         .init(
-            "a time from the start without its seconds, with another member", "POST", broadcasts,
+            "a sendAt object without afterStart and with an unknown member", "POST", broadcasts,
             #"{"event": "update", "contentState": {}, "sendAt": {"before": 600}}"#, status: 422, slug: "unknown-field",
             pointers: ["/sendAt/before", "/sendAt/afterStart"]),
         .init(
@@ -202,7 +202,8 @@ struct RefusalTests {
             #"{"items": [\#(Array(repeating: item, count: 501).joined(separator: ","))]}"#, status: 422,
             slug: "invalid-request", pointers: ["/items"]),
         .init(
-            "a batch with more than items", "POST", "/v1/broadcasts", #"{"items": [\#(item)], "x": 1}"#, status: 422,
+            "a batch with a member besides items", "POST", "/v1/broadcasts", #"{"items": [\#(item)], "x": 1}"#,
+            status: 422,
             slug: "unknown-field", pointers: ["/x"]),
         .init("no batch", "POST", "/v1/broadcasts", "[]", status: 422, slug: "invalid-request"),
     ]

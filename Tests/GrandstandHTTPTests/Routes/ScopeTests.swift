@@ -6,7 +6,8 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// Every operation of the contract with every kind of key. No call is expected, because the refusal comes first.
+/// Every operation of the contract with an API key of every scope. A request that is refused calls no port, because
+/// access is checked first.
 struct ScopeTests {
     @Test func `a route needs a key with its scope`() async throws {
         for operation in Contract.Operation.all {

@@ -99,8 +99,8 @@ struct StartRouteTests {
         #expect(answer.pointers == ["/start/alerts"])
     }
 
-    /// A declaration that is too long tells the size of the push, and thus the bytes that it has besides the alert's
-    /// text.
+    /// The refusal of a declaration that is too long contains the size of the push. From this size the test computes
+    /// how many bytes the push has besides the alert's text.
     @Test func `the longest push that APNs accepts is accepted, and one byte more is refused`() async throws {
         func body(_ length: Int) -> [UInt8] {
             let text = String(repeating: "x", count: length)
@@ -157,7 +157,7 @@ struct StartRouteTests {
         let outlooks = Mutex<[StartOutlook]>([])
         var world = RouteWorld()
         world.starts.tell = { _, outlook in
-            // Followers are counted before the event is locked.
+            // The server counts the followers before it requests the start, because the request locks the event.
             #expect(asked.withLock { $0 } == 0)
             outlooks.withLock { $0.append(outlook) }
             return try Self.reports()

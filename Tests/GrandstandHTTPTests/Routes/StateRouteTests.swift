@@ -27,7 +27,7 @@ struct StateRouteTests {
     ]
 
     @Test(arguments: refusals)
-    func `an invalid state is refused with its places`(refusal: Refusal) async throws {
+    func `an invalid state is refused with pointers to its faults`(refusal: Refusal) async throws {
         try await refusal.check()
     }
 

@@ -33,7 +33,7 @@ struct VariantRouteTests {
             pointers: ["/audiences/0/variant"]),
         .init(
             "one twice", "PUT", event, put(#", "variant": "de""#, #", "variant": "de""#),
-            pointers: ["/audiences/1/variant"], hint: "in variant de stands twice"),
+            pointers: ["/audiences/1/variant"], hint: "in variant de is listed twice"),
         .init(
             "one of tokens", "PUT", event, put(#", "variant": "de", "delivery": "tokens""#),
             pointers: ["/audiences/0/variant"]),

@@ -10,7 +10,7 @@ internal import Testing
 struct WebhookDeliveryRouteTests {
     private static let path = "/v1/webhooks/11111111-2222-4333-8444-555555555555/deliveries"
     private static let one = path + "/11111111-2222-4333-8444-555555555555"
-    /// Without the last brace, because the log of a single delivery follows.
+    /// A delivery as JSON. The last brace is missing, because the answer for a single delivery continues with its log.
     private static let shape =
         #"{"id":"11111111-2222-4333-8444-555555555555","messageId":"msg_11111111-2222-4333-8444-555555555555","#
         + #""topic":"broadcast.settled","state":"failed","attempts":2,"status":500,"reason":"HTTP 500","#

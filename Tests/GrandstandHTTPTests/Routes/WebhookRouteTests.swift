@@ -14,7 +14,7 @@ struct WebhookRouteTests {
     private static let draft = #"{"url": "https://hooks.example.com/x", "topics": ["broadcast.settled"]}"#
     private static let secret = Sample.known(
         WebhookSecret(rawValue: "whsec_MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI="))
-    /// Without the last brace, because a new webhook's secret follows.
+    /// A webhook as JSON. The last brace is missing, because the answer for a new webhook continues with its secret.
     private static let shape =
         #"{"id":"11111111-2222-4333-8444-555555555555","url":"https://hooks.example.com/x","description":null,"#
         + #""topics":["broadcast.settled"],"bundleId":null,"bundleIds":null,"declaredBy":null,"enabled":true,"reason":null,"failingSince":null,"#

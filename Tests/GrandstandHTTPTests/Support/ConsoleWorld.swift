@@ -14,7 +14,7 @@ internal import Synchronization
 /// The console's pages behind their router, without a socket and a server. Some ports are functions; the stores use a
 /// database (`withConsole`).
 struct ConsoleWorld {
-    /// The stand-in for a database that does not answer.
+    /// A database that cannot be reached, unless the test sets another one.
     var database = Database.away
     var apps = FakeApps()
     var channels = FakeChannels()
@@ -133,8 +133,8 @@ struct ConsoleWorld {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let source = ConsoleSource(
             logger: logger, requestID: "1a2b", endpointPath: EndpointPath(),
-            door: ConsoleDoor(
-                identify: { [identify] in try identify($0) }, resume: { _ in },
+            access: ConsoleAccess(
+                identify: { [identify] in try identify($0) }, countRequest: { _ in },
                 refusal: { Problem(.unauthenticated, $0) },
                 once: { [done] name, _, _, work in try await done.once(name, work) },
                 answered: { [done] name, _ in

@@ -70,7 +70,8 @@ extension OpenAPIDocument {
         }?.0
     }
 
-    /// A problem has the title, a status and the members of its kind, and no others.
+    /// The faults of a problem. It must have its kind's title, one of its kind's statuses, and only the members that
+    /// all problems have or that its kind has.
     private static func faults(ofProblem answer: RouteWorld.Answer, isHead: Bool) -> [String] {
         guard !isHead else { return [] }
         guard let value = try? YAML(json: Data(answer.body)) else { return ["it is no JSON"] }

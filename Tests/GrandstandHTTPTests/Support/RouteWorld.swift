@@ -16,14 +16,14 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// Every route of a server behind its router, its access checks and its middleware, without a socket. Some ports are
-/// functions; the stores use a database (`withRoutes`).
+/// Every route of a server behind its router, its access checks and its middleware, without a socket. The protocols of
+/// Grandstand/Ports are fakes; other stores use a database (`withRoutes`).
 struct RouteWorld {
-    /// The stand-in for a database that does not answer.
+    /// A database that cannot be reached, unless the test sets another one.
     var database = Database.away
     var apps = FakeApps()
     var events = FakeEvents()
-    /// The source of lookups, with an empty cache.
+    /// The source of lookups. It announces no change, so the lookup cache stays empty.
     var lookups = Silence()
     var starts = FakeStarts()
     var channels = FakeChannels()
@@ -37,7 +37,7 @@ struct RouteWorld {
     var receipts = FakeReceipts()
     var sampling = ReceiptSampling(share: 1)
     var idempotency = FakeIdempotency()
-    /// Counts over all calls of this world.
+    /// The rate limits. They count the requests of all calls of this world.
     var limits = RateLimits(.init(requests: nil, lookups: nil, failures: nil))
     var views = Self.views()
     /// Routes of the test, in addition to the API's.
@@ -128,7 +128,7 @@ struct RouteWorld {
         return answer
     }
 
-    /// The same with a body of text.
+    /// Sends one request with a text as its body, and checks the answer against the contract.
     func callAsFunction(
         _ method: String, _ path: String, _ body: String, headers: [String: String] = [:],
         as secret: String? = "gs_admin", sourceLocation: SourceLocation = #_sourceLocation

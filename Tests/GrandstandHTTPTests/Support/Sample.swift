@@ -69,7 +69,7 @@ enum Sample {
         nextAttemptAt: nil, settledAt: RouteWorld.now, status: 500, reason: "HTTP 500")
 
     static func known<Value>(_ value: Value?) -> Value {
-        guard let value else { preconditionFailure("a sample is not of its alphabet") }
+        guard let value else { preconditionFailure("a sample value is not valid for its type") }
         return value
     }
 }

@@ -51,7 +51,7 @@ extension Samples {
                 visit("/console/audit-log", query: "from=2026-11-21")),
             KeyList(Contract.Page(items: [shownKey], nextCursor: "n"), visit("/console/keys")),
             KeyDetail(shownKey, [webhook], visit("/console/keys/1")),
-            IssuedSecret(title: text, secret: text, use: text, href: "/console/keys/1"),
+            IssuedSecret(title: text, secret: text, purpose: text, href: "/console/keys/1"),
             WebhookList(Contract.Page(items: [webhook], nextCursor: "n"), visit("/console/webhooks")),
             WebhookDetail(
                 Versioned(value: webhook, version: 1),

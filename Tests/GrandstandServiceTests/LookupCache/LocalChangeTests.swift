@@ -13,7 +13,7 @@ internal import Testing
 struct LocalChangeTests {
     @Test
     func
-        `after a change by this process no older answer is given, and callers wait until it is read`()
+        `after a change by this process no older answer is given, and callers wait until the change is read`()
         async throws
     {
         try await LookupWorld.withReplica { replica, source, _ in
@@ -76,7 +76,7 @@ struct LocalChangeTests {
             while replica.state.withLock(\.waiting.isEmpty) { await Task.yield() }
             await first.hold(1)
             source.state.withLock { $0.reading = second }
-            // Changed again while it is being read.
+            // The event changes again while it is being read.
             replica.changed([.event(LookupWorld.key("derby"))])
             first.open()
             let wasRead = await isRead

@@ -30,7 +30,7 @@ struct LookupReplicaTests {
     }
 
     @Test(arguments: ["two", nil])
-    func `announcements count during a reading of everything, and older results do not overwrite them`(
+    func `announcements take effect while everything is being read, and older results do not overwrite them`(
         _ newer: String?
     ) async throws {
         let gate = LookupWorld.Gate()
@@ -134,7 +134,9 @@ struct LookupReplicaTests {
         }
     }
 
-    @Test func `that the memory cannot be confirmed is logged once, and so is the end of the outage`() async throws {
+    @Test func `the log says once that the cached lookups cannot be confirmed, and once that they can again`()
+        async throws
+    {
         let lines = LogLines()
         let source = LookupWorld.FakeSource()
         try await LookupWorld.withReplica(source, logger: lines.logger) { replica, source, _ in

@@ -34,7 +34,7 @@ final class FakeOutbox: Outbox {
         (changes, events) = AsyncStream.makeStream()
     }
 
-    var books: Account { account.withLock { $0 } }
+    var record: Account { account.withLock { $0 } }
 
     func add(_ deliveries: [ClaimedDelivery]) { account.withLock { $0.waiting += deliveries } }
 
@@ -127,8 +127,8 @@ final class FakeOutbox: Outbox {
 
     /// Waits until the records satisfy `isEnough`.
     func wait(until isEnough: (Account) -> Bool) async {
-        if isEnough(books) { return }
-        for await _ in changes where isEnough(books) { return }
+        if isEnough(record) { return }
+        for await _ in changes where isEnough(record) { return }
     }
 }
 

@@ -3,7 +3,7 @@ internal import Foundation
 internal import Grandstand
 internal import Synchronization
 
-/// Shards that are due at once. It records what happens to them.
+/// A store of shards that are due at once. It records what happens to them.
 final class FakeStartStore: StartStore {
     struct Account: Sendable {
         var shards: [StartShard]
@@ -26,7 +26,7 @@ final class FakeStartStore: StartStore {
         (changes, events) = AsyncStream.makeStream()
     }
 
-    var books: Account { account.withLock { $0 } }
+    var record: Account { account.withLock { $0 } }
 
     func claim(_ claim: StartClaim) async throws -> [StartShard] {
         defer { events.yield() }
@@ -74,7 +74,7 @@ final class FakeStartStore: StartStore {
 
     /// Waits until the records satisfy `isEnough`.
     func wait(until isEnough: (Account) -> Bool) async {
-        if isEnough(books) { return }
-        for await _ in changes where isEnough(books) { return }
+        if isEnough(record) { return }
+        for await _ in changes where isEnough(record) { return }
     }
 }

@@ -16,12 +16,13 @@ enum LookupWorld {
     final class FakeSource: LookupSource {
         struct State {
             var channelIDs: [EventKey: String] = [:]
-            /// Records by version. Positions are transaction numbers here.
+            /// The changes, in the order of their versions. A position in the journal is the number of changes before
+            /// it.
             var journal: [LookupChange] = []
             var fails = false
             /// How often single events were read.
             var reads = 0
-            /// Readings of single events wait for this.
+            /// The valve at which readings of single events wait; `nil`: they do not wait.
             var reading: Valve?
         }
 
@@ -29,7 +30,7 @@ enum LookupWorld {
         let stream = AsyncStream.makeStream(of: LookupAnnouncement.self)
         /// One element for each reading of the journal: whether it failed.
         let looks = AsyncStream.makeStream(of: Bool.self)
-        /// If it is set, each page waits at this gate.
+        /// The gate at which each page waits; `nil`: pages do not wait.
         let pages: Gate?
 
         init(pages: Gate? = nil) { self.pages = pages }

@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// Holds tasks until it is opened, and counts them. Like a socket, it is not opened by cancellation.
+/// Holds tasks until it is opened, and counts them. Cancelling a held task does not release it, as with a blocking read
+/// of a socket.
 final class Valve: Sendable {
     private struct State {
         var isOpen = false
@@ -11,12 +12,12 @@ final class Valve: Sendable {
 
     private let state = Mutex(State())
     private let events: AsyncStream<Int>.Continuation
-    /// Yields the number of arrivals at each arrival.
+    /// Yields, at each arrival, how many tasks are inside.
     private let arrivals: AsyncStream<Int>
 
     init() { (arrivals, events) = AsyncStream.makeStream() }
 
-    /// The most tasks that were inside at a time.
+    /// The largest number of tasks that were inside at the same time.
     var most: Int { state.withLock { $0.most } }
 
     func pass() async {
@@ -38,7 +39,7 @@ final class Valve: Sendable {
         state.withLock { $0.inside -= 1 }
     }
 
-    /// Waits until `count` tasks are inside at a time.
+    /// Waits until `count` tasks are inside at the same time.
     func hold(_ count: Int) async {
         for await inside in arrivals where inside >= count { return }
     }

@@ -162,15 +162,15 @@ struct AppDeletionTests {
             while try await stores.apps.app(app) != nil {
                 #expect(try await stores.apps.removeDeleted())
                 let left = try await rows(stores).values.reduce(0, +)
-                // A step removes 5,000 rows. It may remove more: events with their messages, and what its last part
-                // removes beyond that number.
+                // A step removes 5,000 rows, and sometimes more: its limit does not count every deleted row, and the
+                // last part of the step may exceed the limit.
                 #expect(sum - left < 16_000)
                 (sum, steps) = (left, steps + 1)
             }
             #expect((5..<60).contains(steps))
             #expect(try await !stores.apps.removeDeleted())
             for (table, count) in try await rows(stores) {
-                // `before` has the environments of both apps; the other app's two are left.
+                // `before` counts the environments of both apps. Two rows are left: the environments of the other app.
                 #expect(count == (table == "app_environments" ? 2 : before[table]), "\(table)")
             }
             #expect(try await stores.apps.registered(other).deletingSince == nil)

@@ -46,7 +46,14 @@ struct AppTests {
     @Test func `two bundle IDs that differ in case only cannot both exist`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample("com.example.Goal"))
-            #expect(try await problem { try await stores.apps.put(.sample("com.example.goal")) } == .appExists)
+            let version = try await stores.apps.put(.sample("com.example.Goal")).app.version
+            for condition in [WriteCondition.none, .absent, .present, .versions([version])] {
+                let refused = await #expect(throws: Problem.self) {
+                    try await stores.apps.put(.sample("com.example.goal"), by: .commandLine, if: condition)
+                }
+                #expect(refused?.kind == .appExists)
+                #expect(refused?.detail.contains("registered as com.example.Goal.") == true)
+            }
             #expect(try await stores.apps.apps(PageRequest()).items.map(\.bundleID.rawValue) == ["com.example.Goal"])
         }
     }

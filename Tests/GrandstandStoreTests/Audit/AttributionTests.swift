@@ -52,7 +52,7 @@ struct AttributionTests {
         }
     }
 
-    @Test func `of many concurrent broadcasts each has its own key, and a refused one has none`() async throws {
+    @Test func `each of many broadcasts names its sender's API key, and a refused one has no entry`() async throws {
         try await withStores { stores in
             let keys = try await [stores.open("a"), stores.open("b")]
             let items =
@@ -123,7 +123,7 @@ struct AttributionTests {
         }
     }
 
-    @Test func `a withdrawal is one entry, even if it is repeated, and one that came too late is none`()
+    @Test func `a withdrawal is one entry, even if it is repeated, and one that came too late has no entry`()
         async throws
     {
         try await withStores { stores in

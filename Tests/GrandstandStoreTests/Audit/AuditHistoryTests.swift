@@ -35,8 +35,7 @@ struct AuditHistoryTests {
             await #expect(throws: PostgresError.self) {
                 try await history.prune(.auditEntries, before: Date().addingTimeInterval(-20 * Self.day), limit: 10)
             }
-            // They cannot be removed by another statement in the transaction of `prune_audit_log` either, after the
-            // function has returned.
+            // After `prune_audit_log` has returned, another statement in its transaction cannot remove entries either.
             await #expect(throws: PostgresError.self) {
                 try await stores.pool.withConnection { connection in
                     do {

@@ -94,7 +94,7 @@ struct AlignTests {
             #expect(channels.suffix(2).map(\.reason) == ["quota-exhausted", "quota-exhausted"])
             #expect(channels.last?.nextAttemptAt == stores.now.addingTimeInterval(30))
 
-            // A later event must not take the place of those that wait.
+            // The free place must go to an event that already waits, and not to this later one.
             try await stores.put(.sample("match-5"))
             stores.clock.advance(by: 1)
             try await stores.forceDeletion(of: channels[0])
@@ -106,7 +106,7 @@ struct AlignTests {
         }
     }
 
-    @Test func `a creation that Apple is being asked for does not wait for the quota`() async throws {
+    @Test func `a channel that is being created is shown as pending, not as waiting for the quota`() async throws {
         try await withStores { stores in
             let key = try await stores.put(.sample()).specification.key
             try await stores.align()

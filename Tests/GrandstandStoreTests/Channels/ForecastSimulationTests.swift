@@ -9,9 +9,9 @@ internal import Testing
 /// Compares forecasts with what happens afterwards.
 @Suite(.timeLimit(.minutes(5)))
 struct ForecastSimulationTests {
-    /// A few events get into every situation, and then the forecast is made. In the hours after it nothing unforeseen
-    /// happens. Organisers end their events at the declared ends, except those that were overdue already, and nobody
-    /// declares anything.
+    /// First, random actions bring a few events into many different situations. Then the forecast is made. In the hours
+    /// after it nothing unforeseen happens: organisers end their events at the declared ends, except those that were
+    /// overdue already, and nobody declares anything.
     @Test(arguments: 1...5)
     func `the forecast peak occurs at its time, and all places become free`(seed: UInt64) async throws {
         try await withStores { stores in
@@ -64,7 +64,8 @@ private struct Season {
         for specification in specifications { try await stores.put(specification) }
     }
 
-    /// Plays one hour before the forecast: messages, cancelled events, removed audiences, moved openings, ends.
+    /// Plays one of the hours that come before the forecast: messages, cancelled events, removed audiences, moved
+    /// openings, ends.
     func play(_ hour: Int, _ random: inout SplitMix64) async throws {
         try await stores.provision()
         for var specification in specifications {
@@ -88,7 +89,7 @@ private struct Season {
         try await stores.provision()
     }
 
-    /// Plays one hour after the forecast, which was made at the time `decided`.
+    /// Plays one of the hours that come after the forecast, which was made at the time `decided`.
     func end(decided: Date) async throws {
         for specification in specifications {
             guard let event = try await stores.events.event(specification.key, now: stores.now),

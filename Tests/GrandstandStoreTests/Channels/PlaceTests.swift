@@ -36,7 +36,7 @@ struct PlaceTests {
             try await stores.put(.sample("next"))
             try await stores.align()
             let task = try #require(try await stores.claimChannels().first)
-            // The event of the idle channel was not over yet, so that channel could not give up its place.
+            // The event of the idle channel is not over yet, so its channel cannot give up its place.
             let refused = ChannelOutcome.Change.notCreated(
                 state: .failed, nextAttemptAt: stores.now.addingTimeInterval(600))
             try await stores.record(
@@ -131,7 +131,7 @@ struct PlaceTests {
             try await stores.open("holder")
             let start = stores.now
             func at(_ hours: Double) -> Date { start.addingTimeInterval(hours * 3_600) }
-            // Declared in this order. When their openings have come, all of them wait for a place.
+            // The events are declared in this order. When their openings have come, all of them wait for a place.
             try await stores.put(.sample("next-month", startsAt: at(700)))
             try await stores.put(.sample("tonight", startsAt: at(8)))
             try await stores.put(.sample("opens-second", startsAt: at(9), channelsOpenAt: at(2)))

@@ -74,7 +74,7 @@ struct QuotaHistoryTests {
             #expect(ten.map(\.at) == [10, 20].map(Self.at))
             #expect(ten.map(\.used) == [9, 1] && ten.map(\.peak) == [9, 1] && ten.map(\.created) == [2, 1])
             #expect(try await history.samples(Self.history(300, 5, 10)).map(\.at) == [Self.at(10)])
-            // Until the hour is over, it is shown from the five-minute samples.
+            // Until the hour is over, the values of the hour and of its day come from the five-minute samples.
             for step in [3_600, 86_400] {
                 let open = try await history.samples(Self.history(step))
                 #expect(open.map(\.used) == [1] && open.map(\.peak) == [9])

@@ -17,7 +17,7 @@ struct RetirementTests {
         return channel.nextAttemptAt
     }
 
-    @Test func `after the end a channel is kept for the configured time, but not if nothing is stored`() async throws {
+    @Test func `after the end a channel without stored messages is kept for the configured time only`() async throws {
         try await withStores { stores in
             try await stores.open(audiences: [unstored.get()])
             let end = try await stores.accept(.end())

@@ -141,7 +141,8 @@ struct ActivityReportTests {
             try await phones.stores.put(.sample())
             let id = try Phones.id()
             try await phones.put(Phones.state(), of: id)
-            // The registration had one token, which counts.
+            // The registration had one token. It counts as one of the `TokenPace.burst` tokens that are accepted at
+            // once.
             for number in 1..<TokenPace.burst {
                 for _ in 0..<2 { try await phones.report(of: id, token: "cc\(10 + number)") }
             }

@@ -68,7 +68,8 @@ struct CrowdJoinRaceTests {
             try await world.stores.accept(.update(#"{"n":2}"#))
             let shard = try #require(try await world.claim(size: 1).first)
             #expect(tokens([shard]) == [["aa01"]])
-            // The first activity gets a new token, so the shard that is being sent went to its former token.
+            // The first activity gets a new token. The shard that is under way goes to the former token, so the new
+            // token must get a push of its own.
             try await world.stores.pool.withConnection { connection in
                 try await connection.query(
                     "update activities set update_token = decode('bb01', 'hex') where id = \(first)")

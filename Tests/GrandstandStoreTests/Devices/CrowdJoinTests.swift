@@ -25,7 +25,7 @@ struct CrowdJoinTests {
             let dismissal = Int(world.now.timeIntervalSince1970) + 600
             try await world.stores.accept(.end(dismissalDate: dismissal))
             let end = try await world.stores.sendOne()
-            // The first token of the event, so there was no crowd before.
+            // This is the first token of the event, so there was no crowd before.
             world.stores.clock.advance(by: 5)
             try await world.show("aa01")
             let late = try #require(try await world.claim().first)

@@ -10,7 +10,7 @@ internal import Testing
 /// The lanes of one audience: one leads and takes every message, the others follow it.
 @Suite(.timeLimit(.minutes(2)))
 struct CrowdLeadTests {
-    /// More bytes than a push to a token may have, but not more than a channel's.
+    /// More bytes than a push to a token may have, but not more than a message to a channel may have.
     private static let large = #"{"t":"\#(String(repeating: "x", count: 4_200))"}"#
 
     @Test func `an empty crowd neither gets nor rejects a message, and an end ends its event`() async throws {
@@ -74,7 +74,8 @@ struct CrowdLeadTests {
             #expect(String(decoding: shard.body, as: UTF8.self).contains(#"{"n":1}"#))
             try await world.settle(shard)
             #expect(try await world.tokens(of: accepted).state == .accepted)
-            // The audience goes back to its channel. The channel's lane also has what was accepted meanwhile.
+            // The audience goes back to its channel. The channel's lane also has the message that was accepted while
+            // tokens led.
             let second = try await world.stores.accept(.update(#"{"n":2}"#))
             try await world.reach(by: .channel)
             #expect(try await world.lookup()?.contentState == Array(#"{"n":2}"#.utf8))
@@ -136,8 +137,8 @@ struct CrowdLeadTests {
             #expect(try await world.stores.outbox.cancel(second.id, within: .all, by: .server, now: world.now) == true)
             let late = try #require(try await world.claim().first)
             #expect(String(decoding: late.body, as: UTF8.self).contains(#"{"n":1}"#))
-            // If a withdrawn broadcast was accepted after the crowd existed, it is removed from the crowd's own content
-            // as well.
+            // The broadcast `third` is accepted when the crowd already exists. Its withdrawal also removes it from the
+            // crowd's own content.
             try await world.settle(late)
             let third = try await world.stores.accept(.update(#"{"n":3}"#))
             #expect(try await world.stores.outbox.cancel(third.id, within: .all, by: .server, now: world.now) == true)

@@ -33,7 +33,7 @@ struct CrowdTests {
             #expect(tokens.state == .accepted)
             let counts = try #require(tokens.counts)
             #expect((counts.total, counts.accepted, counts.pending) == (5, 5, 0))
-            // The message to the channel does not count for the crowd.
+            // Sending to the tokens does not settle the channel's message.
             #expect(try await world.stores.claim().count == 1)
         }
     }
@@ -178,7 +178,8 @@ struct CrowdTests {
                 try await world.settle(shard)
             }
             #expect(try await world.tokens(of: first).counts?.accepted == 2)
-            // Another activity joins and gets the content that the others have. Its minute begins later than theirs.
+            // Another activity joins and gets the content that the others have. It gets this push later than the
+            // others, so its minute until the next push also ends later.
             world.stores.clock.advance(by: 10)
             try await world.show("aa03", frequent: false)
             for shard in try await world.claim() { try await world.settle(shard) }

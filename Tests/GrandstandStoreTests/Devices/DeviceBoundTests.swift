@@ -74,8 +74,8 @@ struct DeviceBoundTests {
             try await phones.put(Phones.state(token: "a2"), of: other)
             let now = Int(phones.stores.now.timeIntervalSince1970)
             try await seed(ReceiptBounds.ofEvent - 2, of: keys[0], by: id, phones)
-            // Of the three new receipts two are recorded, up to the limit. The repeated one and the known one change
-            // nothing.
+            // Of the three new receipts, two are recorded, up to the limit. The repeated receipt and the known receipt
+            // change nothing.
             let items = [now, now, now - 9_999, now + 1, now + 2]
             #expect(try await record(items, of: keys[0], by: id, phones) == 4)
             #expect(try await record(items, of: keys[0], by: id, phones) == 4)

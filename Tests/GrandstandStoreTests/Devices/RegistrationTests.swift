@@ -166,7 +166,7 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `a deleted app loses its installations, and a new one gets another number`() async throws {
+    @Test func `a deleted app loses its installations, and they can register again later`() async throws {
         try await withPhones { phones in
             let id = try Phones.id()
             try await phones.put(Phones.state(), of: id)

@@ -91,7 +91,8 @@ struct ReportRaceTests {
                     }
                 }
                 try await until("the settlement waits") { try await phones.stores.count(Self.waiting) == 1 }
-                // `nowait` fails at once if the settlement holds the lock, because that would be the deadlock.
+                // With `nowait` the statement fails at once if the settlement holds the lock. Waiting for the lock
+                // would be the deadlock.
                 try await connection.query(
                     "select from activities where id = \(rows[1]) for no key update nowait")
                 return settling

@@ -35,7 +35,7 @@ struct EventListTests {
         }
     }
 
-    @Test func `events are filtered by state, kind, app in any case, and start`() async throws {
+    @Test func `events are filtered by state, kind, app in capitals or not, and start`() async throws {
         try await withStores { stores in
             let hour = 3_600.0
             func at(_ hours: Double) -> Date { stores.now.addingTimeInterval(hours * hour) }

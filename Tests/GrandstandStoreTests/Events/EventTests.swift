@@ -48,7 +48,7 @@ struct EventTests {
         try await withStores { stores in
             try await stores.put(.sample())
             var specification = try EventSpecification.sample(
-                audiences: [.sample(), .sample("com.example.None"), .sample("com.example.Nobody", .development)])
+                audiences: [.sample(), .sample("com.example.None"), .sample("com.example.goal", .development)])
             specification.name = "changed"
             do {
                 _ = try await stores.events.put(specification, now: stores.now)
@@ -56,6 +56,7 @@ struct EventTests {
             } catch let problem as Problem {
                 #expect(problem.kind == .invalidRequest)
                 #expect(problem.errors.map(\.pointer) == ["/audiences/1/bundleId", "/audiences/2/bundleId"])
+                #expect(problem.errors.last?.detail == "The app is registered as com.example.Goal. Use this spelling.")
             }
             let event = try await stores.events.event(specification.key, now: stores.now)
             #expect(event?.specification == (try .sample()))

@@ -92,7 +92,7 @@ struct LastEndTests {
             try await cancel(stores)
             #expect(try await broadcasts(stores).isEmpty)
             #expect(try await stores.provision().isEmpty)
-            #expect(try await stores.forgotten() == 0)
+            #expect(try await stores.deliveriesNeverDue() == 0)
         }
     }
 

@@ -59,8 +59,8 @@ struct LookupTests {
             let sent = try await stores.sendOne()
             #expect(try await lookup(stores, contentState: true)?.timestamp == sent.timestamp)
             #expect(try await stores.delivery(of: first).timestamp == sent.timestamp)
-            // Accepted in the same second. Until this message is sent, lookups show the lowest timestamp that it can
-            // get.
+            // This message is accepted in the same second in which the first one was sent. Until it is sent, lookups
+            // show the lowest timestamp that it can get.
             try await stores.accept(.update(#"{"n": 2}"#))
             #expect(try await lookup(stores, contentState: true)?.timestamp == (try sent.timestamp + 1))
             #expect(try await stores.sendOne().timestamp == (try sent.timestamp + 1))

@@ -18,7 +18,7 @@ struct ReachTests {
 
     private func audiences(_ apps: String...) throws -> [Audience] { try apps.map { try .sample($0) } }
 
-    @Test func `an event is within reach if all its audiences are, and one without any only for keys of all apps`()
+    @Test func `an event is within reach if all its audiences are; without audiences it is only for keys of all apps`()
         throws
     {
         let both = [try BundleID.sample(Self.a), try BundleID.sample(Self.b)]
@@ -47,7 +47,7 @@ struct ReachTests {
         #expect(try AppReach(of: nil, eventKeyPrefix: .sample("cup.")) != .all)
     }
 
-    @Test func `within another key's prefix no key may declare events, and names reveal nothing`()
+    @Test func `other keys may not declare events with a key's prefix, and refusals do not reveal events`()
         async throws
     {
         try await withStores { stores in
@@ -253,12 +253,14 @@ struct ReachTests {
         }
     }
 
-    @Test func `a PUT during another app's creation waits for it and takes nothing over`() async throws {
+    @Test func `a PUT of an event that another app creates waits for the creation, and does not take the event over`()
+        async throws
+    {
         try await withStores { stores in
             for app in [Self.a, Self.b] { try await stores.apps.put(.sample(app)) }
             let own = try reach(Self.b)
             let mine = try EventSpecification.sample(audiences: audiences(Self.b))
-            // The other key's creation, written but not committed yet.
+            // The event as the other key creates it: written, not committed yet.
             let late = try await stores.pool.transaction { connection in
                 try await connection.query(
                     "insert into events (key, name, created_at, updated_at) values ('match-1', 'theirs', now(), now())")

@@ -57,7 +57,7 @@ struct SeasonTests {
             #expect(try await overdue(stores).isEmpty)
             stores.clock.advance(by: 2 * 3_600)
             #expect(try await overdue(stores) == ["late"])
-            // The deletion of their channels is due, but not carried out yet.
+            // The deletion of the channels of `ended` and `cancelled` is due, but not carried out yet.
             stores.clock.advance(by: 6 * 3_600)
             #expect(try await overdue(stores) == ["late", "ended", "cancelled"])
             while try await !stores.provision().isEmpty {}
@@ -105,12 +105,12 @@ struct SeasonTests {
             let stores = Stores(database)
             try await stores.put(.sample(defaults: defaults))
             try await stores.provision()
-            let departures = HandDepartures(places: 10, clock: stores.clock, laneInterval: 0)
-            let outbox = PostgresOutbox(database.database, departures: departures)
+            let directSends = ManualDirectSends(places: 10, clock: stores.clock, laneInterval: 0)
+            let outbox = PostgresOutbox(database.database, directSends: directSends)
             _ = try await outbox.accept(
                 [BroadcastIntake(eventKey: .sample(), request: .update())], now: stores.now, plan: Stores.plan)
-            let departed = try #require(departures.take().first)
-            #expect(departed.text.contains(#""stale-date":\#(Int(stores.now.timeIntervalSince1970) + 300)"#))
+            let sent = try #require(directSends.take().first)
+            #expect(sent.text.contains(#""stale-date":\#(Int(stores.now.timeIntervalSince1970) + 300)"#))
         }
     }
 

@@ -17,7 +17,7 @@ struct StoragePolicyTests {
         return try await stores.put(.sample(audiences: [audience.get()]))
     }
 
-    /// Provisions a second after the change.
+    /// Runs the provisioning one second after the change.
     private func provision(_ stores: Stores) async throws {
         stores.clock.advance(by: 1)
         try await stores.provision()
@@ -64,7 +64,7 @@ struct StoragePolicyTests {
             _ = try await change(stores, to: unstored)
             #expect(try await stores.state(of: alert) == .waiting)
             #expect(try await stores.claim().isEmpty)
-            #expect(try await stores.forgotten() == 0)
+            #expect(try await stores.deliveriesNeverDue() == 0)
             try await provision(stores)
             let channelID = try await stores.channel().channelID
             for broadcast in [alert, update] {

@@ -26,7 +26,7 @@ struct VariantTests {
             contentState: contentState, now: stores.now)
     }
 
-    /// The channel ID of each variant that has a channel to follow.
+    /// For each variant, the ID of the channel that devices can follow; `nil`: there is none.
     private func channels(_ stores: Stores, _ names: [String?] = Self.languages) async throws -> [String?] {
         var channels: [String?] = []
         for name in names { channels.append(try await lookup(stores, name)?.channelID) }
@@ -146,8 +146,8 @@ struct VariantTests {
             try await stores.accept(.end(audiences: german))
             #expect(try await problem { try await stores.accept(.update(audiences: german)) } == .eventEnded)
             #expect(try await lookup(stores, "de").map { LookupAnswer($0) } == .over())
-            // Sent to all audiences of the app that still take updates. Content for a variant that is over is not an
-            // error.
+            // This update is sent to all audiences of the app that still take updates. Content for a variant that is
+            // over is not an error.
             let both = try await stores.accept(
                 .update(audiences: [.sample()], byVariant: ["de": (#"{"n":0}"#, nil), "fr": (#"{"n":1}"#, nil)]))
             #expect(both.deliveries.map { $0.variant?.rawValue } == ["fr"])

@@ -42,7 +42,7 @@ struct LedgerHistoryTests {
         try await withStores { stores in
             let later = stores.now.addingTimeInterval(4 * Self.month)
             try await stores.open("live")
-            // Cancelled before its day. Until then a nightly job may declare it again.
+            // An event that is cancelled long before it starts. Until its start a nightly job may declare it again.
             try await stores.put(.sample("called-off", startsAt: later, endsAt: later.addingTimeInterval(7_200)))
             _ = try await stores.events.cancel(.sample("called-off"), by: .server, now: stores.now)
             try await stores.open("retiring")
@@ -74,7 +74,8 @@ struct LedgerHistoryTests {
             let second = try Audience.sample("com.example.Other")
             try await stores.open(audiences: [.sample(), second])
             let lanes = try await stores.count("select count(*) as n from lanes")
-            // One audience is removed after its channel was created, another one before.
+            // The audience `second` is removed after its channel was created. The third audience is removed before its
+            // channel is created.
             try await stores.put(.sample(audiences: [.sample()]))
             try await stores.put(.sample(audiences: [.sample(), .sample("com.example.Third")]))
             try await stores.put(.sample(audiences: [.sample()]))

@@ -146,7 +146,9 @@ struct IdempotencyTests {
         }
     }
 
-    @Test func `after a refusal following a step the key belongs to its body and to what was begun`()
+    @Test
+    func
+        `a key refused after a step accepts no other body, and a repetition recovers what was begun`()
         async throws
     {
         try await withStores { stores in
@@ -172,7 +174,7 @@ struct IdempotencyTests {
             let store = PostgresIdempotencyStore(Database(stores.pool))
             _ = try await store.once(Self.request(), now: stores.now) {
                 let result = try await Self.work(stores)
-                // The same letters in another case: refused by the database within a transaction of its own.
+                // The same bundle ID with other capitals. The database refuses it within a savepoint.
                 let kind = try await problem { try await stores.apps.put(.sample("com.example.goal")) }
                 #expect(kind == .appExists)
                 return result
@@ -232,7 +234,7 @@ struct IdempotencyTests {
 
     // MARK: In steps
 
-    /// Creates a channel's intent, as a request with several steps does.
+    /// Records the intent to create a channel, as a request with several steps does.
     private static func reserve(_ stores: Stores) async throws -> UUID {
         let draft = ChannelDraft(
             bundleID: try .sample(), environment: .production, storagePolicy: .noMessageStored, label: nil)
@@ -244,8 +246,8 @@ struct IdempotencyTests {
             _ = try await stores.apps.put(.sample())
             let store = PostgresIdempotencyStore(Database(stores.pool))
             let seal = Seal(Self.request())
-            // The process that began the request has crashed. Its row says what the process created, and until when
-            // other processes must wait.
+            // The process that began the request has crashed. The request's row says what the process created, and
+            // until when other processes must wait.
             let begun = try await stores.pool.transaction { connection in
                 _ = try await PostgresIdempotencyStore.begin(
                     seal, now: stores.now, leasedUntil: stores.now + 60, on: connection)

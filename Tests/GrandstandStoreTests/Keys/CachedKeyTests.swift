@@ -67,7 +67,7 @@ struct CachedKeyTests {
 
     @Test
     func
-        `without the database keys are accepted for ten minutes, and an unknown key is not called wrong`()
+        `while the database is down, keys are accepted for ten minutes, and an unknown key is not called wrong`()
         async throws
     {
         try await withStores { stores in

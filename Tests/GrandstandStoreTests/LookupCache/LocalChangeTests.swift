@@ -19,7 +19,7 @@ struct LocalChangeTests {
         /// The cached record of the event before the change.
         var before = "found"
         let after: String
-        /// What the answer must contain afterwards.
+        /// What the answer must contain after the change.
         var text = ""
         var prepare: @Sendable (Stores) async throws -> Void = { try await $0.open() }
         let make: @Sendable (Stores) async throws -> Void

@@ -64,7 +64,7 @@ struct LookupContentsTests {
             let asked2 = await asked.next()
             #expect(asked2 == Set(names))
             events.go.continuation.yield("second")
-            // A caller that asked after the first query began does not get its result.
+            // A caller that asked after the first query began does not get the result of that query.
             for try await text in group { #expect(text.contains(#""second""#)) }
         }
     }

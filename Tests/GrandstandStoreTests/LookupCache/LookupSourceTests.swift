@@ -39,8 +39,8 @@ struct LookupSourceTests {
         }
     }
 
-    /// The changes that were announced during `body`. After it the test changes `keys`, so that it recognizes the last
-    /// announcement.
+    /// The changes that were announced during `body`. After `body` the test creates a key. The announcement of this
+    /// change (`keys`) is the last one that the test reads.
     private func announced(
         _ stores: Stores, _ body: () async throws -> Void
     ) async throws -> Set<LookupChange.Subject> {

@@ -59,7 +59,7 @@ struct ReplicaOnPostgresTests {
                     create or replace function announce_lookup(what text) returns void language plpgsql as $$
                     begin
                         insert into lookup_journal (subject) values (what) on conflict do nothing;
-                        -- Only of one event is anything heard, after the other's change.
+                        -- Only the second event's change is announced, after the change of the first.
                         if what = 'event match-2' then
                             perform pg_notify('grandstand_lookup', pg_current_xact_id()::text || ' ' || what);
                         end if;
@@ -195,7 +195,7 @@ struct ReplicaOnPostgresTests {
     }
 }
 
-/// A replica, asked for the app and environment of all samples.
+/// A replica. The test asks it for lookups of the app and the environment that all samples have.
 private struct Watched: Sendable {
     let replica: LookupReplica
     let pool: PostgresPool
@@ -220,7 +220,7 @@ private struct Watched: Sendable {
         return String(decoding: body.bytes, as: UTF8.self)
     }
 
-    /// Waits for that answer. Before each check there is a round trip to the database.
+    /// Waits until the cached answer is of this kind. Before each check there is a round trip to the database.
     func waits(for kind: String?, of key: String) async throws {
         try await until("\(key) is \(kind ?? "gone")") {
             try await pool.query("select 1")
@@ -247,7 +247,7 @@ private final class HeldSource: LookupSource {
 
     func hold() { state.withLock { $0.isHolding = true } }
 
-    /// Returns once a page is held up.
+    /// Waits until the reading of a page is suspended.
     func isHeld() async {
         await withCheckedContinuation { continuation in
             let isHeld = state.withLock { state in

@@ -2,11 +2,11 @@ internal import Foundation
 internal import GrandstandTestKit
 internal import Testing
 
-/// `scripts/check-migrations` checks that a build that does not know a migration can run at the same time as one that
-/// does.
+/// `scripts/check-migrations` checks new migrations: a build that knows the migration and a build that does not must be
+/// able to run at the same time.
 @Suite(.timeLimit(.minutes(2)))
 struct MigrationRuleTests {
-    /// The base, as migration 1. The rule applies to the migrations after it.
+    /// The schema that the tests start from, as migration 1. The rule applies to the migrations after it.
     private static let base = """
         create type colour as enum ('red');
         create type audit_action as enum ('made');

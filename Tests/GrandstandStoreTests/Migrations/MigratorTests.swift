@@ -159,8 +159,8 @@ struct MigratorTests {
                 var words = told.stream.makeAsyncIterator()
                 let waits = await words.next()
                 #expect(waits?.contains("migration change waits for a lock") == true, "\(waits ?? "nothing")")
-                // Others read and write the table. A migration that waits for its lock lets them continue again and
-                // again.
+                // Other sessions read and write the table. While a migration waits for the lock of the table, it lets
+                // these sessions continue again and again.
                 for _ in 0..<5 { try await test.pool.query("update apps set name = name") }
                 return migrating
             }

@@ -12,7 +12,7 @@ struct AlertTests {
         .update(#"{"n":\#(n)}"#, alert: alert ? #"{"title":"Goal \#(n)"}"# : nil, expiresIn: expiresIn)
     }
 
-    /// The content's and the alert's number in a message; 0: no alert.
+    /// The number in a message's content and the number in its alert; 0: no alert.
     private static func numbers(_ delivery: ClaimedDelivery) throws -> [Int] {
         func number(after word: String) -> Int? {
             delivery.text.split(separator: word, maxSplits: 1).dropFirst().first.flatMap { rest in
@@ -183,7 +183,8 @@ struct AlertTests {
             try await stores.accept(Self.update(1, alert: true))
             let first = try #require(try await stores.claim(lease: 5).first)
             stores.clock.advance(by: 900)
-            // The answer to the first attempt is not known, because its replica was lost and the lease has ended.
+            // The answer to the first attempt is not known, because the replica that made the attempt was lost and the
+            // lease has ended.
             let second = try #require(try await stores.claim().first)
             #expect(try Self.numbers(second) == [1, 0])
             #expect(try second.timestamp > first.timestamp)

@@ -7,9 +7,10 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Finds columns that a list of columns lacks.
+/// Checks that each list of columns in the code (`Columns`) matches its table.
 struct ColumnTests {
-    /// By table, the columns that are not in its list, because no statement that uses the list writes them.
+    /// For each table, the columns that are deliberately not in the code's list, because the statements that use the
+    /// list do not write them.
     private static let others: [String: Set<String>] = [
         "deliveries": ["id"],
         // The columns that are written when a lane is created.

@@ -8,7 +8,7 @@ internal import Testing
 
 /// Apple refuses a message because it does not know the channel. One refusal is only a suspicion; Apple's list decides.
 struct DoubtTests {
-    /// The result that the dispatcher records for a first refusal.
+    /// The result that the dispatcher records when Apple does not know the channel.
     private func doubt(_ stores: Stores, _ delivery: ClaimedDelivery, _ last: Bool = false) async throws {
         try await stores.settle(
             delivery, .channelDoubted(.channelGone, next: last ? nil : stores.now.addingTimeInterval(1)))
@@ -112,7 +112,7 @@ struct DoubtTests {
             #expect(try await stores.delivery(of: first).reason == "ChannelNotRegistered")
             #expect(try await stores.channel().state == .missing)
             #expect(try await stores.claim().isEmpty)
-            #expect(try await stores.forgotten() == 0)
+            #expect(try await stores.deliveriesNeverDue() == 0)
 
             stores.clock.advance(by: 1)
             try await stores.provision()

@@ -21,7 +21,7 @@ struct HistoryTests {
                 try await stores.sendOne()
                 stores.clock.advance(by: 10)
             }
-            // Old, but not sent yet, because its channel does not exist.
+            // This message is old but not sent yet, because its channel does not exist.
             try await stores.put(.sample("waiting"))
             let waiting = try await stores.accept(.update(), for: "waiting").id
             let cutoff = stores.now.addingTimeInterval(1)

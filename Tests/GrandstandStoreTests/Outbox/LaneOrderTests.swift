@@ -55,7 +55,7 @@ struct LaneOrderTests {
         try await withStores { stores in
             let audiences = try Self.audiences()
             try await stores.open(audiences: audiences)
-            // The later half was removed; it returns while the earlier half is removed.
+            // The last six audiences were removed. They return while the first six are removed.
             try await stores.put(.sample(audiences: Array(audiences.prefix(6))))
             try await stepping(stores) {
                 try await stores.put(.sample(audiences: Array(audiences.suffix(6).reversed())))

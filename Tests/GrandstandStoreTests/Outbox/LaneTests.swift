@@ -10,7 +10,7 @@ struct LaneTests {
     @Test func `one message of a lane is in flight at a time, in order of acceptance`() async throws {
         try await withStores { stores in
             try await stores.open()
-            // Alerts, because they do not replace each other.
+            // Each message has an alert, because messages with an alert do not replace each other.
             for n in 1...3 { try await stores.accept(.update(alert: #"{"title":"\#(n)"}"#)) }
             for n in 1...3 {
                 let claimed = try await stores.claim()

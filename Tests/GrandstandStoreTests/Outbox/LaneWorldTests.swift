@@ -35,13 +35,13 @@ private struct LaneWorld {
     enum Sight: CaseIterable {
         /// An alert was sent with newer content than its own.
         case carried
-        /// A message was changed before it was accepted.
+        /// A message that was sent, but not accepted by APNs, was changed and sent anew.
         case changed
         /// A message was sent without its alert, which was too old.
         case stale
         /// Withdrawals that succeeded, and that were refused.
         case withdrawn, tooLate
-        /// An update was sent after the broadcast that had replaced it was withdrawn.
+        /// The broadcast that had replaced an update was withdrawn, and then the update was sent.
         case wentAfterAll
         /// An end was withdrawn.
         case reopened
@@ -206,7 +206,8 @@ private struct LaneWorld {
         for other in try await recent(.queued).intersection(replaced) { orders[other].wasReplaced = true }
     }
 
-    /// Those of the last eight broadcasts whose delivery is in `state`, by their indexes in `orders`.
+    /// The indexes in `orders` of the broadcasts whose delivery is in `state`. Only the last eight broadcasts are
+    /// examined.
     private func recent(_ state: Delivery.State) async throws -> Set<Int> {
         var found: Set<Int> = []
         for index in orders.indices.suffix(8) where try await stores.state(of: orders[index].broadcast) == state {
@@ -251,12 +252,12 @@ private struct LaneWorld {
         sent.formUnion([content, ringing])
     }
 
-    /// Whether this is exactly the message that was sent before, and whose alert may have rung.
+    /// Whether exactly the same message was sent before. If so, the alert of the message may have rung already.
     private func isRepetition(_ delivery: ClaimedDelivery) -> Bool {
         messages[delivery.message.requestID]?.message == delivery.message
     }
 
-    /// The content's and the alert's number in a message; 0: no alert.
+    /// The number in a message's content and the number in its alert; 0: no alert.
     private func numbers(_ delivery: ClaimedDelivery) throws -> (content: Int, alert: Int) {
         func number(after word: String) -> Int? {
             delivery.text.split(separator: word, maxSplits: 1).dropFirst().first.flatMap {

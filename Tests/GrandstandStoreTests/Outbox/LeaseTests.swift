@@ -71,7 +71,7 @@ struct LeaseTests {
             try await stores.outbox.release([first], replica: stores.replica, now: stores.now)
             #expect(try await stores.claim(by: other).isEmpty)
             try await stores.settle(second, .ok)
-            #expect(try await stores.forgotten() == 0)
+            #expect(try await stores.deliveriesNeverDue() == 0)
         }
     }
 

@@ -7,8 +7,8 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Lanes are locked before channels: a settlement that suspects its channel has already locked the lane when it writes
-/// the channel.
+/// Lanes are locked before channels. If Apple does not know a channel, the settlement may have to record this in the
+/// channel's row. The settlement has locked the lane before it writes that row.
 @Suite(.timeLimit(.minutes(2)))
 struct LockOrderTests {
     enum Writer: CaseIterable {
@@ -47,7 +47,8 @@ struct LockOrderTests {
                         where datname = current_database() and wait_event_type = 'Lock'
                         """) > 0
                 }
-                // `nowait` fails at once if another transaction holds the lock, because that would be the deadlock.
+                // With `nowait` the statement fails at once if another transaction holds the lock. Waiting for the lock
+                // would be the deadlock.
                 try await connection.query(
                     "select from channels where id = \(channel.id) for no key update nowait")
                 return writing

@@ -38,7 +38,7 @@ struct OutboxRaceTests {
                 async let accepted = stores.accept(.update(#"{"n":\#(n)}"#, alert: n.isMultiple(of: 5) ? "{}" : nil))
                 async let settled: Void = stores.settle(claimed, verdict)
                 _ = try await (accepted, settled)
-                #expect(try await stores.forgotten() == 0)
+                #expect(try await stores.deliveriesNeverDue() == 0)
             }
             while let claimed = try await stores.claim().first { try await stores.settle(claimed, .ok) }
             #expect(try await stores.count("select count(*) as n from deliveries where settled_at is null") == 0)
@@ -78,7 +78,7 @@ struct OutboxRaceTests {
                 try await group.waitForAll()
             }
             try await stores.provision()
-            #expect(try await stores.forgotten() == 0)
+            #expect(try await stores.deliveriesNeverDue() == 0)
             while case let claimed = try await stores.claim(), !claimed.isEmpty {
                 for delivery in claimed { try await stores.settle(delivery, .ok) }
             }

@@ -50,7 +50,7 @@ struct PushTests {
             try await stores.settle(second, verdict)
             let delivery = try await stores.delivery(of: push)
             #expect(delivery.state == .rejected && delivery.reason == "Unregistered")
-            #expect(try await stores.forgotten() == 0)
+            #expect(try await stores.deliveriesNeverDue() == 0)
         }
     }
 
@@ -106,13 +106,13 @@ struct PushTests {
         try await withDatabase { database in
             let stores = Stores(database)
             _ = try await stores.apps.put(.sample(at: stores.now))
-            let departures = HandDepartures(places: 10, clock: stores.clock)
-            let outbox = PostgresOutbox(database.database, departures: departures)
+            let directSends = ManualDirectSends(places: 10, clock: stores.clock)
+            let outbox = PostgresOutbox(database.database, directSends: directSends)
             _ = try await outbox.accept(
                 [BroadcastIntake(.token(.sample()), request: .start())], now: stores.now, plan: Stores.plan)
-            let departed = departures.take()
-            #expect(departed.map(\.message.subject) == [.start])
-            try await stores.settle(try #require(departed.first), .ok, by: departures.replica)
+            let sent = directSends.take()
+            #expect(sent.map(\.message.subject) == [.start])
+            try await stores.settle(try #require(sent.first), .ok, by: directSends.replica)
             #expect(try await stores.claim().isEmpty)
         }
     }

@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Single pushes that are refused or withdrawn, and how APNs' answers to them are counted.
+/// Single pushes that are refused or withdrawn.
 @Suite(.timeLimit(.minutes(1)))
 struct PushWithdrawalTests {
     private static let lanes: PostgresQuery = "select count(*) as n from lanes"
@@ -52,7 +52,7 @@ struct PushWithdrawalTests {
             try await stores.push(.update(#"{"n":3}"#))
             stores.clock.advance(by: 1)
             #expect(try await stores.sendOne().text.contains(#"{"n":3}"#))
-            #expect(try await stores.forgotten() == 0)
+            #expect(try await stores.deliveriesNeverDue() == 0)
             #expect(
                 try await stores.count(
                     """

@@ -149,7 +149,7 @@ struct ScheduledTests {
         }
     }
 
-    @Test func `a dismissal is relative to the time when the end is sent`() async throws {
+    @Test func `the latest dismissal date counts from the time when the end is sent`() async throws {
         try await withStores { stores in
             try await stores.open()
             let sendAt = stores.now.addingTimeInterval(3_600)

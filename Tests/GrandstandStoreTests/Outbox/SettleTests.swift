@@ -111,7 +111,8 @@ struct SettleTests {
                     of: lanes, replica: stores.replica, until: stores.now.addingTimeInterval(60))
                 #expect(try await accepted.asyncMap { try await stores.state(of: $0) } == [.sending, .accepted])
             }
-            // The lease of the lane has ended. The replica does not claim the lane again while it reports it as held.
+            // The lease of the lane has ended. The replica does not claim the lane again while the replica reports the
+            // lane as held.
             stores.clock.advance(by: 10)
             #expect(try await stores.claim(held: [lanes[0]]).isEmpty)
             #expect(try await stores.outbox.settle(settlements, replica: stores.replica, now: stores.now) == [])

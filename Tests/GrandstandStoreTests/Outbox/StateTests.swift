@@ -62,7 +62,7 @@ struct StateTests {
                 try await stores.tell(Self.content(0, second))
                 #expect(try await stores.claim().isEmpty)
             }
-            // 30 s after the last quiet change was sent.
+            // Now 30 s have passed since the last quiet change was sent.
             stores.clock.advance(by: 14)
             let quiet = try await stores.sendOne()
             #expect(quiet.text.contains(#""clock": "9""#))
@@ -74,7 +74,8 @@ struct StateTests {
         }
     }
 
-    @Test func `a quiet change that replaces a waiting update has its time and priority`() async throws {
+    @Test func `a quiet change that replaces a waiting update takes over the update's time and priority`() async throws
+    {
         try await withStores { stores in
             try await stores.open()
             try await stores.declareContent(Self.declaration)
@@ -82,7 +83,8 @@ struct StateTests {
             try await stores.tell(Self.content(5, 1))
             try await stores.sendOne()
             stores.clock.advance(by: 2)
-            // A lower score rings no alert. Without it the next change of the clock would be sent in 28 s.
+            // A lower score causes an update without an alert. Without this update, the next change of the member
+            // `clock` would be sent only in 28 s.
             #expect(try await stores.tell(Self.content(4, 1))?.outcome == .update)
             #expect(try await stores.tell(Self.content(4, 2))?.outcome == .quiet)
             let sent = try await stores.sendOne()

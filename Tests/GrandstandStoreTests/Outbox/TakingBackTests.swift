@@ -24,7 +24,7 @@ struct TakingBackTests {
         try await stores.events.event(.sample(), now: stores.now)?.state
     }
 
-    @Test func `after each withdrawal lookups show the content before it, down to none`() async throws {
+    @Test func `after each withdrawal, lookups show the newest content that is not withdrawn`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update(#"{"n":1}"#))
@@ -65,7 +65,7 @@ struct TakingBackTests {
             #expect(try await stores.delivery(of: first).settledAt == nil)
             #expect(try await stores.sendOne().text.contains(#"{"n":1}"#))
             #expect(try await stores.claim().isEmpty)
-            #expect(try await stores.forgotten() == 0)
+            #expect(try await stores.deliveriesNeverDue() == 0)
         }
     }
 

@@ -19,7 +19,9 @@ struct WithdrawalTests {
         }
     }
 
-    @Test func `a withdrawal names the first key that withdrew it, also if scheduled`() async throws {
+    @Test func `a withdrawn broadcast names the first key that withdrew it, also if it was scheduled`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.open()
             let owner = AuditActor.key(id: UUID(), name: "owner")
@@ -108,7 +110,7 @@ struct WithdrawalTests {
             let claimed = try #require(try await stores.claim().first)
             try await stores.events.cancel(key, now: stores.now)
             #expect(try await stores.state(of: accepted) == .sending)
-            #expect(try await stores.forgotten() == 0)
+            #expect(try await stores.deliveriesNeverDue() == 0)
             try await stores.settle(claimed, .retry(at: stores.now, reason: "x"))
             #expect(try await stores.state(of: accepted) == .cancelled)
             #expect(try await stores.claim().isEmpty)

@@ -6,11 +6,11 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-/// A season is declared within a minute of the installation. Then the statistics, and the prepared plans of all open
-/// connections, date from when the tables had only a few rows.
+/// A season is declared within a minute after the server was set up. Then the statistics, and the prepared plans of all
+/// open connections, date from when the tables had only a few rows.
 @Suite(.timeLimit(.minutes(3)))
 struct DeclarationPlanTests {
-    /// Rows a step may read for a handful of events.
+    /// The number of rows that a step of a plan may read for a handful of events.
     private static let bound = 100
 
     @Test(arguments: [0, 3])
@@ -31,8 +31,9 @@ struct DeclarationPlanTests {
                 try await Self.declare(8..<16, events, channels, stores)
             }
             #expect(plans.all.contains { $0.contains("insert into audiences") })
-            // Aligning counts all live rows, once for many events. Whether Apple's ID is known already is checked among
-            // all channels of the app, at most 10,000, if a session planned this before there were statistics.
+            // Two kinds of statements may read more rows. An alignment counts all channels in use, once for many
+            // events. The check whether Apple's ID is known already may read all channels of the app, at most 10,000,
+            // if a session planned it before there were statistics.
             let ofApp = [
                 "with due as materialized", "with overdue as", "insert into channels",
                 "not exists (select from channels x",

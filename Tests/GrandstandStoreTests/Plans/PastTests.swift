@@ -12,7 +12,7 @@ internal import Testing
 struct PastTests {
     static let past = 30_000
     private static let live = 200
-    /// Rows a step may read: some for each live channel.
+    /// The number of rows that a step of a plan may read: ten for each live channel.
     static let bound = live * 10
 
     /// - Parameter analyzed: `false`: the statistics still say that the tables are empty, and the test gives the

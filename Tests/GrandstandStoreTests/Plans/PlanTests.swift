@@ -20,9 +20,9 @@ struct PlanTests {
             let plans = Plans()
             try await Self.withPool(.outbox(connectionString: database.connectionString), plans) { pool in
                 try await Self.updates(PostgresOutbox(Database(pool)), nil, stores, events: 99_980)
-                let departures = HandDepartures(places: 100, clock: stores.clock, laneInterval: 1)
+                let directSends = ManualDirectSends(places: 100, clock: stores.clock, laneInterval: 1)
                 try await Self.updates(
-                    PostgresOutbox(Database(pool), departures: departures), departures, stores, events: 99_980)
+                    PostgresOutbox(Database(pool), directSends: directSends), directSends, stores, events: 99_980)
             }
             try await Self.withPool(.stores(connectionString: database.connectionString), plans) { pool in
                 let events = PostgresEventStore(Database(pool))
@@ -42,13 +42,13 @@ struct PlanTests {
         }
     }
 
-    /// The tables were empty until minutes before kick-off. When the match begins, statistics and prepared plans still
-    /// date from then.
+    /// The tables were empty until minutes before kick-off. When the match begins, the statistics and the prepared
+    /// plans are still those of the empty tables.
     ///
     /// - Parameters:
     ///   - together: how many updates are accepted together. Whether PostgreSQL plans a statement anew or keeps one
-    ///     plan for ever depends on this.
-    ///   - atOnce: whether they are claimed with their acceptance.
+    ///     plan for ever depends on this number.
+    ///   - atOnce: whether the updates are claimed in the transaction that accepts them.
     @Test(arguments: zip([600, 20, 20, 2, 2], [true, false, true, false, true]))
     func `plans made while the tables were empty read few rows`(together: Int, atOnce: Bool) async throws {
         try await withDatabase { database in
@@ -59,12 +59,13 @@ struct PlanTests {
             var configuration = PostgresConfiguration.outbox(connectionString: database.connectionString)
             configuration.maximumConnections = 1
             try await Self.withPool(configuration, plans) { pool in
-                let departures = atOnce ? HandDepartures(places: together, clock: stores.clock, laneInterval: 1) : nil
-                let outbox = PostgresOutbox(Database(pool), departures: departures)
-                try await Self.updates(outbox, departures, stores, events: 20, together: min(20, together))
+                let directSends =
+                    atOnce ? ManualDirectSends(places: together, clock: stores.clock, laneInterval: 1) : nil
+                let outbox = PostgresOutbox(Database(pool), directSends: directSends)
+                try await Self.updates(outbox, directSends, stores, events: 20, together: min(20, together))
                 try await Self.fill(database.pool, after: 20, analyzed: false)
                 plans.forget()
-                try await Self.updates(outbox, departures, stores, events: 99_980, together: together)
+                try await Self.updates(outbox, directSends, stores, events: 99_980, together: together)
             }
             Self.check(plans.all, claims: !atOnce)
             for plan in plans.all { #expect(Self.isBound(plan), "\(plan)") }
@@ -82,7 +83,7 @@ struct PlanTests {
 
     /// Whether no index scan of the plan reads a whole table.
     private static func isBound(_ plan: String) -> Bool {
-        // A notice with several lines arrives as one.
+        // In the log, the lines of a notice are joined by `; `.
         let lines = plan.split(separator: ";")
         let readsAll = zip(lines, lines.dropFirst()).contains { line, next in
             line.contains("Index") && line.contains("Scan using")
@@ -97,7 +98,7 @@ struct PlanTests {
     /// Eight rounds of updates, from their acceptance to Apple's answer. PostgreSQL decides on the final plan of a
     /// prepared statement after five executions.
     private static func updates(
-        _ outbox: PostgresOutbox, _ departures: HandDepartures?, _ stores: Stores, events: Int,
+        _ outbox: PostgresOutbox, _ directSends: ManualDirectSends?, _ stores: Stores, events: Int,
         together: Int = 20
     ) async throws {
         for round in 0..<8 {
@@ -107,8 +108,8 @@ struct PlanTests {
                 plan: Stores.plan)
             #expect(try accepted.map { try $0.get() }.count == together)
             let claimed =
-                if let departures {
-                    departures.take()
+                if let directSends {
+                    directSends.take()
                 } else {
                     try await outbox.claim(
                         LaneClaim(
@@ -121,7 +122,7 @@ struct PlanTests {
                 claimed.map {
                     Settlement(delivery: $0.id, lane: $0.lane, verdict: .accepted(receipt), at: stores.now)
                 },
-                replica: departures?.replica ?? stores.replica, now: stores.now)
+                replica: directSends?.replica ?? stores.replica, now: stores.now)
             _ = try await outbox.nextDue(in: .production)
             _ = try await outbox.nextScheduled()
             stores.clock.advance(by: 2)

@@ -10,7 +10,7 @@ internal import Testing
 /// statistics and the prepared plans.
 @Suite(.timeLimit(.minutes(3)))
 struct StartPlanTests {
-    /// Rows a step may read for a shard of `size`, of two topics.
+    /// The number of rows that a step of a plan may read for a shard with `size` members, each with two topics.
     private static let bound = 4 * size
     private static let size = 50
 
@@ -69,8 +69,8 @@ struct StartPlanTests {
         }
     }
 
-    /// Inserts installations that follow both topics. Their numbers are higher than all others. The last ones are
-    /// queued as late followers.
+    /// Inserts installations that follow both topics. Their IDs are higher than those of all other installations. The
+    /// ones with the highest IDs are queued as late followers.
     private static func fill(_ pool: PostgresPool, _ count: Int, queued: Int) async throws {
         try await pool.withConnection { connection in
             try await connection.script(

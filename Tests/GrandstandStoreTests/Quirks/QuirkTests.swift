@@ -50,7 +50,7 @@ struct QuirkTests {
             try await capability(.off, stores, evidence: "by hand", by: .key(id: UUID(), name: "ops"))
             #expect(try await stores.quirks.quirks(of: .sample()).map(\.evidence) == ["by hand"])
             try await capability(.on, stores)
-            #expect(try await stores.quirks.quirks(of: .sample()).map(\.isDeparture) == [false])
+            #expect(try await stores.quirks.quirks(of: .sample()).map(\.isDifference) == [false])
             let log = try await stores.auditLog.entries(where: AuditFilter(action: .quirkLearned), PageRequest())
             #expect(log.items.count == 2)
         }

@@ -10,7 +10,8 @@ internal import Testing
 /// systems.
 @Suite(.timeLimit(.minutes(5)))
 struct WitnessTests {
-    /// A creation that Apple did not answer, of `mostRecentMessageStored`.
+    /// Begins to create a channel with the storage policy `mostRecentMessageStored`. Apple does not answer. `listed` is
+    /// Apple's list just before the creation; `nil`: it was not read.
     private func lostCall(_ stores: Stores, witness listed: [String]?) async throws {
         try await stores.put(.sample())
         try await stores.align()
@@ -51,7 +52,7 @@ struct WitnessTests {
             try await stores.provision()
             let channel = try await stores.channel()
             #expect(channel.state == .active && channel.channelID != "theirs")
-            // The alarm stays while the list has a channel that somebody must look at, for a day at most.
+            // While the list has a channel that somebody must look at, the alarm stays, but for a day at most.
             let mine = try #require(channel.channelID)
             stores.clock.advance(by: 3_600)
             #expect(try await stores.reconcile([mine, "theirs"]).alarm == .ambiguousCreation)
@@ -90,7 +91,7 @@ struct WitnessTests {
         }
     }
 
-    @Test func `an older list does not replace a newer one or the channels first seen in that`() async throws {
+    @Test func `an older list replaces neither a newer list nor the channels first seen in it`() async throws {
         try await withStores { stores in
             try await stores.apps.put(.sample())
             let early = stores.now

@@ -141,8 +141,8 @@ struct StartClaimTests {
                 try await world.queue(try await world.follow())
                 let shard = try #require(try await world.claim().first)
                 #expect(shard.pushes[0].payload.contentState == Array(score.utf8))
-                // The timestamp of a start is not lower than that of the content that it shows, and lower than that of
-                // every later update.
+                // The timestamp of a start is not lower than the timestamp of the content that the start shows. It is
+                // lower than the timestamp of every later update.
                 if let sent { #expect(shard.pushes[0].timestamp == sent) }
                 try await world.settle(shard)
                 #expect(try await world.stores.outbox.cancel(update.id, now: world.now) == false)
@@ -182,7 +182,7 @@ struct StartClaimTests {
         try await withStarts { world in
             try await world.open(start: StartWorld.start(at: world.now, contentState: nil))
             let unseen = try await world.stores.accept(.update(#"{"n":1}"#))
-            // Nobody follows yet, so nobody has seen it.
+            // Nobody follows yet, so no start has shown the content of this update.
             #expect(try await world.claim().isEmpty)
             #expect(try await world.stores.outbox.cancel(unseen.id, now: world.now) == true)
             let shown = try await world.stores.accept(.update(#"{"n":2}"#))

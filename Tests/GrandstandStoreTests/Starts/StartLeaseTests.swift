@@ -6,7 +6,7 @@ internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-/// After a lost lease: installations whose pushes may have been sent, and those whose were not.
+/// After a lost lease: installations whose pushes may have been sent, and installations whose pushes were not sent.
 struct StartLeaseTests {
     @Test func `a shard whose lease never reached its replica is sent again at once`() async throws {
         try await withStarts { world in
@@ -43,7 +43,7 @@ struct StartLeaseTests {
             let shard = try #require(try await world.claim().first)
             world.stores.clock.advance(by: 20)
             let before = world.now.addingTimeInterval(-15)
-            #expect(try await world.claim(by: UUID(), leasesOver: before).isEmpty)
+            #expect(try await world.claim(by: UUID(), leasesEndedBefore: before).isEmpty)
             try await world.settle(shard)
             #expect(try await world.counts().accepted == 1)
             #expect(try await world.counts().unknown == 0)

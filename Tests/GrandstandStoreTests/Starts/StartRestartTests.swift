@@ -47,7 +47,7 @@ struct StartRestartTests {
             try await report(followers[1], channel: old, world)
             try await report(followers[2], state: "dismissed", world)
             try await report(followers[3], token: "aa01", world)
-            // The fifth app reported nothing; the sixth phone does not support channels.
+            // The fifth app reports nothing. The sixth reports an activity, but its phone does not support channels.
             try await report(followers[5], world)
             world.stores.clock.advance(by: 10)
             try await loseChannel(world)
@@ -65,7 +65,7 @@ struct StartRestartTests {
             #expect(report.state == .done && report.counts.accepted == 6)
 
             // An activity that was started again is older than the next channel, so it is started once more. An
-            // activity that has ended is not.
+            // activity that has ended is not started again.
             world.stores.clock.advance(by: 10)
             try await loseChannel(world)
             #expect(try await world.sendAll() == [followers[1]])

@@ -94,7 +94,7 @@ struct StartTakeoverTests {
         }
     }
 
-    // MARK: Strangers
+    // MARK: Effects on other installations
 
     @Test func `an uncommitted registration that takes over a token blocks no claim`() async throws {
         try await withStarts { world in

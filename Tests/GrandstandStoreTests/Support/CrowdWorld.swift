@@ -21,9 +21,9 @@ struct CrowdWorld: Sendable {
 
     /// Reports an activity with a token and no channel.
     ///
-    /// - Parameter variant: the variant of the audience that was chosen for it; `""`: that of the audience without a
+    /// - Parameter variant: the variant of the audience that was chosen for the activity; `""`: the audience has no
     ///   variant.
-    /// - Returns: its number.
+    /// - Returns: the activity's number.
     @discardableResult
     func show(
         _ token: String, of key: String = "match-1", frequent: Bool = true, variant: String = ""
@@ -52,7 +52,7 @@ struct CrowdWorld: Sendable {
         try await stores.pool.withConnection { connection in
             _ = try await connection.pipeline(CrowdJoins.queue("\([activity])", now: stores.now))
         }
-        // Removes it from the queue if the crowd has no content yet, as the dispatcher's loop does at once.
+        // Removes the activity from the queue if the crowd has no content yet, as the dispatcher's loop does at once.
         try await stores.pool.query(
             """
             delete from fan_out_queue j using fan_outs f join lanes l on l.id = f.lane
@@ -98,7 +98,7 @@ struct CrowdWorld: Sendable {
         return try #require(found.deliveries.first { $0.counts != nil })
     }
 
-    /// Tokens that still get pushes.
+    /// The number of tokens that still get pushes.
     func inCrowd() async throws -> Int {
         try #require(
             try await stores.pool.query("select count(*) as n from activities where in_crowd").first

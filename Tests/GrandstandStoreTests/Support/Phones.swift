@@ -85,7 +85,7 @@ struct Phones: Sendable {
             })
     }
 
-    /// The installations that had a run's start, with their states.
+    /// The installations to which a run's start was sent, by row, with the states of their pushes.
     func started(_ run: Int) async throws -> [Int: String] {
         var started: [Int: String] = [:]
         for row in try await stores.pool.query("select installation, state from starts where run = \(run)") {

@@ -44,7 +44,7 @@ struct StartWorld: Sendable {
         return try await stores.put(specification)
     }
 
-    /// Declares such an event, and creates its channel.
+    /// Declares an event whose start is due now, unless `start` says otherwise, and creates its channel.
     func open(
         _ key: String = "match-1", topics: [String] = ["team:rapid"], start: StartDeclaration? = nil
     ) async throws {
@@ -106,12 +106,13 @@ struct StartWorld: Sendable {
 
     func claim(
         by replica: UUID? = nil, limit: Int = 10, shardSize: Int = 100, lease: TimeInterval = 10,
-        leasesOver: Date? = nil, holding: [Int]? = nil, avoiding: [BundleID] = []
+        leasesEndedBefore: Date? = nil, holding: [Int]? = nil, avoiding: [BundleID] = []
     ) async throws -> [StartShard] {
         try await starts.claim(
             StartClaim(
                 environment: .production, replica: replica ?? stores.replica, limit: limit, shardSize: shardSize,
-                at: now, leasedUntil: now.addingTimeInterval(lease), leasesOver: leasesOver, holding: holding,
+                at: now, leasedUntil: now.addingTimeInterval(lease), leasesEndedBefore: leasesEndedBefore,
+                holding: holding,
                 avoiding: avoiding))
     }
 

@@ -47,7 +47,8 @@ struct Stores: Sendable {
 
     // MARK: Apps, events, channels
 
-    /// Registers the app of each audience that is not known yet and puts the event. No channel exists then.
+    /// Registers the apps of the event's audiences that are not registered yet, and declares the event. Its channels
+    /// are not created yet.
     @discardableResult
     func put(_ specification: EventSpecification) async throws -> Event {
         for bundleID in Set(specification.audiences.map(\.bundleID)) where try await apps.app(bundleID) == nil {
@@ -104,7 +105,7 @@ struct Stores: Sendable {
         return event.specification.key
     }
 
-    /// The channel of the event's only audience, the newest first.
+    /// The newest channel of the event's only audience.
     func channel(of key: String = "match-1") async throws -> Channel {
         let bundleID = try BundleID.sample()
         let page = try await channels.channels(
@@ -214,8 +215,8 @@ struct Stores: Sendable {
 
     func state(of broadcast: Broadcast) async throws -> Delivery.State { try await delivery(of: broadcast).state }
 
-    /// Deliveries that wait on a lane that is not due at any time.
-    func forgotten() async throws -> Int {
+    /// The number of deliveries that wait on a lane that is not due at any time.
+    func deliveriesNeverDue() async throws -> Int {
         try await count(
             """
             select count(*) as n from deliveries d join lanes l on l.id = d.lane

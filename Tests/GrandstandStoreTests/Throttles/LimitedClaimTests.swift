@@ -36,7 +36,7 @@ struct LimitedClaimTests {
             #expect(claimed.count { $0.address.bundleID.rawValue == "com.example.Goal" } == 2)
             #expect(claimed.count { $0.address.bundleID.rawValue == "com.example.Other" } == 3)
             #expect(try await stores.claim(limits: [Self.limit(0)]).isEmpty)
-            // The others are leased, and due again when their leases end.
+            // The lanes of the other app are leased, and are due again when their leases end.
             let others = try #require(try await stores.outbox.nextDue(in: .production, limits: [Self.limit(0)]))
             #expect(others > stores.now)
             let next = try #require(try await stores.outbox.nextDue(in: .production, limits: [Self.limit(1)]))
@@ -72,7 +72,7 @@ struct LimitedClaimTests {
             #expect(try await stores.claim(limits: [Self.limit(1)]).map(Self.number) == ["3"])
             stores.clock.advance(by: 3)
             try await stores.accept(.update(#"{"n":4}"#, alert: "{}"), for: "goal-2")
-            // The lane `quiet` has its turn ten seconds after its message began to wait. This was a second ago.
+            // The turn of the lane `quiet` comes ten seconds after its message began to wait. It came a second ago.
             #expect(try await stores.claim(limits: [Self.limit(2)]).map(Self.number).sorted() == ["1", "2"])
             #expect(try await stores.claim(limits: [Self.limit(1)]).map(Self.number) == ["4"])
         }
@@ -83,7 +83,8 @@ struct LimitedClaimTests {
             let keys = (1...12).map { "quiet-\($0)" }
             try await Self.open(keys + ["loud-1", "loud-2", "loud-3"], stores)
             for key in keys { try await stores.accept(.update(#"{"n":0}"#), for: key) }
-            // Three alerts a second, and a rate of three a second: quiet lanes would wait for ever.
+            // Each second brings three alerts, and the rate is three messages a second. If alerts always came first,
+            // the quiet lanes would wait for ever.
             var sent: Set<Int> = []
             for _ in 0..<12 where sent.count < 12 {
                 for key in 1...3 { try await stores.accept(.update(#"{"n":1}"#, alert: "{}"), for: "loud-\(key)") }
@@ -101,14 +102,14 @@ struct LimitedClaimTests {
         try await withStores { stores in
             try await Self.open(["match-1"], stores)
             try await Self.open(["match-2"], stores, of: "com.example.Other")
-            let departures = HandDepartures(places: 10, clock: stores.clock, limits: [try Self.limit(5)])
-            let outbox = PostgresOutbox(Database(stores.pool), departures: departures)
+            let directSends = ManualDirectSends(places: 10, clock: stores.clock, limits: [try Self.limit(5)])
+            let outbox = PostgresOutbox(Database(stores.pool), directSends: directSends)
             for key in ["match-1", "match-2"] {
                 _ = try await outbox.accept(
                     [BroadcastIntake(eventKey: .sample(key), request: .update())], now: stores.now,
                     plan: Stores.plan)
             }
-            #expect(departures.books.departed.map(\.address.bundleID.rawValue) == ["com.example.Other"])
+            #expect(directSends.record.sent.map(\.address.bundleID.rawValue) == ["com.example.Other"])
             #expect(try await stores.claim(limits: [Self.limit(5)]).count == 1)
         }
     }

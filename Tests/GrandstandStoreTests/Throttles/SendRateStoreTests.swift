@@ -71,7 +71,9 @@ struct SendRateStoreTests {
         }
     }
 
-    @Test func `webhooks are told of the first replica's limit and the last one's end, once each`() async throws {
+    @Test func `webhooks are told when the first replica is limited, and when the last one no longer is`()
+        async throws
+    {
         try await withHooks { hooks in
             let stores = hooks.stores
             try await stores.open()

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Who declared a webhook, who may change it, and what happens to it when that key is revoked.
+/// Which key declared a webhook, who may change the webhook, and what happens to it when this key is revoked.
 struct WebhookDeclarationTests {
     private static func key(_ hooks: Hooks, of app: BundleID? = nil) async throws -> APIKey {
         try await hooks.stores.keys.create(name: "k", scopes: [.organise], bundleID: app).key

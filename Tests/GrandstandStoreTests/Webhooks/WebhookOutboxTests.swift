@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Messages to webhooks, from the change that they report to their last attempt.
+/// Messages to webhooks: from the change that a message reports, to the last attempt to send the message.
 @Suite(.timeLimit(.minutes(1)))
 struct WebhookOutboxTests {
     @Test func `a broadcast is reported once, when its last delivery is settled`() async throws {
@@ -29,7 +29,7 @@ struct WebhookOutboxTests {
             #expect(body.contains(#""accepted":1"#))
             #expect(body.contains(#""rejected":1"#))
             #expect(body.contains(#""BadPriority":1"#))
-            // Noted a second time: the webhook still gets one message.
+            // The settlement is noted a second time. The webhook still gets only one message.
             try await stores.pool.query("insert into webhook_settlements (broadcast_id) values (\(broadcast.id))")
             #expect(try await hooks.compose() == 1)
             #expect(try await hooks.claim().isEmpty)
@@ -268,7 +268,7 @@ struct WebhookOutboxTests {
             #expect(now.state == .disabled)
             let log = try await hooks.webhooks.deliveries(of: webhook.id, where: .init(), PageRequest()).items
             #expect(Set(log.map(\.state)) == [.failed, .cancelled])
-            // Enabling it by hand resets its failures.
+            // Enabling the webhook by hand resets its failures.
             var draft = now.draft
             draft.isEnabled = true
             let enabled = try await hooks.webhooks.replace(

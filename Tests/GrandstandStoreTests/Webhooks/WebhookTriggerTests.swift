@@ -7,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Webhook topics that triggers note, whichever statement changes the rows.
+/// Triggers write notes for webhook topics, whichever statement changes the rows.
 @Suite(.timeLimit(.minutes(1)))
 struct WebhookTriggerTests {
     /// The topics of all messages, the oldest first.

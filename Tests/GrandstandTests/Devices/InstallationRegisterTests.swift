@@ -96,7 +96,7 @@ struct InstallationRegisterTests {
         let changes = register.changes
         #expect(changes.followed.map(\.topic.rawValue) == ["team:c"])
         #expect(changes.unfollowed.map(\.topic.rawValue) == ["team:a"])
-        // The row itself did not change.
+        // The row of the installation itself did not change.
         #expect(changes.updated.isEmpty)
     }
 
@@ -148,7 +148,8 @@ struct InstallationRegisterTests {
         #expect(register.changes.updated.first?.tokensPacedUntil != nil)
     }
 
-    @Test func `a token belongs to one installation, and earlier owners pass on their starts`() throws {
+    @Test func `a token belongs to one installation, which takes over the starts that earlier owners were sent`() throws
+    {
         let state = try Self.state(tokens: ["A": "aa"])
         var register = Register([Self.one: Self.record(state)])
         _ = try register.put(state, of: Self.two, secret: "2", at: Self.start)

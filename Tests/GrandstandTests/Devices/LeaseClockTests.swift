@@ -10,11 +10,11 @@ struct LeaseClockTests {
 
     @Test func `while the database answers the clock shows the time`() {
         var clock = LeaseClock()
-        #expect(clock.leasesOver(at: Self.at(0)) == Self.at(0))
+        #expect(clock.leasesEndedBefore(at: Self.at(0)) == Self.at(0))
         clock.answered(at: Self.at(0), lease: 6)
-        #expect(clock.leasesOver(at: Self.at(5)) == Self.at(5))
+        #expect(clock.leasesEndedBefore(at: Self.at(5)) == Self.at(5))
         clock.answered(at: Self.at(100), lease: 6)
-        #expect(clock.leasesOver(at: Self.at(100)) == Self.at(100))
+        #expect(clock.leasesEndedBefore(at: Self.at(100)) == Self.at(100))
     }
 
     @Test func `a lease with four seconds left still has them when the database is back`() {
@@ -22,13 +22,13 @@ struct LeaseClockTests {
         clock.answered(at: Self.at(0), lease: 6)
         clock.failed()
         let end = Self.at(4)
-        #expect(clock.leasesOver(at: Self.at(20)) < end)
+        #expect(clock.leasesEndedBefore(at: Self.at(20)) < end)
         clock.answered(at: Self.at(30), lease: 6)
-        #expect(clock.leasesOver(at: Self.at(33)) < end)
-        #expect(clock.leasesOver(at: Self.at(34)) == end)
+        #expect(clock.leasesEndedBefore(at: Self.at(33)) < end)
+        #expect(clock.leasesEndedBefore(at: Self.at(34)) == end)
         // One lease duration after the outage, every lease has been extended or has ended, so the clock shows the real
         // time again.
-        #expect(clock.leasesOver(at: Self.at(36)) == Self.at(36))
+        #expect(clock.leasesEndedBefore(at: Self.at(36)) == Self.at(36))
     }
 
     @Test func `a second outage soon after the first adds to the delay`() {
@@ -38,18 +38,18 @@ struct LeaseClockTests {
         clock.answered(at: Self.at(20), lease: 6)
         clock.failed()
         clock.answered(at: Self.at(22), lease: 6)
-        #expect(clock.leasesOver(at: Self.at(23)) == Self.at(1))
+        #expect(clock.leasesEndedBefore(at: Self.at(23)) == Self.at(1))
         clock.answered(at: Self.at(40), lease: 6)
         clock.failed()
         clock.answered(at: Self.at(41), lease: 6)
-        #expect(clock.leasesOver(at: Self.at(42)) == Self.at(41))
+        #expect(clock.leasesEndedBefore(at: Self.at(42)) == Self.at(41))
     }
 
     @Test func `a failure before the first answer does not stop the clock`() {
         var clock = LeaseClock()
         clock.failed()
-        #expect(clock.leasesOver(at: Self.at(3)) == Self.at(3))
+        #expect(clock.leasesEndedBefore(at: Self.at(3)) == Self.at(3))
         clock.answered(at: Self.at(4), lease: 6)
-        #expect(clock.leasesOver(at: Self.at(4)) == Self.at(4))
+        #expect(clock.leasesEndedBefore(at: Self.at(4)) == Self.at(4))
     }
 }

@@ -6,7 +6,7 @@ internal import Testing
 struct ReceiptTests {
     private static let start = Date(timeIntervalSince1970: 1_700_000_000)
 
-    @Test func `a percentile is the smallest value that this share of the values does not exceed`() throws {
+    @Test func `the 95th percentile is the smallest value that 95 percent of the values do not exceed`() throws {
         let hundred = try #require(Percentiles(Dictionary(uniqueKeysWithValues: (1...100).map { (Double($0), 1) })))
         #expect([hundred.p50, hundred.p95, hundred.p99] == [50, 95, 99])
         let twenty = try #require(Percentiles(Dictionary(uniqueKeysWithValues: (1...20).map { (Double($0), 1) })))

@@ -3,7 +3,8 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
 
-/// What APNs' own faults say about a push: 503 means that it was not accepted, any other 5xx leaves it unknown.
+/// What APNs' own faults say about a push: after 503 the push was not accepted. After any other 5xx it is unknown
+/// whether the push was accepted.
 struct TokenVerdictTests {
     private static let now = Date(timeIntervalSince1970: 1_795_300_000)
 

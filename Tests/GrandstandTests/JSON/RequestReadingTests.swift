@@ -106,7 +106,7 @@ struct RequestReadingTests {
 
     @Test func `the length of a text is counted in code points`() throws {
         func draft(_ name: String) -> String { #"{"name": "\#(name)", "scopes": ["lookup"]}"# }
-        // One visible character each, with two code points.
+        // 100 visible characters, each of two code points.
         let marked = String(repeating: "e\u{301}", count: 100)
         #expect(try Self.problem(Contract.KeyDraft.self, draft(marked)) == nil)
         #expect(try Self.problem(Contract.KeyDraft.self, draft("🏆 صباح 東京")) == nil)

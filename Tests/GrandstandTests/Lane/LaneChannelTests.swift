@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
 
-/// How a lane leaves its channel, and how it opens again.
+/// How a lane leaves its channel, and how a closed lane opens again.
 struct LaneChannelTests {
     private let channel = Lane.Channel(id: UUID(), channelID: "old", takesMessages: true)
     private let replica = UUID()
@@ -91,7 +91,7 @@ struct LaneChannelTests {
         }
     }
 
-    @Test func `only the message that APNs refused because of the channel is rejected with it`() throws {
+    @Test func `if a lane loses its channel, only the message that APNs refused because of it is rejected`() throws {
         var lane = try lane()
         lane.accept(message(1, expiresIn: 60), at: sceneTime)
         lane.messages[0].alerting = true

@@ -74,7 +74,7 @@ struct LaneCrowdTests {
         lane.accept(message(2), at: sceneTime)
         #expect(lane.messages[0].state == .superseded)
         #expect(lane.messages[0].fanOut?.accepted == 20)
-        // The interval counts from the first shard of the message before.
+        // The interval counts from the first shard of the previous message.
         #expect(lane.due(at: sceneTime) == sceneTime + 1)
         let newest = try #require(take(&lane, at: sceneTime + 1))
         #expect(newest.id == 2)
@@ -90,7 +90,7 @@ struct LaneCrowdTests {
         #expect(lane.messages[0].state == .sending)
         settle(&lane, swept(to: 40, accepted: 20))
         #expect(lane.messages.map(\.state) == [.superseded, .queued])
-        // The last shard of a message ends that message.
+        // If the shard that is being sent is the last one of its message, the message is accepted, not superseded.
         #expect(take(&lane, at: sceneTime + 1)?.id == 2)
         lane.accept(message(3), at: sceneTime + 1)
         settle(&lane, swept(to: 40, isSwept: true, accepted: 40), at: sceneTime + 1)
@@ -110,7 +110,7 @@ struct LaneCrowdTests {
         #expect(rest.fanOut?.next == .after(40))
         #expect(try #require(rest.timestamp) > #require(first.timestamp))
         settle(&lane, swept(to: 60, isSwept: true, accepted: 10), at: sceneTime + 1)
-        // Then every member gets the newest content without the alert.
+        // After the first message has gone to all members, every member gets the newest content without the alert.
         let newest = try #require(take(&lane, at: sceneTime + 2))
         #expect(newest.id == 2)
         #expect(newest.fanOut == FanOut())

@@ -8,16 +8,16 @@ struct LaneHistory {
     /// A message as the model knows it.
     private struct Order {
         let message: LaneMessage
-        /// The time when its last attempt may be repeated.
+        /// The time when the message's last attempt may be repeated.
         var retryAt: Date?
         var isWithdrawn = false
-        /// Whether its content was sent with another message's alert.
+        /// Whether the message's content was sent with another message's alert.
         var wasCarried = false
-        /// The number of attempts that APNs may have processed.
+        /// The number of the message's attempts that APNs may have processed.
         var openAttempts = 0
         var isDone = false
 
-        /// Whether a device may have its content, or its alert.
+        /// Whether a device may have the message's content, or the message's alert.
         var left: Bool { wasCarried || openAttempts > 0 }
     }
 
@@ -33,7 +33,8 @@ struct LaneHistory {
     private var lastTimestamp = 0
     private var lastContent = -1
     private var lastTake: Date?
-    /// No message is sent before this time. If a message was sent late, at most half an interval is caught up.
+    /// No message is sent before this time. After a message that was sent late, the interval is shorter, but at least
+    /// half as long.
     private var earliest = Date.distantPast
     private var heldUntil: Date?
     /// Apple's ID of the channel for messages; `nil`: none.
@@ -76,7 +77,8 @@ struct LaneHistory {
         write()
     }
 
-    /// As the store does after each call: stores the lane's due time as the time since which the lane waits.
+    /// Does what the store does after each call: sets `waitsSince`, the time since which the lane waits, to the lane's
+    /// due time, or to `nil` if the lane is leased.
     private mutating func write() { lane.waitsSince = lane.lease == nil ? verbs.due(lane, now) : nil }
 
     // MARK: Steps
@@ -136,7 +138,8 @@ struct LaneHistory {
         let claim = LaneClaim(
             environment: .production, limit: 1, replica: replica, at: now, leasedUntil: now + 5, laneInterval: interval)
         let isIdle = underWay.map { $0.until <= now } ?? true
-        // A replica whose lease has ended no longer owns the lane, even if nothing can be sent.
+        // If the lease has ended, `take` removes it from the lane, even if no message can be sent. So the replica no
+        // longer owns the lane.
         if isIdle { underWay = nil }
         let wanted = isIdle ? expected() : nil
         var generator = random
@@ -149,8 +152,8 @@ struct LaneHistory {
         expect(isIdle, "two under way")
         expect(channel != nil && taken.channelID == channel, "goes to \(taken.channelID ?? "nowhere")")
         expect(wanted.map { $0 == taken.id } ?? true, "\(taken.id ?? 0) goes instead of \(wanted ?? 0)")
-        expect(now >= earliest, "too soon after those before")
-        expect(heldUntil.map { now >= $0 } ?? true, "APNs said later")
+        expect(now >= earliest, "too soon after the earlier messages")
+        expect(heldUntil.map { now >= $0 } ?? true, "before the time that APNs asked to wait for")
         check(taken)
         story.append("take \(taken.id ?? 0)")
         lastTake = now
@@ -158,8 +161,8 @@ struct LaneHistory {
         underWay = (taken, replica, now + 5)
     }
 
-    /// The ID of the message that must be sent next by the list of requests; `nil`: there is none, or it waits for
-    /// something other than the interval.
+    /// The ID of the message that must be sent next, according to the list of requests. `nil`: no message must be sent,
+    /// or the next message waits for something other than the interval.
     private func expected() -> Int? {
         guard channel != nil, heldUntil.map({ $0 <= now }) ?? true else { return nil }
         let newest = orders.lastIndex { !$0.isWithdrawn }
@@ -169,7 +172,7 @@ struct LaneHistory {
             return index == newest || order.message.isEnd || order.message.alerting && order.message.ringsUntil! > now
         }
         guard let next, let newest else { return nil }
-        // A repetition waits for its time, unless there is something newer to send.
+        // A repetition waits until `retryAt`, unless something newer can be sent.
         let isRepeatable = orders[next].retryAt.map { $0 <= now } ?? true
         let alive = orders[newest].isDone || orders[newest].message.expiresAt <= now ? next : newest
         return isRepeatable || form(of: next, before: alive) != nil ? next + 1 : nil
@@ -266,8 +269,8 @@ struct LaneHistory {
         let before = lane.messages
         let isDone = verbs.withdraw(&lane, orders[index].message.broadcast, now)
         verbs.judge(&lane, headers)
-        // A message that was superseded between two attempts and is sent after all does not wait for the second
-        // attempt's time.
+        // A withdrawal can make a superseded message pending again. If the message had a time for its next attempt, it
+        // does not wait for that time.
         for (place, message) in before.enumerated() where message.state == .superseded {
             if !lane.messages[place].state.isSettled { orders[place].retryAt = nil }
         }

@@ -16,7 +16,8 @@ struct LanePaceTests {
             channel: Lane.Channel(id: UUID(), channelID: "channel", takesMessages: true))
     }
 
-    /// As the store does after each call: stores the lane's due time as the time since which the lane waits.
+    /// Does what the store does after each call: sets `waitsSince`, the time since which the lane waits, to the lane's
+    /// due time, or to `nil` if the lane is leased.
     private func write(_ lane: inout Lane, at now: Date) {
         lane.waitsSince = lane.lease == nil ? lane.due(at: now) : nil
     }
@@ -45,7 +46,8 @@ struct LanePaceTests {
     @Test func `one message per interval never falls behind, even if claims are late`() throws {
         var lane = try lane()
         var sent = 0
-        // Twice as many messages as may be sent: every second one is superseded. Claims are 5 ms late.
+        // Twice as many messages are accepted as may be sent, so every second message is superseded. Claims are 5 ms
+        // late.
         for half in 0..<600 {
             let now = sceneTime + Double(half) / 2
             accept(&lane, at: now)

@@ -69,7 +69,7 @@ struct LaneTakeBackTests {
         lane.accept(message(2), at: sceneTime + 1)
         let news = try #require(take(&lane, at: sceneTime + 1))
         #expect(try #require(news.timestamp) > (end.timestamp ?? .max))
-        // A second time there is nothing to undo.
+        // A second call finds nothing to undo.
         let again = lane.takeBackEnd(at: sceneTime + 2)
         #expect(!again.mayHaveLeft && !again.needsNews)
     }
@@ -95,7 +95,7 @@ struct LaneTakeBackTests {
         #expect(lane.messages[0].state == .cancelled)
     }
 
-    @Test func `an update that was tried before a waiting end is sent after all, as a new message`() throws {
+    @Test func `an update that was tried before an end is sent as a new message after the end is taken back`() throws {
         var lane = try lane()
         lane.accept(message(0), at: sceneTime)
         let tried = try #require(take(&lane))
@@ -111,7 +111,7 @@ struct LaneTakeBackTests {
         #expect(try #require(again.timestamp) > #require(end.timestamp))
     }
 
-    @Test func `of two ends the later is sent, and the same end a second time is not`() throws {
+    @Test func `of two ends the later is sent, and the first end is not repeated`() throws {
         var lane = try lane()
         lane.accept(message(0, isEnd: true), at: sceneTime)
         #expect(take(&lane) != nil)

@@ -93,8 +93,9 @@ struct LookupBacklogTests {
         #expect(backlog.take().keys.count == 1)
         #expect(backlog.find([try change(11), try change(12)], from: again, to: again) == [try change(12)])
         #expect(backlog.take().keys.count == 1)
-        // A new reading of everything may begin before some changes. So a change that the journal shows after that is
-        // read again.
+        // A new reading of everything may begin at a position before a change that was already found. So `beginReading`
+        // forgets the changes that were found. If the journal shows such a change again, it counts as new and is read
+        // again.
         backlog.beginReading(at: again)
         #expect(backlog.find([try change(11)], from: again, to: two) == [try change(11)])
     }

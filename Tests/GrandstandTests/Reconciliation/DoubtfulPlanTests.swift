@@ -82,7 +82,8 @@ struct DoubtfulPlanTests {
     @Test func `a call leaves a channel to the only other call that can have created it`() {
         let early = Self.call(began: 60, settleable: 50)
         let late = Self.call(began: 40, settleable: 30)
-        // The channel seen first may belong to either call, the other one only to the early call.
+        // The channel `either` may belong to either call. The channel `early` was seen before the late call began, so
+        // it can only belong to the early call.
         let either = Self.unmanaged("either", seen: 39, lacked: 55)
         let earlys = Self.unmanaged("early", seen: 41, lacked: 55)
         let plan = Self.plan([early, late], [either, earlys])

@@ -165,8 +165,8 @@ struct ReconciliationPlanTests {
             [Self.call(began: 30, settleable: -10)],
             unmanaged: [
                 before, Self.unmanaged("at", seen: 30, .noMessageStored),
-                // This also holds for the other policy. The policy of the call is known, but that of the channel may
-                // not be.
+                // A channel of the other policy is not unmanaged either. The rule ignores policies: the policy of the
+                // call is known, but that of the channel may not be.
                 Self.unmanaged("after", seen: 5, .mostRecentMessageStored),
             ])
         #expect(plan.unmanaged == [before])
@@ -174,7 +174,7 @@ struct ReconciliationPlanTests {
         #expect(Self.actions(plan, [:], options) == [.deleteUnmanaged(before)])
         let adopting = ReconciliationOptions(apply: true, adopt: true)
         #expect(Self.actions(plan, [:], adopting) == [.adopt(before)])
-        // No creation without an answer needs another list.
+        // The creation may still be running, so it does not count as unanswered, and the list need not be read again.
         #expect(!plan.leavesUnanswered([]))
     }
 

@@ -146,7 +146,8 @@ struct ReconciliationScene {
             && call.settleableAt.map { $0 <= snapshot.listedAt } == true
     }
 
-    /// Whether the channel came after the call and before the outcome was settled.
+    /// Whether the call can have created the channel. The channel was first seen after the call began, and the last
+    /// list without it was requested before `settleableAt`.
     private func mayHaveMade(_ call: LedgerSnapshot.Entry, _ channel: UnmanagedChannel) -> Bool {
         guard call.state == .creating, let calledAt = call.calledAt, calledAt <= channel.firstSeenAt else {
             return false
@@ -168,7 +169,7 @@ struct ReconciliationScene {
         }
     }
 
-    /// By how much the channels that calls with this policy may have created outnumber these calls.
+    /// The number of channels that settleable calls with this policy may have created, minus the number of these calls.
     private func rivals(_ policy: StoragePolicy) -> Int {
         let calls = snapshot.entries.filter { isSettleable($0) && $0.storagePolicy == policy }
         return free.count { channel in

@@ -41,7 +41,7 @@ extension ReconciliationWorld {
         }
     }
 
-    /// A creation without an answer. It created a channel or not.
+    /// A creation without an answer. It may have created a channel.
     private mutating func call(_ index: Int) {
         let entry = ledger[index]
         now += 1
@@ -51,8 +51,9 @@ extension ReconciliationWorld {
     }
 
     /// Whether a channel of another system may look exactly like the channel of a call. This is so if the call created
-    /// nothing, and a list in the minute before the call did not contain the channel. Nothing that Apple returns shows
-    /// the difference.
+    /// nothing and has the policy of the channel, and the channel was created at most a minute before the call and not
+    /// after the ledger's decision about the call. A list in the minute before the call may then lack the channel, as
+    /// it lacks a channel that the call creates. Nothing that Apple returns shows the difference.
     func isIndistinguishable(_ channelID: String) -> Bool {
         guard let (born, policy) = others[channelID] else { return true }
         return calls.values.contains { call in

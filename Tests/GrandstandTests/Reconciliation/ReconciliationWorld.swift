@@ -2,12 +2,12 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 
-/// Apple, the ledger, and the workers that carry out the ledger's intents. With trouble, other systems also create and
-/// delete the app's channels, creations get no answer, and messages are refused. In some rounds Apple then does not
-/// know one of its channels. Otherwise Apple answers correctly.
+/// Apple, the ledger, and the workers that carry out the ledger's intents. In a round with trouble, other systems also
+/// create and delete the app's channels, creations get no answer, and messages are refused. In some of the rounds with
+/// trouble, Apple neither lists nor knows one of the ledger's channels. Otherwise Apple answers correctly.
 struct ReconciliationWorld: CustomStringConvertible {
-    /// The number of rounds without a change after which nothing more will happen. It is longer than any grace period
-    /// and any call.
+    /// The number of rounds without a change after which nothing more will happen. Together these rounds take longer
+    /// than any grace period and any call.
     static let quietRounds = 4
 
     var apple: [String: StoragePolicy] = [:]
@@ -85,7 +85,8 @@ struct ReconciliationWorld: CustomStringConvertible {
             let isThere = state == .missing || state == .deleted ? random.chance(0.3) : !random.chance(vanishing)
             if !isThere, let channelID = entry.channelID { apple[channelID] = nil }
         } else if key == nil || random.chance(0.7) {
-            // A call without an answer. It may still be running, and may have created a channel that was seen or not.
+            // A call without an answer. It may still be running, and may have created a channel. That channel may
+            // already be recorded as seen.
             let calledAt = ago(1...900)
             entry.calledAt = calledAt
             entry.settleableAt = random.chance(0.7) ? calledAt.addingTimeInterval(1) : now.addingTimeInterval(90)

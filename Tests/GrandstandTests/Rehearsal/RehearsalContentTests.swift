@@ -81,8 +81,8 @@ struct RehearsalContentTests {
             #expect(content.type.faults(of: next.bytes, at: "") == [])
             state = next
         }
-        // In turn 1, `left` cannot decrease, so the next rule is used. In turn 2, `period` is already `second`, so the
-        // rule after that is used.
+        // In turn 1, `left` (rule 1) cannot decrease, so rule 2 is used. In turn 2, `period` (rule 2) is already
+        // `second`, so rule 3 is used.
         #expect(rules == [0, 2, 3, 3, 4, 0])
     }
 }

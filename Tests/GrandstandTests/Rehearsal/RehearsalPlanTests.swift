@@ -54,8 +54,8 @@ struct RehearsalPlanTests {
 
     @Test func `a rehearsal begins shortly before its first action, not at midnight`() throws {
         #expect(try Self.plan([Self.event("a", 18, 20)]).begins == Self.at(17.75))
-        // If channels open on the day, the rehearsal begins early enough for that. Channels of the day before are
-        // already open.
+        // If channels open on the day, the rehearsal begins when the first of them opens, or earlier. Channels that
+        // opened on the day before are already open.
         #expect(try Self.plan([Self.event("a", 18, 20, opens: 12)]).begins == Self.at(12))
         #expect(try Self.plan([Self.event("a", 18, 20, opens: -6)]).begins == Self.at(17.75))
         // Creating channels takes real time, so a fast rehearsal begins earlier on the day.

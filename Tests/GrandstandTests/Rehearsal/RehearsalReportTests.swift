@@ -12,7 +12,7 @@ struct RehearsalReportTests {
     private static func at(_ hour: Double) -> Date { midnight.addingTimeInterval(hour * 3_600) }
     private static func after(_ seconds: Double) -> Date { base.addingTimeInterval(seconds) }
 
-    /// From 17:45 to 20:00 of the day, one hour per minute.
+    /// A rehearsal from 17:45 to 20:00 of the day. It plays one hour of the day in a minute.
     private static func plan() throws -> RehearsalPlan {
         let event = RehearsalEvent(key: "derby", startsAt: at(18), endsAt: at(20), hasContentType: true)
         return try #require(
@@ -81,7 +81,7 @@ struct RehearsalReportTests {
     @Test func `urgent messages are counted by hours of the day, and faults by type`() throws {
         let run = RehearsalRun(try Self.record(), of: try Self.plan(), limits: [:])
         #expect(run.states.map { "\($0.1) \($0.0)" } == ["1 update", "1 rings", "1 end"])
-        // At 18:00, 18:40 and 20:00.
+        // The urgent messages were sent at 18:00, 18:40 and 20:00.
         #expect((run.urgent.count, run.urgent.mostPerHour, run.urgent.eventKey) == (3, 2, "derby"))
         #expect(run.urgent.from == Self.at(18))
         #expect((run.checked, run.undecodable) == (4, 2))
@@ -138,7 +138,7 @@ struct RehearsalReportTests {
     @Test func `the report for people has at most a hundred columns and says what was lost`() throws {
         let text = try Self.report().text
         #expect(text.split(separator: "\n").allSatisfy { $0.count <= 100 })
-        #expect(text.contains("2 of 300 at most, at 17:46"))
+        #expect(text.contains("the most were 2 of 300, at 17:46"))
         #expect(text.contains("With a fault: at 18:05 APNs answers 503 for 4 s"))
         #expect(text.contains("states    1 update, 1 rings, 1 end"))
         #expect(text.contains("urgent    3 messages of priority 10, 2 an hour at most: derby from 18:00"))

@@ -49,7 +49,7 @@ struct StartRuleTests {
             StartPayload(start, filledBy: defaults, at: Self.noon)?.staleDate == Int(Self.noon.timeIntervalSince1970))
         let plain = try #require(StartPayload(start, filledBy: EventDefaults(), at: Self.noon))
         #expect(plain == StartPayload(start, contentState: Array("{}".utf8)))
-        // The filled-in values count for the check of the push's size.
+        // The check of the push's size includes the values that come from the event's defaults.
         start.staleDate = nil
         let room =
             4_096

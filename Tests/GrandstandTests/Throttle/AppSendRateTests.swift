@@ -2,13 +2,14 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
 
-/// Whether a 429 is the app's limit or a lane's own.
+/// Whether a 429 comes from the app's limit or from a lane's own limit.
 struct AppSendRateTests {
     private let start = Date(timeIntervalSinceReferenceDate: 1_000)
 
     private func after(_ seconds: TimeInterval) -> Date { start.addingTimeInterval(seconds) }
 
-    /// In each second, each of ten lanes sends one message. It is refused for `lanes` and accepted for the others.
+    /// In each second, each of ten lanes sends one message. Messages of `lanes` are refused, and messages of the other
+    /// lanes are accepted.
     private func traffic(
         _ rate: inout AppSendRate, seconds: Range<Int>, refusing lanes: [Int]
     ) {
@@ -24,7 +25,7 @@ struct AppSendRateTests {
         }
     }
 
-    /// For three seconds about half of the lanes are refused, others in each second.
+    /// For three seconds about half of the lanes are refused, a different set of lanes in each second.
     private func refuse(_ rate: inout AppSendRate, from second: Int) {
         traffic(&rate, seconds: second..<second + 1, refusing: [0, 2, 4, 6, 8])
         traffic(&rate, seconds: second + 1..<second + 2, refusing: [1, 3, 5, 7, 9])
@@ -164,7 +165,7 @@ struct AppSendRateTests {
             }
             #expect(rate.notBefore(lane: lane, at: after(time + 0.001)) == nil)
         }
-        // Enough samples to exclude chance.
+        // So many samples exclude chance.
         #expect(refused > 50)
     }
 
@@ -210,7 +211,7 @@ struct AppSendRateTests {
         // In 120 s, each lane without a limit sends a new state nearly every second. Ten seconds may be lost while the
         // limits are being found.
         #expect(free >= (60 - limited) * 110)
-        // A lane with a limit may send 0.2 messages per second, and two at once.
+        // A lane with a limit may send 0.2 messages per second, in bursts of at most two.
         #expect(own >= limited * 20)
         #expect(refused <= own / 2)
     }

@@ -21,7 +21,7 @@ struct WebhookTopicTests {
         try #require(UUID(uuidString: "00000000-0000-0000-0000-00000000000\(text)"))
     }
 
-    /// The `data` of the message. Its type and time are checked first.
+    /// The `data` of the message. Before it is returned, the type and the time of the message are checked.
     private static func data(_ topic: WebhookTopic, _ facts: WebhookFacts) throws -> String? {
         guard let bytes = try topic.message(facts, at: at) else { return nil }
         let text = String(decoding: bytes, as: UTF8.self)

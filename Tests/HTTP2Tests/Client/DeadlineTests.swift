@@ -16,7 +16,7 @@ import Testing
                 #expect(next[0].request.path == "/last")
                 next[0].stream.respond(status: 200, headers: [], body: [])
                 #expect(await last.status == 200)
-                // Too late, so it has no effect.
+                // This answer comes too late, so it has no effect.
                 held[0].stream.respond(status: 200, headers: [], body: [])
                 #expect(connection.isUsable)
             }

@@ -12,7 +12,8 @@ import Testing
             try await withConnection(server.port) { connection in
                 async let first = connection.outcome(post("/first"))
                 let held = try await handler.take(1)[0]
-                // Either GOAWAY has arrived, or this request is sent with an ID above the last one.
+                // Either the client has already received GOAWAY, or it sends this request with a stream ID above the
+                // last stream ID of GOAWAY.
                 let late = await connection.outcome(post("/late"))
                 #expect(late.isNotProcessed, "\(late)")
                 #expect(!connection.isUsable)
@@ -48,7 +49,8 @@ import Testing
         }
     }
 
-    /// After every 300 requests the server closes, and does not process the last 20.
+    /// Each connection answers its first 280 requests. At the 300th request the server sends GOAWAY, and does not
+    /// process the last 20.
     @Test func `under load nothing is lost or doubled`() async throws {
         let (total, period, back) = (3_000, 300, 20)
         let answered = Ledger()

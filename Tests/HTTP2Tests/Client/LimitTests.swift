@@ -25,7 +25,7 @@ import Testing
                 let first = try await handler.take(1)
                 first[0].stream.connection.setMaximumConcurrentStreams(1_000)
                 answer(first)
-                // The other requests are held together, which only the new limit allows.
+                // The other 499 requests are in flight at the same time, which only the new limit allows.
                 answer(try await handler.take(499))
                 #expect(await answers.value == 500)
                 #expect(connection.streamLimit == 1_000)

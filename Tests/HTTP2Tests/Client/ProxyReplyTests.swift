@@ -13,7 +13,7 @@ struct ProxyReplyTests {
     ])
     func `a 2xx answer opens the connection`(text: String) { #expect(verdict(text) == .open) }
 
-    @Test func `an answer is read the same byte by byte`() {
+    @Test func `an answer that comes byte by byte is read like a whole one`() {
         var reply = ProxyReply()
         let text = Array("HTTP/1.1 200 OK\r\nA: b\r\n\r\n".utf8)
         for byte in text.dropLast() { #expect(reply.read([byte]) == .incomplete) }

@@ -30,7 +30,9 @@ import Testing
     }
 
     @Test(arguments: [HTTP2ErrorCode.internalError, .cancel, .noError, .enhanceYourCalm])
-    func `a request with another reset is unanswered`(code: HTTP2ErrorCode) async throws {
+    func `a request that is reset with another code than REFUSED_STREAM is unanswered`(code: HTTP2ErrorCode)
+        async throws
+    {
         let handler = TestHandler(answering: { _, stream in
             stream.reset(code: code.rawValue)
             return true

@@ -37,7 +37,8 @@ import Testing
 
     @Test func `a peer that closes its side ends the connection`() async throws {
         let server = try await RawServer.start(bytes: Frame.settings, answer: Frame.ping, thenClose: true)
-        // `thenClose` also acts after the first bytes, so the connection may end before the request is sent.
+        // With `thenClose` the server also closes the connection after it has sent `bytes`, so the connection may end
+        // before the request is sent.
         do throws(HTTP2ConnectError) {
             let connection = try await HTTP2ClientConnection.connect(configuration(server.port), logger: quiet)
             let outcome = await connection.outcome(post())

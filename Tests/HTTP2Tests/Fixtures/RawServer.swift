@@ -4,12 +4,12 @@ internal import NIOSSL
 
 @testable import HTTP2
 
-/// A server with TLS and `h2` (or `protocols`) that sends the test's bytes: `bytes` when the client has begun, `answer`
-/// when its first request has arrived. Otherwise it only reads.
+/// A server with TLS and `h2` (or `protocols`) that sends the test's bytes. It sends `bytes` when the client's first
+/// data has arrived, and `answer` when the client's first request has arrived. Otherwise it only reads.
 struct RawServer: Sendable {
     private let listener: any Channel
 
-    /// Without `identity` it accepts TCP and sends nothing at all, not even TLS.
+    /// Without `identity`, the server accepts TCP connections and sends nothing at all, not even TLS.
     static func start(
         identity: TestAuthority.Identity? = TestAuthority.shared.local, protocols: [String] = ["h2"],
         bytes: [UInt8], answer: [UInt8] = [], thenClose: Bool = false, asksForCertificate: Bool = false

@@ -31,7 +31,7 @@ actor RetryingCaller {
         if let current {
             let connection = try await current.value
             if connection.isUsable { return connection }
-            // Another task may have replaced it during the wait.
+            // Another task may have replaced the connection while this task waited.
             if self.current == current { self.current = nil }
         }
         if let current { return try await current.value }

@@ -8,12 +8,13 @@ final class TestHandler: HTTP2ServerHandler {
     private let onRequest: @Sendable (HTTP2ServerRequest, HTTP2ServerStream) -> Bool
     private let held: AsyncStream<Exchange>.Continuation
     private let gone: AsyncStream<Int>.Continuation
-    /// The requests that the closure did not handle, in order.
+    /// The requests that the closure `answering` did not handle, in order.
     let requests: AsyncStream<Exchange>
     /// The IDs of closed connections.
     let closures: AsyncStream<Int>
 
-    /// - Parameter answering: returns whether it handled the request. Otherwise the test can await it with `requests`.
+    /// - Parameter answering: returns whether it handled the request. The test can await the other requests with
+    ///   `requests`.
     init(
         opened: @escaping @Sendable (HTTP2ServerConnection) -> Void = { _ in },
         answering: @escaping @Sendable (HTTP2ServerRequest, HTTP2ServerStream) -> Bool = { _, _ in false }

@@ -4,7 +4,7 @@ internal import Foundation
 struct Tool: Sendable {
     let path: String
 
-    /// `nil`: it is not installed.
+    /// Finds the program with this name; `nil`: the program is not installed.
     init?(_ name: String) {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
         let found = (folders + ["/usr/sbin", "/usr/bin"]).map { "\($0)/\(name)" }
@@ -15,7 +15,7 @@ struct Tool: Sendable {
 
     static func isInstalled(_ name: String) -> Bool { Tool(name) != nil }
 
-    /// Runs it to its end and returns its output.
+    /// Runs the program until it ends, and returns its output.
     func output(_ arguments: [String]) async throws -> String {
         let (process, pipe) = (Process(), Pipe())
         process.executableURL = URL(fileURLWithPath: path)
@@ -49,7 +49,8 @@ struct Tool: Sendable {
         try process.run()
         defer {
             pipe.fileHandleForReading.readabilityHandler = nil
-            // Not SIGTERM, because a child inherits the blocked signals of the thread that started it.
+            // The program may have SIGTERM blocked, because a child inherits the blocked signals of the thread that
+            // started it. So the test sends SIGKILL.
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
         }
@@ -57,7 +58,7 @@ struct Tool: Sendable {
         for await text in lines {
             said += text
             guard said.contains(sign) else { continue }
-            // Its further output is read and dropped, so that it never blocks on a full pipe.
+            // Further output of the program is read and dropped, so that the program never blocks on a full pipe.
             line.finish()
             return try await body()
         }

@@ -25,7 +25,7 @@ struct CommandInboxTests {
         #expect(inbox.takeAll() == [2])
     }
 
-    @Test func `during a handout an urgent command wakes the receiver, and so does every full burst`() {
+    @Test func `while commands are handed out an urgent command wakes the receiver, and so does every full burst`() {
         let inbox = CommandInbox<Int>()
         inbox.beginHandout()
         #expect(!inbox.append(1))

@@ -131,7 +131,7 @@ struct SaturdayCommand: AsyncParsableCommand {
     @Option(help: "How often PostgreSQL freezes.") var freezes = 30
     @Option(help: "Seconds of a freeze at most; the least is one.") var longestFreeze = 8
     @Option(help: "What is asked when; unset, any.") var seed = UInt64.random(in: 0...UInt64.max)
-    @Option(help: "The program: grandstand, beside this one unless it is said.") var grandstand: String?
+    @Option(help: "The program to run. Default: grandstand in the folder of this program.") var grandstand: String?
 
     func validate() throws {
         guard matches > 0, minutes > 0, freezes >= 0 else { throw ValidationError("Nothing would be played.") }

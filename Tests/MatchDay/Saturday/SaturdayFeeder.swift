@@ -4,15 +4,15 @@ internal import Foundation
 internal import GrandstandClient
 internal import MatchDriver
 
-/// Feeds one match, and knows which state of it everybody must have in the end.
+/// Feeds one match, and knows which state of the match everybody must have in the end.
 struct SaturdayFeeder {
     /// A phone and the content that it must show.
     struct Spectator: Sendable {
         let phone: String
         let variant: String?
-        /// Whether a push starts its activity.
+        /// Whether a push starts the phone's activity.
         var isStarted = false
-        /// Whether it got the `end` that was taken back.
+        /// Whether the phone got the `end` that was taken back.
         var sawMistake = false
     }
 
@@ -85,8 +85,8 @@ struct SaturdayFeeder {
         try await ground.organiser.channels(of: script.key)
     }
 
-    /// Moves the start of the match to now. A message that is scheduled relative to the start is then sent, and not
-    /// before.
+    /// Schedules a message relative to the start of the match, and moves the start to about a second from now. The
+    /// message must be sent relative to the new start, and not earlier.
     private mutating func begin() async throws {
         guard script.isMovedFirst else { return }
         let id = try await send(.update, script.declaring, sendAt: .afterStart(.init(afterStart: 1)))
@@ -103,7 +103,7 @@ struct SaturdayFeeder {
     @discardableResult
     private func move(by seconds: TimeInterval, _ step: SaturdayScript.Step) async throws -> Date {
         ground.tally.count { $0.postponements += 1 }
-        // In whole seconds, because the patch contains whole seconds.
+        // The new start has whole seconds, because the patch contains whole seconds.
         let startsAt = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + seconds).rounded(.up))
         let patch = try RawJSON(json: #"{"startsAt": "\#(startsAt.formatted(.iso8601))"}"#)
         try await ground.change(script.key, step, turn: script.number) { tag in
@@ -174,7 +174,7 @@ struct SaturdayFeeder {
         return id
     }
 
-    /// Takes the `end` back, because it was a mistake. People who saw it open the app again.
+    /// Takes the `end` back, because it was a mistake. People whose phones showed the `end` open the app again.
     private mutating func reopen(_ step: SaturdayScript.Step) async throws {
         ground.tally.count { $0.reopenings += 1 }
         let answer = try await ground.make(.reopenEvent(script.key), step, turn: script.number) { $0.broadcasts }

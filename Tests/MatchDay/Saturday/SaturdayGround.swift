@@ -16,7 +16,7 @@ struct SaturdayGround: Sendable {
 
     let simulator: Simulator
     let cluster: PostgresCluster
-    /// One for each replica.
+    /// One client for each replica.
     let clients: [GrandstandClient]
     /// A client with the key that ships in the app.
     let phones: GrandstandClient
@@ -90,8 +90,8 @@ struct SaturdayGround: Sendable {
 
     // MARK: Calls of an impatient program
 
-    /// Makes a call as the step says. It may give up the first attempt and repeat it, and may send the call again after
-    /// it was answered.
+    /// Makes a call as the step says. The first attempt may be given up and repeated, and the call may be sent again
+    /// after it was answered.
     ///
     /// - Parameter same: the part that must be equal in the answers to all copies of the call.
     func make<Value, Identity: Equatable>(
@@ -135,7 +135,7 @@ struct SaturdayGround: Sendable {
         return try decision.result.get().value
     }
 
-    /// Changes or declares an event. If an earlier copy of the call has already done this, it is not done again.
+    /// Changes or declares an event. If an earlier copy of the call has already made the change, it is not made again.
     func change(
         _ key: String, _ step: SaturdayScript.Step, turn: Int,
         _ call: (_ tag: String?) throws -> GrandstandClient.Call<GrandstandClient.Event>,

@@ -7,7 +7,7 @@ struct SaturdayScript: Sendable {
         case goal, update
         /// The last goal did not count.
         case correct
-        /// The match is moved to another day, and goes on with its next message.
+        /// The start of the match is moved to another day. The next message begins the match all the same.
         case postpone
         case end, reopen
     }
@@ -26,7 +26,7 @@ struct SaturdayScript: Sendable {
     let variants: [String?]
     /// Whether a push starts the activities of followers.
     let isStarted: Bool
-    /// Whether the match is moved before its first message, which is scheduled relative to the start.
+    /// Whether the match is moved before its first message, which is scheduled relative to the kick-off.
     let isMovedFirst: Bool
     let declaring: Step
     let steps: [Step]
@@ -57,6 +57,6 @@ struct SaturdayScript: Sendable {
 
     var key: String { "saturday-\(number)" }
     var topic: String { "team:saturday-\(number)" }
-    /// Whether it is over at the end of the day.
+    /// Whether the match is over at the end of the day.
     var isOver: Bool { steps.last?.deed == .end }
 }

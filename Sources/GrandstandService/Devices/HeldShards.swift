@@ -3,9 +3,9 @@ internal import Grandstand
 internal import Synchronization
 
 /// The shards that a loop works on, and whether the database answers.
-final class ShardBooks: Sendable {
+final class HeldShards: Sendable {
     private struct State {
-        /// The number of shards of each owner.
+        /// The number of shards in progress of each owner. An owner is a run of a start, or a lane.
         var held: [Int: Int] = [:]
         /// Shards whose answers could not be recorded yet.
         var unrecorded = 0
@@ -17,11 +17,11 @@ final class ShardBooks: Sendable {
     /// The owners whose shards are being worked on, sorted.
     var holding: [Int] { state.withLock { $0.held.keys.sorted() } }
 
-    /// Whether answers wait for the database. Then no more pushes should be sent, because their answers could not be
-    /// recorded either.
+    /// Whether answers wait for the database. While answers wait, no more pushes should be sent, because the answers to
+    /// these pushes could not be recorded either.
     var hasUnrecorded: Bool { state.withLock { $0.unrecorded > 0 } }
 
-    func leasesOver(at now: Date) -> Date { state.withLock { $0.clock.leasesOver(at: now) } }
+    func leasesEndedBefore(at now: Date) -> Date { state.withLock { $0.clock.leasesEndedBefore(at: now) } }
 
     func answered(at now: Date, lease: TimeInterval) { state.withLock { $0.clock.answered(at: now, lease: lease) } }
 

@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// How long a task waits for the database in total, for connections and for answers. Its other work, such as a call to
-/// Apple, does not count. It is a task-local value, so nobody has to pass it on, but a detached task has none. A task
-/// without one, such as a background loop, uses the pool's configuration.
-package struct PostgresPatience: Sendable {
-    @TaskLocal package static var current: PostgresPatience?
+/// How long a task waits for the database in total, for connections and for answers. The task's other work, such as a
+/// call to Apple, does not count. The time limit is a task-local value, so nobody has to pass it on, but a detached
+/// task has none. A task without a time limit, such as a background loop, uses the pool's configuration.
+package struct PostgresTimeLimit: Sendable {
+    @TaskLocal package static var current: PostgresTimeLimit?
 
     /// The longest single wait while the database answers nobody.
     package var silence: Duration
@@ -25,29 +25,29 @@ package struct PostgresPatience: Sendable {
         self.waited = Waited(waited)
     }
 
-    /// The patience of one request.
+    /// The time limit of one request.
     ///
     /// - Parameter wait: with the default, the client has its answer within five seconds, because a second and a half
     ///   remains for cancelling a statement and for a busy machine.
-    package static func request(_ wait: Duration = standardWait) -> PostgresPatience {
-        PostgresPatience(silence: wait, limit: wait)
+    package static func request(_ wait: Duration = standardWait) -> PostgresTimeLimit {
+        PostgresTimeLimit(silence: wait, limit: wait)
     }
 
     package static let standardWait = Duration.seconds(3.5)
 
-    /// This patience with a `limit` of at least 30 s, for a request whose work may take long. The request is given up
+    /// This time limit with a `limit` of at least 30 s, for a request whose work may take long. The request is given up
     /// earlier only if the database answers nobody.
-    package var long: PostgresPatience {
+    package var long: PostgresTimeLimit {
         var long = self
         long.limit = max(limit, .seconds(30))
         return long
     }
 
-    /// This patience for other work, which has the whole `limit` again.
+    /// This time limit for other work, which has the whole `limit` again.
     ///
     /// - Parameter waited: the part of `limit` that is already used.
-    package func renewed(waited: Duration = .zero) -> PostgresPatience {
-        PostgresPatience(silence: silence, limit: limit, waited: waited)
+    package func renewed(waited: Duration = .zero) -> PostgresTimeLimit {
+        PostgresTimeLimit(silence: silence, limit: limit, waited: waited)
     }
 
     /// Runs `body`, which works for several callers, with the whole `limit` of the present caller. The time that this
@@ -63,7 +63,8 @@ package struct PostgresPatience: Sendable {
         max(limit - .nanoseconds(waited.nanoseconds.load(ordering: .relaxed)), min(limit, PostgresHealth.probe))
     }
 
-    /// Runs `body`, which waits for the database or for another caller's work with it, and counts its time.
+    /// Runs `body`, which waits for the database or for another caller's work with the database. The time that `body`
+    /// takes counts as waited.
     package static func counting<Value, Failure>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -75,8 +76,8 @@ package struct PostgresPatience: Sendable {
         return try await body()
     }
 
-    /// This patience while the database is known to answer nobody: no wait is longer than `PostgresHealth.probe`.
-    var shortened: PostgresPatience {
+    /// This time limit while the database is known to answer nobody: no wait is longer than `PostgresHealth.probe`.
+    var shortened: PostgresTimeLimit {
         var short = self
         short.silence = min(silence, PostgresHealth.probe)
         short.limit = short.silence
@@ -86,9 +87,10 @@ package struct PostgresPatience: Sendable {
 
 /// Whether a database answers. All pools that share this value contribute to it.
 ///
-/// If a caller waited in vain while nobody had an answer, the database counts as away until somebody has one. Meanwhile
-/// tasks with patience are refused at once, except one a second that tries briefly. So the waits of calls that wait for
-/// each other do not add up. Tasks without patience, such as background loops, always try.
+/// If a caller waited in vain while nobody had an answer, the database counts as away until somebody has an answer.
+/// Meanwhile, tasks with a time limit are refused at once, except one task a second, which makes a short attempt. So if
+/// one call waits for another, their waits do not add up. Tasks without a time limit, such as background loops, always
+/// try.
 package final class PostgresHealth: Sendable {
     /// How long a caller waits for a database that is known not to answer.
     static let probe = Duration.milliseconds(250)
@@ -137,14 +139,14 @@ package final class PostgresHealth: Sendable {
         if mark == self.mark { isSilent.store(true, ordering: .relaxed) }
     }
 
-    /// The patience that a caller has now: shortened while the database counts as away.
-    func patience(_ patience: PostgresPatience?) -> PostgresPatience? {
-        isSilent.load(ordering: .relaxed) ? patience?.shortened : patience
+    /// The time limit that a caller has now: shortened while the database counts as away.
+    func timeLimit(_ timeLimit: PostgresTimeLimit?) -> PostgresTimeLimit? {
+        isSilent.load(ordering: .relaxed) ? timeLimit?.shortened : timeLimit
     }
 
     var isAway: Bool { isSilent.load(ordering: .relaxed) }
 
-    /// Whether a task with patience may try, although the database counts as away.
+    /// Whether a task with a time limit may try, although the database counts as away.
     func mayProbe() -> Bool {
         lastProbe.withLock { last in
             guard last.duration(to: .now) >= .seconds(1) else { return false }

@@ -5,18 +5,18 @@ internal import GrandstandTestKit
 internal import Synchronization
 
 /// A dispatcher's free places, as many as the test sets, and the messages that were handed to it.
-final class HandDepartures: Departures {
-    struct Books {
+final class ManualDirectSends: DirectSends {
+    struct Record {
         var places: Int
-        var departed: [ClaimedDelivery] = []
+        var sent: [ClaimedDelivery] = []
         /// How many lanes each acceptance requested.
         var wanted: [Int] = []
     }
 
-    private let state: Mutex<Books>
+    private let state: Mutex<Record>
     private let clock: ManualClock
     private let laneInterval: TimeInterval
-    /// Seconds that an acceptance waits before it asks.
+    /// Seconds that an acceptance waits before it requests lanes.
     private let delay: TimeInterval
     private let limits: [LaneLimit]
     let replica = UUID()
@@ -25,20 +25,20 @@ final class HandDepartures: Departures {
         places: Int, clock: ManualClock, laneInterval: TimeInterval = 0, delay: TimeInterval = 0,
         limits: [LaneLimit] = []
     ) {
-        state = Mutex(Books(places: places))
+        state = Mutex(Record(places: places))
         self.clock = clock
         self.laneInterval = laneInterval
         self.delay = delay
         self.limits = limits
     }
 
-    var books: Books { state.withLock { $0 } }
+    var record: Record { state.withLock { $0 } }
 
-    /// The messages handed over since the last call.
+    /// The messages that were handed over since the last call of this function.
     func take() -> [ClaimedDelivery] {
         state.withLock { state in
-            defer { state.departed = [] }
-            return state.departed
+            defer { state.sent = [] }
+            return state.sent
         }
     }
 
@@ -53,7 +53,7 @@ final class HandDepartures: Departures {
             leasedUntil: clock.now.addingTimeInterval(delay + 5), laneInterval: laneInterval, limits: limits)
     }
 
-    func depart(_ deliveries: [ClaimedDelivery], in environment: APNsEnvironment) {
-        state.withLock { $0.departed += deliveries }
+    func send(_ deliveries: [ClaimedDelivery], in environment: APNsEnvironment) {
+        state.withLock { $0.sent += deliveries }
     }
 }

@@ -7,7 +7,7 @@ internal import HTTP2
 internal import Logging
 
 /// A simulator, and a client of it over TLS and HTTP/2.
-struct Door: Sendable {
+struct ClientAndSimulator: Sendable {
     let simulator: Simulator
     let addresses: SimulatorAddresses
     let client: APNsClient
@@ -21,12 +21,12 @@ struct Door: Sendable {
 
     static let use = KeyUse(credentials: address.credentials, environment: address.environment)
 
-    /// Runs `body`. Management paths accept capitals, unless `options` say otherwise.
+    /// Runs `body`. Management paths accept capitals in a bundle ID, unless `options` say otherwise.
     static func with(
         settings: (inout APNsClient.Settings) -> Void = { _ in },
         options: (inout SimulatorOptions) -> Void = { _ in },
         now: @escaping @Sendable () -> Date = { Date() },
-        _ body: (Door) async throws -> Void
+        _ body: (ClientAndSimulator) async throws -> Void
     ) async throws {
         let folder = try KeyFolder()
         var simulatorOptions = SimulatorOptions(directory: folder.path)
@@ -36,7 +36,7 @@ struct Door: Sendable {
         let addresses = try await simulator.start()
         let client = try client(addresses, keys: folder.path, settings: settings, now: now)
         do {
-            try await body(Door(simulator: simulator, addresses: addresses, client: client))
+            try await body(ClientAndSimulator(simulator: simulator, addresses: addresses, client: client))
         } catch {
             await client.close()
             await simulator.stop()

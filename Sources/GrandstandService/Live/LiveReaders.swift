@@ -1,13 +1,13 @@
 internal import FoundationEssentials
 internal import Grandstand
 
-/// The viewers of each event, and the content they have been shown.
-struct LiveAudience {
+/// The viewers of each event, and the content that was shown to them.
+struct LiveReaders {
     struct Member {
         let id: UUID
-        /// The key of the viewer.
+        /// The ID of the viewer's API key.
         let reader: UUID
-        /// The tag of the last update the reader has from an earlier stream.
+        /// The tag of the last update that the viewer got from an earlier stream.
         let seen: String?
         let continuation: AsyncStream<LiveUpdate>.Continuation
         var isNew = true
@@ -21,7 +21,7 @@ struct LiveAudience {
     }
 
     private struct View {
-        /// The board that all members have been shown, except new ones.
+        /// The board that was shown to all members except the new members.
         var board: LiveBoard?
         var members: [UUID: Member] = [:]
     }
@@ -30,7 +30,7 @@ struct LiveAudience {
     enum Refusal {
         /// All places are taken, or the server stops.
         case full
-        /// The viewer's key has its maximum number of places.
+        /// The viewer's key already has the maximum number of places for one key.
         case keyHasAll
     }
 
@@ -72,16 +72,18 @@ struct LiveAudience {
     /// Marks subjects to be read again.
     mutating func mark(_ read: Set<LiveSubject>) { marked.formUnion(read.filter { views[$0] != nil }) }
 
-    /// - Returns: the subjects that have viewers, and those of them to be read now, whose marks are cleared.
+    /// Clears the marks.
+    ///
+    /// - Returns: all subjects that have viewers, and the marked subjects, which must be read now.
     mutating func turn() -> (watched: Set<LiveSubject>, marked: Set<LiveSubject>) {
         defer { marked = [] }
         return (Set(views.keys), marked)
     }
 
-    /// Sends the boards that were read: a snapshot to new members, changes to the others.
+    /// Sends the boards that were read. New members get a snapshot, and the other members get the changes.
     ///
     /// - Parameter gone: subjects that their viewers may no longer see.
-    /// - Returns: the streams to end: readers that are too slow, or may no longer see the event.
+    /// - Returns: the streams to end: the streams of viewers who are too slow, or who may no longer see the event.
     mutating func show(
         _ boards: [LiveSubject: LiveBoard], gone: Set<LiveSubject> = []
     ) -> [AsyncStream<LiveUpdate>.Continuation] {

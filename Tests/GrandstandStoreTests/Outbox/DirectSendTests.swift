@@ -8,17 +8,17 @@ internal import Testing
 @testable internal import GrandstandStore
 
 /// Messages that are claimed in the transaction that accepts them.
-struct DepartureTests {
+struct DirectSendTests {
     /// Runs a test with an outbox that may send at once, next to one that may not.
-    private func withDepartures(
+    private func withDirectSends(
         places: Int = 100, laneInterval: TimeInterval = 0, delay: TimeInterval = 0,
-        _ body: (Stores, PostgresOutbox, HandDepartures) async throws -> Void
+        _ body: (Stores, PostgresOutbox, ManualDirectSends) async throws -> Void
     ) async throws {
         try await withDatabase { database in
             let stores = Stores(database)
-            let departures = HandDepartures(
+            let directSends = ManualDirectSends(
                 places: places, clock: stores.clock, laneInterval: laneInterval, delay: delay)
-            try await body(stores, PostgresOutbox(database.database, departures: departures), departures)
+            try await body(stores, PostgresOutbox(database.database, directSends: directSends), directSends)
         }
     }
 
@@ -34,17 +34,17 @@ struct DepartureTests {
     @Test func `the message of an idle lane is in flight with its commit, exactly as after a claim`()
         async throws
     {
-        try await withDepartures { stores, outbox, departures in
+        try await withDirectSends { stores, outbox, directSends in
             try await stores.open()
             try await stores.open("match-2")
             let request = BroadcastRequest.update(#"{"score":"1:0"}"#, alert: #"{"title":"Goal"}"#)
             let atOnce = try await accept([request], stores, outbox)[0]
             let later = try await stores.accept(request, for: "match-2")
-            let departed = departures.take()
+            let sent = directSends.take()
             let claimed = try await stores.claim()
-            #expect(departed.count == 1)
+            #expect(sent.count == 1)
             #expect(claimed.count == 1)
-            let (one, other) = (try #require(departed.first), try #require(claimed.first))
+            let (one, other) = (try #require(sent.first), try #require(claimed.first))
             #expect(one.message.body == other.message.body)
             #expect(one.message.priority == other.message.priority)
             #expect(one.message.expiration == other.message.expiration)
@@ -54,7 +54,7 @@ struct DepartureTests {
             #expect(try await stores.state(of: atOnce) == .sending)
             #expect(try await stores.delivery(of: atOnce).timestamp == one.timestamp)
             #expect(try await stores.state(of: later) == .sending)
-            try await stores.settle(one, .ok, by: departures.replica)
+            try await stores.settle(one, .ok, by: directSends.replica)
             #expect(try await stores.state(of: atOnce) == .accepted)
         }
     }
@@ -62,31 +62,31 @@ struct DepartureTests {
     @Test func `an event with two apps and both environments sends each message to its own app with its key`()
         async throws
     {
-        try await withDepartures { stores, outbox, departures in
+        try await withDirectSends { stores, outbox, directSends in
             let audiences: [Audience] = [
                 try .sample("com.example.One"), try .sample("com.example.Two", .development),
                 try .sample("com.example.Two", .production),
             ]
             try await stores.open(audiences: audiences)
             _ = try await accept([.update()], stores, outbox)
-            let departed = departures.take()
-            #expect(Set(departed.map(\.address.app)) == Set(audiences.map(\.app)))
-            #expect(Set(departed.map(\.message.channelID)).count == 3)
-            for delivery in departed { try await stores.settle(delivery, .ok, by: departures.replica) }
+            let sent = directSends.take()
+            #expect(Set(sent.map(\.address.app)) == Set(audiences.map(\.app)))
+            #expect(Set(sent.map(\.message.channelID)).count == 3)
+            for delivery in sent { try await stores.settle(delivery, .ok, by: directSends.replica) }
             #expect(try await stores.count("select count(*) as n from deliveries where state = 'accepted'") == 3)
-            #expect(try await stores.forgotten() == 0)
+            #expect(try await stores.deliveriesNeverDue() == 0)
         }
     }
 
     @Test func `a lane with a message in flight keeps the next one until that is settled`() async throws {
-        try await withDepartures { stores, outbox, departures in
+        try await withDirectSends { stores, outbox, directSends in
             try await stores.open()
             _ = try await accept([.update(#"{"n":1}"#)], stores, outbox)
-            let first = try #require(departures.take().first)
+            let first = try #require(directSends.take().first)
             let second = try await accept([.update(#"{"n":2}"#)], stores, outbox)[0]
-            #expect(departures.take().isEmpty)
+            #expect(directSends.take().isEmpty)
             #expect(try await stores.state(of: second) == .queued)
-            try await stores.settle(first, .ok, by: departures.replica)
+            try await stores.settle(first, .ok, by: directSends.replica)
             let next = try #require(try await stores.claim().first)
             #expect(next.text.contains(#"{"n":2}"#))
             #expect(try next.timestamp > first.timestamp)
@@ -94,32 +94,32 @@ struct DepartureTests {
     }
 
     @Test func `the lane's interval also applies to direct sends`() async throws {
-        try await withDepartures(laneInterval: 1) { stores, outbox, departures in
+        try await withDirectSends(laneInterval: 1) { stores, outbox, directSends in
             try await stores.open()
             _ = try await accept([.update(#"{"n":1}"#)], stores, outbox)
-            let first = try #require(departures.take().first)
-            try await stores.settle(first, .ok, by: departures.replica)
+            let first = try #require(directSends.take().first)
+            try await stores.settle(first, .ok, by: directSends.replica)
             stores.clock.advance(by: 0.5)
             _ = try await accept([.update(#"{"n":2}"#)], stores, outbox)
-            #expect(departures.take().isEmpty)
+            #expect(directSends.take().isEmpty)
             #expect(try await stores.claim().isEmpty)
             stores.clock.advance(by: 0.6)
             #expect(try await stores.sendOne().text.contains(#"{"n":2}"#))
             stores.clock.advance(by: 1)
             _ = try await accept([.update(#"{"n":3}"#)], stores, outbox)
-            #expect(departures.take().map(\.text).map { $0.contains(#"{"n":3}"#) } == [true])
+            #expect(directSends.take().map(\.text).map { $0.contains(#"{"n":3}"#) } == [true])
         }
     }
 
     @Test func `the interval counts from the direct send, not from the acceptance`() async throws {
-        try await withDepartures(laneInterval: 1, delay: 0.8) { stores, outbox, departures in
+        try await withDirectSends(laneInterval: 1, delay: 0.8) { stores, outbox, directSends in
             try await stores.open()
             _ = try await accept([.update(#"{"n":1}"#)], stores, outbox)
-            let first = try #require(departures.take().first)
-            try await stores.settle(first, .ok, by: departures.replica)
+            let first = try #require(directSends.take().first)
+            try await stores.settle(first, .ok, by: directSends.replica)
             stores.clock.advance(by: 1.5)
             _ = try await accept([.update(#"{"n":2}"#)], stores, outbox)
-            #expect(departures.take().isEmpty)
+            #expect(directSends.take().isEmpty)
             stores.clock.advance(by: 0.4)
             #expect(try await stores.claim().count == 1)
         }
@@ -128,14 +128,14 @@ struct DepartureTests {
     @Test func `several messages for one lane are left to claims, which order them`()
         async throws
     {
-        try await withDepartures { stores, outbox, departures in
+        try await withDirectSends { stores, outbox, directSends in
             try await stores.open()
             _ = try await accept(
                 [
                     .update(#"{"n":1}"#), .update(#"{"n":2}"#, alert: #"{"title":"Goal"}"#), .update(#"{"n":3}"#),
                     .end(),
                 ], stores, outbox)
-            #expect(departures.take().isEmpty)
+            #expect(directSends.take().isEmpty)
             let head = try await stores.sendOne()
             #expect(head.text.contains(#""alert":{"title":"Goal"}"#))
             #expect(try await stores.claim().map { $0.text.contains(#""event":"end""#) } == [true])
@@ -145,7 +145,7 @@ struct DepartureTests {
     @Test func `as many messages are sent directly as there are places, the urgent first, and the rest is due`()
         async throws
     {
-        try await withDepartures(places: 2) { stores, outbox, departures in
+        try await withDirectSends(places: 2) { stores, outbox, directSends in
             for n in 1...5 { try await stores.open("match-\(n)") }
             let items = try (1...5).map { n in
                 BroadcastIntake(
@@ -153,8 +153,8 @@ struct DepartureTests {
                     request: .update("{\"n\":\(n)}", priority: n > 3 ? .immediate : .powerAware))
             }
             _ = try await outbox.accept(items, now: stores.now, plan: Stores.plan)
-            #expect(departures.books.wanted == [5])
-            let texts = departures.take().map(\.text)
+            #expect(directSends.record.wanted == [5])
+            let texts = directSends.take().map(\.text)
             #expect(texts.count == 2)
             for n in 4...5 { #expect(texts.contains { $0.contains("{\"n\":\(n)}") }) }
             #expect(try await stores.claim().count == 3)
@@ -162,29 +162,29 @@ struct DepartureTests {
     }
 
     @Test func `without a place nothing is sent directly, and nothing is lost`() async throws {
-        try await withDepartures(places: 0) { stores, outbox, departures in
+        try await withDirectSends(places: 0) { stores, outbox, directSends in
             try await stores.open()
             _ = try await accept([.update()], stores, outbox)
-            #expect(departures.take().isEmpty)
+            #expect(directSends.take().isEmpty)
             #expect(try await stores.claim().count == 1)
         }
     }
 
     @Test func `a message that waits for its channel needs no place`() async throws {
-        try await withDepartures { stores, outbox, departures in
+        try await withDirectSends { stores, outbox, directSends in
             try await stores.put(.sample())
             let broadcast = try await accept([.update()], stores, outbox)[0]
-            #expect(departures.books.wanted.isEmpty)
+            #expect(directSends.record.wanted.isEmpty)
             #expect(try await stores.state(of: broadcast) == .waiting)
         }
     }
 
     @Test func `nothing is sent if its transaction is undone`() async throws {
-        try await withDepartures { stores, outbox, departures in
+        try await withDirectSends { stores, outbox, directSends in
             try await stores.open()
             struct Undone: Error {}
             let database = Database(stores.pool)
-            let joining = PostgresOutbox(database, departures: departures)
+            let joining = PostgresOutbox(database, directSends: directSends)
             await #expect(throws: Undone.self) {
                 try await stores.pool.transaction { connection in
                     try await database.joining(connection, Database.Commit()) {
@@ -193,21 +193,21 @@ struct DepartureTests {
                     throw Undone()
                 }
             }
-            #expect(departures.take().isEmpty)
+            #expect(directSends.take().isEmpty)
             #expect(try await stores.count("select count(*) as n from deliveries") == 0)
             // The lane can be claimed as before.
             _ = try await accept([.update()], stores, outbox)
-            #expect(departures.take().count == 1)
+            #expect(directSends.take().count == 1)
         }
     }
 
     @Test func `if a dispatcher dies with a direct send another one takes it when the lease ends`()
         async throws
     {
-        try await withDepartures { stores, outbox, departures in
+        try await withDirectSends { stores, outbox, directSends in
             try await stores.open()
             _ = try await accept([.update()], stores, outbox)
-            let lost = try #require(departures.take().first)
+            let lost = try #require(directSends.take().first)
             #expect(try await stores.claim().isEmpty)
             stores.clock.advance(by: 6)
             let again = try #require(try await stores.claim().first)
@@ -217,26 +217,26 @@ struct DepartureTests {
     }
 
     @Test func `a direct send writes its lane once, and no index of it`() async throws {
-        try await withDepartures { stores, outbox, departures in
+        try await withDirectSends { stores, outbox, directSends in
             try await stores.open()
             // The first update writes rows that later updates find.
             for n in 1...2 {
                 let database = Database(stores.pool)
-                let joining = PostgresOutbox(database, departures: departures)
+                let joining = PostgresOutbox(database, directSends: directSends)
                 let accepted = try await writes(stores, database) {
                     _ = try await accept([.update(#"{"n":\#(n)}"#)], stores, joining)
                 }
                 #expect(accepted == Writes(all: 1, onTheirPage: 1))
-                let departed = try #require(departures.take().first)
+                let sent = try #require(directSends.take().first)
                 let settled = try await writes(stores, database) {
                     let settlement = Settlement(
-                        delivery: departed.id, lane: departed.lane, verdict: .ok, at: stores.now)
-                    try await joining.settle([settlement], replica: departures.replica, now: stores.now)
+                        delivery: sent.id, lane: sent.lane, verdict: .ok, at: stores.now)
+                    try await joining.settle([settlement], replica: directSends.replica, now: stores.now)
                 }
                 #expect(settled == Writes(all: 0, onTheirPage: 0))
                 stores.clock.advance(by: 1)
             }
-            // The settlement does not remove the lease. When the lease ends, nothing is due because of it.
+            // The settlement does not remove the lease. The end of the lease makes nothing due.
             stores.clock.advance(by: 10)
             #expect(try await stores.claim().isEmpty)
             #expect(try await stores.outbox.nextDue(in: .production) == nil)

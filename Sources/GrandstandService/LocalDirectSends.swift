@@ -3,13 +3,14 @@ package import Grandstand
 internal import Synchronization
 
 /// Connects transactions that accept broadcasts with the dispatchers in the same process.
-package final class LocalDepartures: Departures {
+package final class LocalDirectSends: DirectSends {
     /// The connection to one dispatcher.
     struct Way: Sendable {
-        /// A claim for at most `wanted` lanes that may be sent now; `nil`: none may.
+        /// Returns a claim for at most `wanted` lanes whose messages may be sent now; `nil`: no message may be sent
+        /// now.
         let claim: @Sendable (_ wanted: Int) -> LaneClaim?
-        /// Sends the messages of such a claim.
-        let depart: @Sendable ([ClaimedDelivery]) -> Void
+        /// Sends the messages of a claim that `claim` returned.
+        let send: @Sendable ([ClaimedDelivery]) -> Void
     }
 
     private let ways = Mutex<[APNsEnvironment: Way]>([:])
@@ -26,7 +27,7 @@ package final class LocalDepartures: Departures {
         ways.withLock { $0[environment] }?.claim(wanted)
     }
 
-    package func depart(_ deliveries: [ClaimedDelivery], in environment: APNsEnvironment) {
-        ways.withLock { $0[environment] }?.depart(deliveries)
+    package func send(_ deliveries: [ClaimedDelivery], in environment: APNsEnvironment) {
+        ways.withLock { $0[environment] }?.send(deliveries)
     }
 }

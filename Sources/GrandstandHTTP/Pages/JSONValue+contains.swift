@@ -6,17 +6,17 @@ extension JSONValue {
     /// Whether this value contains everything in `wanted`. The API may write the same content differently: times to the
     /// millisecond, numbers in their shortest form, lists in another order. A member that is `null` or empty counts as
     /// absent.
-    func says(_ wanted: JSONValue) -> Bool {
+    func contains(_ wanted: JSONValue) -> Bool {
         switch (wanted.kind, kind) {
         case (.object(let members), .object):
             return members.allSatisfy { member in
                 guard let value = self[member.name] else { return member.value.isNothing }
-                return value.says(member.value) || value.isNothing && member.value.isNothing
+                return value.contains(member.value) || value.isNothing && member.value.isNothing
             }
         case (.array(let all), .array(var rest)):
             guard all.count == rest.count else { return false }
             for element in all {
-                guard let place = rest.firstIndex(where: { $0.says(element) }) else { return false }
+                guard let place = rest.firstIndex(where: { $0.contains(element) }) else { return false }
                 rest.remove(at: place)
             }
             return true
