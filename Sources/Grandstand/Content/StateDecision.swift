@@ -31,7 +31,7 @@ package struct StateReport: Sendable {
 /// last sequence.
 package struct StateDecision: Sendable {
     /// An audience that the state is for.
-    package struct Standing: Sendable {
+    package struct TargetAudience: Sendable {
         package var audience: Audience.ID
         package var type: ContentType?
         /// The audience's newest accepted content; `nil`: none.
@@ -68,19 +68,19 @@ package struct StateDecision: Sendable {
     package let progress: Progress
 
     /// - Parameters:
-    ///   - standings: the audiences that the state is for, in the order of the event.
+    ///   - targets: the audiences that the state is for, in the order of the event.
     ///   - isOver: whether all of them are over.
     /// - Throws: `stale-state` if the sequence is too low, or was used for another state.
     package init(
-        _ report: StateReport, to standings: [Standing], isOver: Bool, progress: Progress, now: Date
+        _ report: StateReport, to targets: [TargetAudience], isOver: Bool, progress: Progress, now: Date
     ) throws(Problem) {
-        audiences = standings.count
+        audiences = targets.count
         try Self.requireSize(of: report)
-        let changes = standings.map { standing in
-            let old = standing.newest.flatMap { try? JSONValue(parsing: $0) }
+        let changes = targets.map { target in
+            let old = target.newest.flatMap { try? JSONValue(parsing: $0) }
             return (
-                standing: standing, old: old,
-                change: StateChange(from: old, to: report.content(for: standing.audience.variant), by: standing.type)
+                target: target, old: old,
+                change: StateChange(from: old, to: report.content(for: target.audience.variant), by: target.type)
             )
         }
         let news = changes.filter { $0.change.outcome != .unchanged }
@@ -105,21 +105,21 @@ package struct StateDecision: Sendable {
             payload: BroadcastPayload(event: ends ? .end : .update, contentState: report.contentState.bytes),
             priority: outcome == .end ? nil : outcome == .quiet ? .powerAware : .immediate,
             audiences: ends || news.count == changes.count
-                ? report.audiences : news.map { .only($0.standing.audience) })
+                ? report.audiences : news.map { .only($0.target.audience) })
         request.byVariant = report.byVariant.mapValues { BroadcastContent.Override(contentState: $0.bytes) }
-        if !ends, let ringing, let place = ringing.change.rule, let rule = ringing.standing.type?.rules.rings[place],
+        if !ends, let ringing, let place = ringing.change.rule, let rule = ringing.target.type?.rules.rings[place],
             let old = ringing.old
         {
             request.payload.alert = rule.alert(for: nil, from: old, to: report.contentState)
-            for (standing, before, _) in changes {
-                guard let variant = standing.audience.variant else { continue }
+            for (target, before, _) in changes {
+                guard let variant = target.audience.variant else { continue }
                 let alert = rule.alert(for: variant, from: before ?? old, to: report.content(for: variant))
                 guard alert != request.payload.alert else { continue }
                 request.byVariant[variant, default: BroadcastContent.Override()].alert = alert
             }
         }
         if outcome == .quiet {
-            let rules = news.first { $0.standing.type != nil }?.standing.type?.rules ?? StateRules()
+            let rules = news.first { $0.target.type != nil }?.target.type?.rules ?? StateRules()
             after.quietAt = rules.quietTurn(after: progress.quietAt, at: now)
             notBefore = after.quietAt
         } else {

@@ -16,7 +16,7 @@ struct TimelineEntry: Sendable {
     let unusual: String?
     /// For a message that the server made from a reported state of the event: the outcome of the report, and the index
     /// of the content type's rule that matched, if a rule matched. `nil` for every other message.
-    let told: String?
+    let stateOutcome: String?
     /// Who sent the message: the name of the key, or another actor.
     let by: String
     let goesAt: Moment?
@@ -55,7 +55,7 @@ struct TimelineEntry: Sendable {
         isEnd = broadcast.event == .end
         state = broadcast.state.rawValue
         unusual = [.scheduled, .cancelled].contains(broadcast.state) ? broadcast.state.rawValue : nil
-        told = broadcast.outcome.map { outcome in
+        stateOutcome = broadcast.outcome.map { outcome in
             outcome.rawValue + (broadcast.rule.map { " by rule \($0)" } ?? "")
         }
         let actor = broadcast.by ?? ""

@@ -138,7 +138,7 @@ extension PostgresChannelStore {
         case .deleted:
             try await disconnectLanes(from: [channel.id], now: audit.now, on: connection)
             try await connection.query(makingRoom(task, now: audit.now))
-            try await connection.query(hasRoomForNobody(task.address.app))
+            try await connection.query(clearFullIfNobodyWaits(task.address.app))
         case .notCreated, .unanswered, .notDeleted: break
         }
     }

@@ -59,7 +59,7 @@ extension PostgresChannelStore {
     }
 
     /// Records, after a deletion, that Apple has a place again, if no creation waits for it.
-    static func hasRoomForNobody(_ app: AppEnvironment) -> PostgresQuery {
+    static func clearFullIfNobodyWaits(_ app: AppEnvironment) -> PostgresQuery {
         """
         update app_environments ae set full_since = null
         where \(AppColumns.isOf(app, row: "ae")) and ae.full_since is not null

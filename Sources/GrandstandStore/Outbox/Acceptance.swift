@@ -297,7 +297,7 @@ struct Acceptance {
             report,
             to: (open.isEmpty ? selected : open).map { place in
                 let id = lanes[place].audience.id
-                return StateDecision.Standing(audience: id, type: types[id], newest: newestContent(of: place))
+                return StateDecision.TargetAudience(audience: id, type: types[id], newest: newestContent(of: place))
             }, isOver: open.isEmpty, progress: target.progress, now: now)
         guard !open.isEmpty || decision.request == nil else { throw intake.target.over }
         // Audiences that are over accept only a repetition of their last state: the content is unchanged, and the state

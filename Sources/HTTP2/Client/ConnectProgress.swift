@@ -147,10 +147,10 @@ enum ConnectProgress {
         switch error {
         case .handshakeFailed(.sslError(let stack)), .shutdownFailed(.sslError(let stack)):
             // Only the error's name is useful, for example WRONG_VERSION_NUMBER in "Error: 268435703 error:100000f7:SSL
-            // routines:OPENSSL_internal:WRONG_VERSION_NUMBER at …".
+            // routines:OPENSSL_internal:WRONG_VERSION_NUMBER at /source/file.cc:227".
             stack.first.map { failure in
-                let words = failure.description.split(separator: ":").last ?? ""
-                return "TLS error " + (words.split(separator: " ").first.map(String.init) ?? "unknown")
+                let words = failure.description.split(separator: " ").first { $0.hasPrefix("routines:") }
+                return "TLS error " + (words?.split(separator: ":").last.map(String.init) ?? "unknown")
             } ?? "TLS error"
         default: "TLS error \(error)"
         }

@@ -24,10 +24,10 @@ struct PhoneStormTests {
                 let url = try #require(URL(string: proxy.url))
                 for seed in 0..<16 {
                     network.rise()
-                    try await Self.weather(UInt64(seed), network, url, key)
+                    try await Self.checkPhone(UInt64(seed), network, url, key)
                 }
             }
-            for fate in ["lost", "unheard", "doubled", "late", "busy", "arrives"] {
+            for fate in ["lost", "answerLost", "doubled", "late", "busy", "arrives"] {
                 #expect(network.counts[fate, default: 0] > 0, "\(network.counts)")
             }
         }
@@ -42,7 +42,7 @@ struct PhoneStormTests {
         return activities
     }
 
-    private static func weather(
+    private static func checkPhone(
         _ seed: UInt64, _ network: StormyNetwork, _ proxy: URL, _ key: String
     ) async throws {
         let phone = Phone()

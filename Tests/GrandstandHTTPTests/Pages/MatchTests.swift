@@ -58,12 +58,12 @@ struct MatchTests {
     @Test func `a message made from an event's state shows the outcome and the rule`() throws {
         let samples = try Samples()
         var broadcast = try samples.message([samples.delivery(.accepted)])
-        func told() -> String? { TimelineEntry(broadcast, of: samples.key, [], [:]).told }
-        #expect(told() == nil)
+        func stateOutcome() -> String? { TimelineEntry(broadcast, of: samples.key, [], [:]).stateOutcome }
+        #expect(stateOutcome() == nil)
         broadcast.outcome = .quiet
-        #expect(told() == "quiet")
+        #expect(stateOutcome() == "quiet")
         (broadcast.outcome, broadcast.rule) = (.rings, 2)
-        #expect(told() == "rings by rule 2")
+        #expect(stateOutcome() == "rings by rule 2")
     }
 
     @Test func `a message has a dot for each audience if there are few, or counts if many`() throws {

@@ -44,7 +44,7 @@ struct SendRateStoreTests {
             #expect(throttle.oldestSeconds == 2)
             #expect(
                 throttle.sentence
-                    == "APNs throttles this app: 20 messages a second; 1 lane waits, the oldest for 2.0 s.")
+                    == "APNs throttles this app: 20 messages a second; 1 channel or token waits, the oldest for 2.0 s.")
             #expect(quotas.first { $0.environment == .development }?.throttles == [])
         }
     }

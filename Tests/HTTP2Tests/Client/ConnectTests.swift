@@ -82,6 +82,23 @@ import Testing
         await server.stop()
     }
 
+    @Test func `a refused handshake is reported with the name of TLS's error`() async throws {
+        // A fatal alert `handshake_failure` (RFC 8446, 6.2).
+        let server = try await RawServer.start(identity: nil, bytes: [21, 3, 3, 0, 2, 2, 40])
+        let error = try #require(await failure(configuration(server.port)))
+        #expect(error.kind == .tls)
+        #expect(error.message.contains("TLS error SSLV3_ALERT_HANDSHAKE_FAILURE"), "\(error)")
+        await server.stop()
+    }
+
+    @Test func `a server that answers without TLS is named as such`() async throws {
+        let server = try await RawServer.start(identity: nil, bytes: Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8))
+        let error = try #require(await failure(configuration(server.port)))
+        #expect(error.kind == .tls)
+        #expect(error.message.contains("does not speak TLS"), "\(error)")
+        await server.stop()
+    }
+
     @Test func `a server that sends no SETTINGS times out`() async throws {
         let server = try await RawServer.start(bytes: [])
         var settings = configuration(server.port)

@@ -9,7 +9,7 @@ internal import NIOSSL
 struct RawServer: Sendable {
     private let listener: any Channel
 
-    /// Without `identity`, the server accepts TCP connections and sends nothing at all, not even TLS.
+    /// Without `identity`, the server has no TLS: it sends `bytes` as they are, or nothing if there are none.
     static func start(
         identity: TestAuthority.Identity? = TestAuthority.shared.local, protocols: [String] = ["h2"],
         bytes: [UInt8], answer: [UInt8] = [], thenClose: Bool = false, asksForCertificate: Bool = false
@@ -27,10 +27,9 @@ struct RawServer: Sendable {
         let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    guard let tls else { return }
-                    try channel.pipeline.syncOperations.addHandlers([
-                        NIOSSLServerHandler(context: tls), Speaker(bytes, answer: answer, thenClose: thenClose),
-                    ])
+                    if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
+                    try channel.pipeline.syncOperations.addHandler(
+                        Speaker(bytes, answer: answer, thenClose: thenClose))
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
