@@ -68,9 +68,10 @@ fuzz: setup ## fuzz the HTTP/2 client with server bytes for FUZZ_SECONDS=60
 soak: setup ## run with random faults between the client and APNs for SOAK_SECONDS=600
 	GRANDSTAND_SOAK_SECONDS=$${SOAK_SECONDS:-600} swift test --filter SoakTests
 
-lint: ## check format, imports, and the code for Apple's platforms
+lint: ## check format, imports, sizes, and the code for Apple's platforms
 	swift format lint --strict --recursive --parallel Package.swift Plugins Sources Tests Benchmarks Examples migrations
 	scripts/check-imports
+	scripts/check-size
 	scripts/check-examples
 
 format: ## format every Swift file in place
