@@ -24,9 +24,7 @@ let releasedFromExclusivityChecks: [SwiftSetting] = [
 // MARK: - Packages we stand on
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
-let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
-let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
@@ -40,30 +38,8 @@ let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioConcurrency = Target.Dependency.product(name: "NIOConcurrencyHelpers", package: "swift-nio")
-let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
-let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
-
-/// The console's templates by folder; Sources/GrandstandHTTP/Pages/TemplateName.swift lists them for Swift.
-let consoleTemplates: [String: [String]] = [
-    "Apps": ["app-form", "app", "apps"],
-    "Audit": ["audit"],
-    "Broadcasts": ["check", "composer", "findings"],
-    "Channels": ["channels"],
-    "Events": ["event", "events", "match-plot", "new-event"],
-    "Keys": ["key", "keys"],
-    "Overview": ["overview"],
-    "Pages": [
-        "bar", "command", "confirm-key", "facts", "layout", "notice", "option", "pager", "pieces", "problem",
-        "question", "refusal", "refused", "secret", "table", "time", "token",
-    ],
-    "Quotas": ["plot"],
-    "Reconciliations": ["reconciliation", "reconciliations", "runs"],
-    "Season": ["season-event", "season"],
-    "SignIn": ["sign-in"],
-    "Webhooks": ["webhook-delivery", "webhook-form", "webhook", "webhooks"],
-]
 
 /// Built only on request (`make bench`), because users do not need them.
 let benchmarks: [Target] =
@@ -98,8 +74,8 @@ let fuzzers: [Target] =
     ? []
     : [
         .executableTarget(
-            name: "HTTP2Fuzzer", dependencies: ["CNghttp2", "HTTP2"], path: "Tests/HTTP2Fuzzer",
-            swiftSettings: settings)
+            name: "HTTP2Fuzzer", dependencies: ["CNghttp2", "Cryptography", "HTTP2", nioCore, nioEmbedded],
+            path: "Tests/HTTP2Fuzzer", swiftSettings: settings)
     ]
 
 let package = Package(
@@ -113,15 +89,11 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
-        .package(url: "https://github.com/apple/swift-asn1", from: "1.3.0"),
-        .package(url: "https://github.com/apple/swift-certificates", from: "1.10.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.0.2"),
-        .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.3"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.2"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.20.0"),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.8.0"),
@@ -135,6 +107,8 @@ let package = Package(
             providers: [.apt(["libnghttp2-dev"]), .brew(["libnghttp2"])]),
         .systemLibrary(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+        .systemLibrary(
+            name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
 
         // Values and rules, without clocks, sockets or a database.
         .target(name: "APNsWire", swiftSettings: settings),
@@ -149,9 +123,10 @@ let package = Package(
         // Transports. They do not depend on Grandstand.
         .target(
             name: "Postgres", dependencies: ["CLibPQ", log], swiftSettings: settings),
+        .target(name: "Cryptography", dependencies: ["COpenSSL"], swiftSettings: settings),
         .target(
             name: "HTTP2",
-            dependencies: ["CNghttp2", nioCore, nioPosix, nioConcurrency, nioSSL, nioTLS, log],
+            dependencies: ["CNghttp2", "COpenSSL", "Cryptography", nioCore, nioPosix, nioConcurrency, nioTLS, log],
             swiftSettings: settings + releasedFromExclusivityChecks),
         .target(name: "PrometheusMetrics", dependencies: [metrics], swiftSettings: settings),
         .target(name: "EmbeddedPostgres", dependencies: [log], swiftSettings: settings),
@@ -160,19 +135,20 @@ let package = Package(
         .target(
             name: "GrandstandStore",
             dependencies: [
-                "Grandstand", "GrandstandContract", "JSON", "APNsWire", "GrandstandMigrations", "Postgres", crypto, log,
+                "Grandstand", "GrandstandContract", "JSON", "APNsWire", "GrandstandMigrations", "Postgres",
+                "Cryptography",
+                log,
             ],
             swiftSettings: settings),
-        // Compiles the SQL files of migrations/ into the program: the plugin runs the tool, which writes Swift source.
+        .target(name: "GrandstandMigrations", path: "migrations", swiftSettings: settings, plugins: ["EmbedFiles"]),
+        // Compiles SQL files, templates and the like into the program: the plugin runs the tool, which writes Swift.
+        .plugin(name: "EmbedFiles", capability: .buildTool(), dependencies: ["FileEmbedder"]),
+        .executableTarget(name: "FileEmbedder", swiftSettings: settings),
         .target(
-            name: "GrandstandMigrations", path: "migrations", swiftSettings: settings,
-            plugins: ["EmbedMigrations"]),
-        .plugin(name: "EmbedMigrations", capability: .buildTool(), dependencies: ["MigrationEmbedder"]),
-        .executableTarget(name: "MigrationEmbedder", swiftSettings: settings),
+            name: "WebhookClient", dependencies: ["CCurl", "Grandstand", "Cryptography"], swiftSettings: settings),
         .target(
-            name: "WebhookClient", dependencies: ["CCurl", "Grandstand", crypto], swiftSettings: settings),
-        .target(
-            name: "APNsClient", dependencies: ["Grandstand", "JSON", "APNsWire", "HTTP2", crypto, log, metrics],
+            name: "APNsClient",
+            dependencies: ["Grandstand", "JSON", "APNsWire", "HTTP2", "Cryptography", log, metrics],
             swiftSettings: settings),
 
         // The service.
@@ -184,23 +160,18 @@ let package = Package(
             name: "GrandstandHTTP",
             dependencies: [
                 "GrandstandService", "GrandstandStore", "Grandstand", "GrandstandContract", "JSON", "APNsWire",
-                "ContentPreviews", crypto, httpTypes, hummingbird, log, mustache, nioCore, nioHTTP1,
+                "ContentPreviews", "Cryptography", httpTypes, hummingbird, log, mustache, nioCore, nioHTTP1,
             ],
-            resources: [.embedInCode("openapi.yaml")]
-                + consoleTemplates.flatMap { folder, names in
-                    names.map { .embedInCode("\(folder)/\($0).mustache") }
-                }.sorted { "\($0)" < "\($1)" }
-                + [.embedInCode("Pages/style.css"), .embedInCode("Pages/console.js")],
-            swiftSettings: settings),
+            swiftSettings: settings, plugins: ["EmbedFiles"]),
         .target(
             name: "GrandstandApp",
             dependencies: [
-                "APNsClient", "APNsWire", "EmbeddedPostgres", "Grandstand", "JSON", "GrandstandHTTP",
+                "APNsClient", "APNsWire", "Cryptography", "EmbeddedPostgres", "Grandstand", "JSON", "GrandstandHTTP",
                 "GrandstandService", "GrandstandStore", "HTTP2", "Postgres", "PrometheusMetrics",
                 "WebhookClient",
                 configuration, httpTypes, hummingbird, hummingbirdCore, lifecycle, log, metrics, nioCore, nioHTTP1,
                 nioPosix,
-                nioSSL, signals,
+                signals,
             ],
             swiftSettings: settings),
 
@@ -208,7 +179,7 @@ let package = Package(
         .target(
             name: "APNsSimulator",
             dependencies: [
-                "APNsWire", "HTTP2", "JSON", asn1, crypto, x509, lifecycle, log, nioCore, nioHTTP1, nioPosix,
+                "APNsWire", "HTTP2", "JSON", "Cryptography", lifecycle, log, nioCore, nioHTTP1, nioPosix,
             ],
             swiftSettings: settings),
         .target(name: "GrandstandClient", dependencies: ["GrandstandContract", "JSON"], swiftSettings: settings),
@@ -224,20 +195,17 @@ let package = Package(
                 "GrandstandClient", "GrandstandContract", "JSON", "MatchDriver", argumentParser, lifecycle, log,
                 signals,
             ],
-            resources: [
-                .embedInCode("Demo/Data/world-cup-final-2022.json"), .embedInCode("Demo/Data/emoji-rangers.json"),
-            ],
-            swiftSettings: settings),
+            swiftSettings: settings, plugins: ["EmbedFiles"]),
 
         // For tests.
         .target(
             name: "GrandstandTestKit",
             dependencies: [
-                "APNsWire", "EmbeddedPostgres", "Grandstand", "GrandstandService", "GrandstandStore",
-                "Postgres", log,
-                nioCore, nioHTTP1, nioPosix, nioSSL,
+                "APNsWire", "Cryptography", "EmbeddedPostgres", "Grandstand", "GrandstandService", "GrandstandStore",
+                "HTTP2",
+                "Postgres", log, nioCore, nioHTTP1, nioPosix,
             ],
-            swiftSettings: settings),
+            path: "Tests/GrandstandTestKit", swiftSettings: settings),
         // A server whose clock is wrong, for tests.
         .executableTarget(
             name: "SkewedServer", dependencies: ["GrandstandApp", log, signals], path: "Tests/SkewedServer",
@@ -256,6 +224,7 @@ let package = Package(
             swiftSettings: settings),
         // Reads openapi.yaml for tests, and checks JSON against it.
         .target(name: "ContractKit", path: "Tests/ContractKit", swiftSettings: settings),
+        .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"], swiftSettings: settings),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: settings),
         .testTarget(
             name: "CalendarsTests",
@@ -292,25 +261,19 @@ let package = Package(
         .testTarget(
             name: "APNsClientTests",
             dependencies: [
-                "APNsClient", "APNsSimulator", "APNsWire", "Grandstand", "JSON", "HTTP2", crypto, log, metrics,
-                metricsTestKit,
+                "APNsClient", "APNsSimulator", "APNsWire", "Grandstand", "HTTP2", "Cryptography", log, metrics, metricsTestKit,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "WebhookClientTests",
-            dependencies: [
-                "Grandstand", "JSON", "GrandstandTestKit", "WebhookClient", asn1, crypto, nioCore, nioHTTP1, nioPosix,
-                nioSSL,
-                x509,
-            ],
+            dependencies: ["Grandstand", "GrandstandTestKit", "WebhookClient", "Cryptography"],
             swiftSettings: settings),
         .testTarget(
             name: "GrandstandAppTests",
             dependencies: [
-                "APNsClient", "APNsWire", "Grandstand", "JSON", "GrandstandApp", "HTTP2", "PrometheusMetrics", asn1,
-                crypto,
+                "APNsClient", "APNsWire", "Cryptography", "Grandstand", "JSON", "GrandstandApp", "HTTP2",
+                "PrometheusMetrics",
                 log,
-                nioSSL, x509,
             ],
             swiftSettings: settings),
         // The parts of a phone, as fakes for tests: the system with ActivityKit, the server, the network, the time, the
@@ -339,7 +302,7 @@ let package = Package(
                 "JSON", "GrandstandHTTP", "GrandstandApp",
                 "GrandstandClient", "GrandstandCommand", "GrandstandContract", "GrandstandLiveActivities",
                 "GrandstandStore", "GrandstandTestKit", "HTTP2", "MatchDay", "MatchDriver", "PhoneFakes", "Postgres",
-                crypto, log,
+                "Cryptography", log,
             ],
             swiftSettings: settings),
         .testTarget(
@@ -350,14 +313,15 @@ let package = Package(
         .testTarget(
             name: "HTTP2Tests",
             dependencies: [
-                "HTTP2", "CNghttp2", asn1, crypto, log, nioConcurrency, nioCore, nioEmbedded, nioPosix, nioSSL, x509,
+                "HTTP2", "CNghttp2", "COpenSSL", "Cryptography", log, nioConcurrency, nioCore, nioEmbedded, nioPosix,
+                nioTLS,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "EmbeddedPostgresTests", dependencies: ["EmbeddedPostgres", log], swiftSettings: settings),
         .testTarget(
             name: "APNsSimulatorTests",
-            dependencies: ["APNsSimulator", "APNsWire", "GrandstandTestKit", "HTTP2", crypto, log],
+            dependencies: ["APNsSimulator", "APNsWire", "GrandstandTestKit", "HTTP2", "Cryptography", log],
             swiftSettings: settings),
     ] + benchmarks + fuzzers,
     swiftLanguageModes: [.v6]

@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 internal import FoundationEssentials
 internal import Grandstand
 
@@ -10,11 +10,8 @@ enum WebhookSignature {
         id: String, at date: Date, body: [UInt8], secrets: [WebhookSecret]
     ) -> [(name: String, value: String)] {
         let timestamp = String(Int(date.timeIntervalSince1970))
-        let content = Data("\(id).\(timestamp).".utf8) + Data(body)
-        let signatures = secrets.map { secret in
-            let code = HMAC<SHA256>.authenticationCode(for: content, using: SymmetricKey(data: secret.bytes))
-            return "v1,\(Data(code).base64EncodedString())"
-        }
+        let content = Array("\(id).\(timestamp).".utf8) + body
+        let signatures = secrets.map { "v1,\(Data(SHA256.hmac(content, key: $0.bytes)).base64EncodedString())" }
         return [
             ("webhook-id", id), ("webhook-timestamp", timestamp),
             ("webhook-signature", signatures.joined(separator: " ")),

@@ -2,26 +2,29 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
-internal import HTTP2
 internal import Testing
 
 @testable internal import APNsClient
 
 /// Calls without an answer. What counts is whether APNs may have processed them.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(2)))
 struct SilenceTests {
-    @Test func `a request that reached APNs and got no answer is unanswered, and is not repeated`() async throws {
-        // The timeout is long enough for a busy machine to connect.
-        try await ClientAndSimulator.with(settings: { $0.requestTimeout = .seconds(3) }) { pair in
+    @Test func `a request that reached APNs and got no answer is unanswered, not repeated, and its connection stays`()
+        async throws
+    {
+        try await ClientAndSimulator.with(settings: {
+            ClientAndSimulator.oneConnection(&$0)
+            // Long enough for a busy machine to connect.
+            $0.requestTimeout = .seconds(5)
+        }) { pair in
             let channelID = try await pair.makeChannel()
             pair.simulator.dropNext()
-            #expect(
-                await pair.client.send(ClientAndSimulator.message(to: channelID), to: ClientAndSimulator.address)
-                    .isUnanswered)
-            #expect(pair.simulator.journal().count { $0.request.path.hasPrefix("/4/") } == 1)
-            // The next request is answered.
-            _ = try await pair.client.send(ClientAndSimulator.message(to: channelID), to: ClientAndSimulator.address)
-                .value()
+            #expect(await pair.send(to: channelID).isUnanswered)
+            _ = try await pair.send(to: channelID).value()
+            let entries = pair.simulator.journal()
+            #expect(entries.map(\.fate) == [.answered, .dropped, .answered])
+            #expect(entries.map(\.status) == [201, 200, 200])
+            #expect(pair.connections.count == 1)
         }
     }
 
@@ -29,8 +32,7 @@ struct SilenceTests {
         try await ClientAndSimulator.with { pair in
             let channelID = try await pair.makeChannel()
             let hold = pair.simulator.hold { $0.path.hasPrefix("/4/") }
-            async let answer = pair.client.send(
-                ClientAndSimulator.message(to: channelID), to: ClientAndSimulator.address)
+            async let answer = pair.send(to: channelID)
             try await pair.simulator.requests(1) { $0.request.path.hasPrefix("/4/") }
             #expect(hold.count == 1)
             await pair.simulator.stop()
@@ -38,107 +40,35 @@ struct SilenceTests {
         }
     }
 
-    @Test func `without a key file nothing is sent, and the error names the file`() async throws {
-        try await ClientAndSimulator.with { pair in
+    @Test func `without a key file or an endpoint nothing is sent, and the error says which`() async throws {
+        try await ClientAndSimulator.with(settings: { $0.endpoints.send[.production] = nil }) { pair in
             var address = ClientAndSimulator.address
             address.credentials = KeyFolder.credentials
-            let why = try #require(
-                await pair.client.send(ClientAndSimulator.message(to: "dGVzdA=="), to: address).withheld)
+            let why = try #require(await pair.send(to: "dGVzdA==", at: address).withheld)
             #expect(why.contains("AuthKey_KEY4567890.p8"))
-            #expect(pair.simulator.journal().isEmpty)
-            #expect(
-                await pair.client.keyFile(
-                    of: KeyUse(credentials: address.credentials, environment: address.environment)) == .missing)
+            let use = KeyUse(credentials: address.credentials, environment: address.environment)
+            #expect(await pair.client.keyFile(of: use) == .missing)
             #expect(await pair.client.keyFile(of: ClientAndSimulator.use) == .ok)
+            address.environment = .production
+            #expect(await pair.send(to: "dGVzdA==", at: address).withheld == APNsClient.noEndpoint)
+            #expect(pair.simulator.journal().isEmpty)
         }
     }
 
-    @Test func `without a connection nothing is sent`() async throws {
-        try await ClientAndSimulator.with(settings: { $0.requestTimeout = .milliseconds(300) }) { pair in
-            await pair.simulator.stop()
-            let why = try #require(
-                await pair.client.send(ClientAndSimulator.message(to: "dGVzdA=="), to: ClientAndSimulator.address)
-                    .unsent)
-            #expect(!why.isEmpty)
-        }
-    }
-
-    @Test func `a server that is not trusted gets no request`() async throws {
-        let other = try KeyFolder()
-        try await ClientAndSimulator.with(options: { _ in }) { stranger in
-            try await ClientAndSimulator.with { pair in
-                let client = try ClientAndSimulator.client(
-                    pair.addresses, keys: other.path,
-                    settings: {
-                        $0.trustRoots = .file(stranger.addresses.caFile)
-                        $0.requestTimeout = .seconds(2)
-                    })
-                try FileManager.default.copyItem(
-                    atPath: pair.addresses.keyFile, toPath: other.file(SimulatorIdentity.keyID))
-                let why = try #require(
-                    await client.send(ClientAndSimulator.message(to: "dGVzdA=="), to: ClientAndSimulator.address).unsent
-                )
-                #expect(!why.isEmpty)
-                #expect(pair.simulator.journal().isEmpty)
-                await client.close()
-            }
-        }
-    }
-
-    @Test func `without an endpoint nothing is sent`() async throws {
-        try await ClientAndSimulator.with(settings: { $0.endpoints.send[.development] = nil }) { pair in
-            #expect(
-                await pair.client.send(ClientAndSimulator.message(to: "dGVzdA=="), to: ClientAndSimulator.address)
-                    .withheld != nil)
-            _ = try await pair.makeChannel()
-        }
-    }
-
-    @Test func `after close nothing is sent`() async throws {
-        try await ClientAndSimulator.with { pair in
-            let channelID = try await pair.makeChannel()
-            await pair.client.close()
-            let sent = pair.simulator.journal().count
-            #expect(
-                await pair.client.send(ClientAndSimulator.message(to: channelID), to: ClientAndSimulator.address).unsent
-                    != nil)
-            #expect(pair.simulator.journal().count == sent)
-        }
-    }
-
-    @Test func `an expired token is renewed once, and the call is repeated`() async throws {
+    @Test func `an expired token is renewed once, and the call is repeated with the same request ID`() async throws {
         try await ClientAndSimulator.with(clock: Self.clock()) { pair, clock in
             let channelID = try await pair.makeChannel()
             clock.advance(by: 1_300)
             pair.simulator.answerNext(with: .refusal(.expiredProviderToken)) { $0.path.hasPrefix("/4/") }
-            _ = try await pair.client.send(ClientAndSimulator.message(to: channelID), to: ClientAndSimulator.address)
-                .value()
+            _ = try await pair.send(to: channelID).value()
             let entries = pair.simulator.journal().filter { $0.request.path.hasPrefix("/4/") }
             #expect(entries.map(\.status) == [403, 200])
             #expect(Set(entries.map { $0.request[header: "authorization"] }).count == 2)
             #expect(Set(entries.map { $0.request[header: "apns-request-id"] }).count == 1)
-        }
-    }
-
-    @Test func `a second refusal of the token is returned to the caller`() async throws {
-        try await ClientAndSimulator.with(clock: Self.clock()) { pair, clock in
-            let channelID = try await pair.makeChannel()
-            clock.advance(by: 1_300)
+            // The new token is too young to be replaced, so its refusal is returned to the caller.
             pair.simulator.answerNext(5, with: .refusal(.expiredProviderToken))
-            let answer = await pair.client.send(
-                ClientAndSimulator.message(to: channelID), to: ClientAndSimulator.address)
-            #expect(answer.refusal?.reason == .expiredProviderToken)
-            #expect(pair.simulator.journal().count == 3)
-        }
-    }
-
-    @Test func `a token that is too new to be replaced is not replaced, because a clock must be wrong`() async throws {
-        try await ClientAndSimulator.with(clock: Self.clock()) { pair, _ in
-            pair.simulator.answerNext(5, with: .refusal(.expiredProviderToken))
-            let answer = await pair.client.send(
-                ClientAndSimulator.message(to: "dGVzdA=="), to: ClientAndSimulator.address)
-            #expect(answer.refusal?.reason == .expiredProviderToken)
-            #expect(pair.simulator.journal().count == 1)
+            #expect(await pair.send(to: channelID).refusal?.reason == .expiredProviderToken)
+            #expect(pair.simulator.journal().count == 4)
         }
     }
 
@@ -147,37 +77,15 @@ struct SilenceTests {
             let channelID = try await pair.makeChannel()
             clock.advance(by: 3_000)
             // This call starts the renewal and is still sent with the old token.
-            _ = try await pair.client.send(ClientAndSimulator.message(to: channelID), to: ClientAndSimulator.address)
-                .value()
+            _ = try await pair.send(to: channelID).value()
             await pair.client.tokens.settled(ClientAndSimulator.address.credentials)
             pair.simulator.answerNext(with: .refusal(.tooManyProviderTokenUpdates))
-            _ = try await pair.client.send(ClientAndSimulator.message(to: channelID), to: ClientAndSimulator.address)
-                .value()
+            _ = try await pair.send(to: channelID).value()
             let tokens = pair.simulator.journal().map { $0.request[header: "authorization"] }
             #expect(tokens.count == 4)
             #expect(tokens[0] == tokens[1])
             #expect(tokens[2] != tokens[1])
             #expect(tokens[3] == tokens[1])
-        }
-    }
-
-    @Test func `many calls at once share the connections and are all answered`() async throws {
-        try await ClientAndSimulator.with { pair in
-            let channelID = try await pair.makeChannel()
-            let accepted = await withTaskGroup(of: Bool.self) { group in
-                for _ in 0..<200 {
-                    group.addTask {
-                        await pair.client.send(
-                            ClientAndSimulator.message(to: channelID), to: ClientAndSimulator.address
-                        ).receipt != nil
-                    }
-                }
-                return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
-            }
-            #expect(accepted == 200)
-            let entries = pair.simulator.journal()
-            #expect((1...2).contains(Set(entries.map(\.request.connection)).count))
-            #expect(Set(entries.compactMap { $0.request[header: "authorization"] }).count == 1)
         }
     }
 

@@ -1,6 +1,6 @@
 internal import APNsSimulator
 internal import APNsWire
-internal import Crypto
+internal import Cryptography
 internal import Foundation
 internal import GrandstandTestKit
 internal import MatchDriver
@@ -47,7 +47,7 @@ struct RefusedKeyTests {
             try await Self.update(1, api)
             try await Self.reached(1, simulator, api)
 
-            try keys.put(P256.Signing.PrivateKey().pemRepresentation)
+            try keys.put(PrivateKey.p256().pem)
             simulator.clearJournal()
             for api in [api, other] {
                 // The server checks the file every two seconds. Until then it sends with the old token.

@@ -1,5 +1,5 @@
 internal import APNsSimulator
-internal import Crypto
+internal import Cryptography
 internal import Foundation
 internal import Grandstand
 internal import GrandstandTestKit
@@ -30,8 +30,7 @@ struct WebhookTests {
         guard let id = request.headers["webhook-id"], let time = request.headers["webhook-timestamp"],
             let key = Data(base64Encoded: String(secret.rawValue.dropFirst(6)))
         else { return false }
-        let code = HMAC<SHA256>.authenticationCode(
-            for: Data("\(id).\(time).".utf8) + Data(request.body), using: SymmetricKey(data: key))
+        let code = SHA256.hmac(Array("\(id).\(time).".utf8) + request.body, key: Array(key))
         let wanted = "v1,\(Data(code).base64EncodedString())"
         return request.headers["webhook-signature"]?.split(separator: " ").contains { $0 == wanted } ?? false
     }

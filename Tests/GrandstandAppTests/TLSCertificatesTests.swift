@@ -1,10 +1,7 @@
-internal import Crypto
+internal import Cryptography
 internal import Foundation
 internal import Logging
-internal import NIOSSL
-internal import SwiftASN1
 internal import Testing
-internal import X509
 
 @testable internal import GrandstandApp
 
@@ -28,16 +25,10 @@ struct TLSCertificatesTests {
         }
 
         func write(certificate: Bool = true, key isKeyWanted: Bool = true) throws {
-            let key = P256.Signing.PrivateKey()
-            let name = try DistinguishedName { CommonName("test") }
-            let made = try Certificate(
-                version: .v3, serialNumber: .init(), publicKey: .init(key.publicKey), notValidBefore: .now - 60,
-                notValidAfter: .now + 3_600, issuer: name, subject: name, signatureAlgorithm: .ecdsaWithSHA256,
-                extensions: Certificate.Extensions {}, issuerPrivateKey: .init(key))
-            if certificate {
-                try Data(made.serializeAsPEM().pemString.utf8).write(to: URL(filePath: tls.certificatePath))
-            }
-            if isKeyWanted { try Data(key.pemRepresentation.utf8).write(to: URL(filePath: tls.keyPath)) }
+            let key = try PrivateKey.p256()
+            let made = try Certificate("test", key: key, from: .now - 60, until: .now + 3_600)
+            if certificate { try Data(made.pem.utf8).write(to: URL(filePath: tls.certificatePath)) }
+            if isKeyWanted { try Data(key.pem.utf8).write(to: URL(filePath: tls.keyPath)) }
         }
     }
 

@@ -1,10 +1,14 @@
 internal import CNghttp2
+internal import Cryptography
 internal import Dispatch
+internal import FoundationEssentials
+internal import NIOCore
+internal import NIOEmbedded
 
 @testable internal import HTTP2
 
-/// Feeds a client's session with bytes of a server: `make fuzz`. libFuzzer calls this, guided by coverage. A crash, a
-/// leak, or a call without exactly one outcome is a finding.
+/// Feeds a client's session with bytes of a server, and TLS of both sides with the same bytes: `make fuzz`. libFuzzer
+/// calls this, guided by coverage. A crash, a leak, or a call without exactly one outcome is a finding.
 @_cdecl("LLVMFuzzerTestOneInput")
 func fuzzOne(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let streams = ClientStreams(FuzzedClient.configuration)
@@ -13,7 +17,39 @@ func fuzzOne(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     client.begin()
     client.receive(UnsafeRawBufferPointer(start: bytes, count: count))
     client.end()
+    let text = UnsafeBufferPointer(start: bytes, count: count)
+    for context in FuzzedTLS.contexts { FuzzedTLS.receive(text, context) }
     return 0
+}
+
+/// TLS of a client and of a server, which read the input as their peer's first bytes.
+enum FuzzedTLS {
+    static let contexts: [TLSContext] = {
+        do {
+            let key = try PrivateKey.p256()
+            let certificate = try Certificate("fuzz", key: key, from: .distantPast, until: .now + 86_400)
+            return [
+                try .client(.unchecked, protocols: ["h2"]),
+                try .server(chain: [certificate], key: key, protocols: ["h2"]),
+            ]
+        } catch {
+            preconditionFailure("no TLS to test: \(error)")
+        }
+    }()
+
+    static func receive(_ bytes: UnsafeBufferPointer<UInt8>, _ context: TLSContext) {
+        guard let handler = try? TLSHandler(context),
+            let address = try? SocketAddress(ipAddress: "127.0.0.1", port: 1)
+        else { preconditionFailure("no memory") }
+        let channel = EmbeddedChannel(handler: handler)
+        channel.connect(to: address, promise: nil)
+        channel.writeAndFlush(ByteBuffer(string: "text"), promise: nil)
+        channel.pipeline.fireChannelRead(ByteBuffer(bytes: bytes.dropFirst()))
+        if channel.isActive { channel.close(promise: nil) }
+        channel.embeddedEventLoop.advanceTime(by: .seconds(2))
+        precondition(!channel.isActive, "the connection stays open")
+        _ = try? channel.finish()
+    }
 }
 
 /// libFuzzer's loop. This program calls it, because the `main` of the package manager's build replaces libFuzzer's own

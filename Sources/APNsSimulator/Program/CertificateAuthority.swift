@@ -1,7 +1,5 @@
-internal import Crypto
+internal import Cryptography
 internal import FoundationEssentials
-internal import SwiftASN1
-internal import X509
 
 /// The authority that signs the simulator's certificate. It is stored in the folder, so that a client that trusts
 /// `ca.pem` still trusts the simulator after a restart.
@@ -10,7 +8,7 @@ struct CertificateAuthority {
     static let keyFile = "ca.key"
 
     let certificate: Certificate
-    private let key: P256.Signing.PrivateKey
+    private let key: PrivateKey
 
     private static let name = "Grandstand APNs simulator CA"
     private static let lifetime = 3_650 * Self.day
@@ -26,10 +24,10 @@ struct CertificateAuthority {
         switch (try folder.read(Self.certificateFile), try folder.read(Self.keyFile)) {
         case (let certificate?, let key?):
             try self.init(certificate: certificate, key: key, folder: folder, now: now)
-        case (nil, let key):
-            let key = try key.map { text throws(SimulatorError) in try Self.parse(text, folder) } ?? .init()
+        case (nil, let text):
+            let key = if let text { try Self.parse(text, folder) } else { try Credentials.newKey() }
             try self.init(making: key, now: now)
-            try folder.write(key.pemRepresentation + "\n", to: Self.keyFile, access: .owner)
+            try folder.write(try Credentials.text(of: key), to: Self.keyFile, access: .owner)
             try folder.write(pem, to: Self.certificateFile, access: .everyone)
         case (_?, nil):
             throw SimulatorError(
@@ -39,13 +37,13 @@ struct CertificateAuthority {
     }
 
     var pem: String {
-        get throws(SimulatorError) { try certificate.pemText }
+        get throws(SimulatorError) { try Self.make("written") { () throws(CryptoError) in try certificate.pem } }
     }
 
     private init(certificate: String, key: String, folder: Folder, now: Date) throws(SimulatorError) {
         self.key = try Self.parse(key, folder)
-        guard let parsed = try? Certificate(pemEncoded: certificate),
-            parsed.publicKey == Certificate.PublicKey(self.key.publicKey), parsed.notValidAfter > now
+        guard let parsed = try? Certificate.all(pem: Array(certificate.utf8)).first, parsed.belongs(to: self.key),
+            parsed.notAfter > now
         else {
             throw SimulatorError(
                 "\(folder.path(Self.certificateFile)) is broken, out of date, or not the certificate of "
@@ -54,79 +52,48 @@ struct CertificateAuthority {
         self.certificate = parsed
     }
 
-    private init(making key: P256.Signing.PrivateKey, now: Date) throws(SimulatorError) {
+    private init(making key: PrivateKey, now: Date) throws(SimulatorError) {
         self.key = key
-        do {
-            let subject = try DistinguishedName { CommonName(Self.name) }
-            let publicKey = Certificate.PublicKey(key.publicKey)
-            certificate = try Certificate(
-                version: .v3, serialNumber: Self.serialNumber(), publicKey: publicKey,
-                notValidBefore: now.addingTimeInterval(-Self.day), notValidAfter: now.addingTimeInterval(Self.lifetime),
-                issuer: subject, subject: subject, signatureAlgorithm: .ecdsaWithSHA256,
-                extensions: try Certificate.Extensions {
-                    Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
-                    Critical(KeyUsage(keyCertSign: true, cRLSign: true))
-                    SubjectKeyIdentifier(hash: publicKey)
-                }, issuerPrivateKey: .init(key))
-        } catch {
-            throw SimulatorError("The certificate authority could not be created: \(error).")
+        certificate = try Self.make("made") { () throws(CryptoError) in
+            try Certificate(
+                Self.name, key: key, from: now.addingTimeInterval(-Self.day),
+                until: now.addingTimeInterval(Self.lifetime),
+                extensions: [
+                    "basicConstraints": "critical,CA:TRUE,pathlen:0", "keyUsage": "critical,keyCertSign,cRLSign",
+                    "subjectKeyIdentifier": "hash",
+                ])
         }
     }
 
     /// A server certificate for `key`, signed by this authority. A new one is made at each start; it lasts 397 days.
-    func issue(for key: P256.Signing.PrivateKey, names: ServerNames, now: Date) throws(SimulatorError) -> String {
-        do {
-            let publicKey = Certificate.PublicKey(key.publicKey)
-            let authority = SubjectKeyIdentifier(hash: certificate.publicKey)
-            return try Certificate(
-                version: .v3, serialNumber: Self.serialNumber(), publicKey: publicKey,
-                notValidBefore: now.addingTimeInterval(-Self.day),
-                notValidAfter: min(now.addingTimeInterval(Self.leafLifetime), certificate.notValidAfter),
-                issuer: certificate.subject, subject: try DistinguishedName { CommonName("localhost") },
-                signatureAlgorithm: .ecdsaWithSHA256,
-                extensions: try Certificate.Extensions {
-                    Critical(BasicConstraints.notCertificateAuthority)
-                    Critical(KeyUsage(digitalSignature: true))
-                    try ExtendedKeyUsage([.serverAuth])
-                    SubjectAlternativeNames(
-                        names.dns.map { .dnsName($0) }
-                            + names.addresses.map { .ipAddress(ASN1OctetString(contentBytes: $0[...])) })
-                    SubjectKeyIdentifier(hash: publicKey)
-                    AuthorityKeyIdentifier(keyIdentifier: authority.keyIdentifier)
-                }, issuerPrivateKey: .init(self.key)
-            ).pemText
-        } catch let error as SimulatorError {
-            throw error
-        } catch {
-            throw SimulatorError("The server certificate could not be created: \(error).")
+    func issue(for key: PrivateKey, names: [String], now: Date) throws(SimulatorError) -> String {
+        try Self.make("made") { () throws(CryptoError) in
+            try Certificate(
+                "localhost", key: key, issuer: (certificate, self.key), from: now.addingTimeInterval(-Self.day),
+                until: min(now.addingTimeInterval(Self.leafLifetime), certificate.notAfter),
+                extensions: [
+                    "basicConstraints": "critical,CA:FALSE", "keyUsage": "critical,digitalSignature",
+                    "extendedKeyUsage": "serverAuth",
+                    "subjectAltName": names.joined(separator: ","),
+                    "subjectKeyIdentifier": "hash", "authorityKeyIdentifier": "keyid",
+                ]
+            ).pem
         }
     }
 
-    /// 126 random bits: positive, and within the 20 octets that RFC 5280 4.1.2.2 allows.
-    private static func serialNumber() -> Certificate.SerialNumber {
-        let bytes = [UInt8.random(in: 0x40...0x7F)] + (1..<16).map { _ in UInt8.random(in: .min ... .max) }
-        return Certificate.SerialNumber(bytes: bytes)
+    private static func make<Value>(
+        _ what: String, _ body: () throws(CryptoError) -> Value
+    ) throws(SimulatorError) -> Value {
+        do { return try body() } catch { throw SimulatorError("A certificate could not be \(what): \(error).") }
     }
 
-    private static func parse(_ text: String, _ folder: Folder) throws(SimulatorError) -> P256.Signing.PrivateKey {
+    private static func parse(_ text: String, _ folder: Folder) throws(SimulatorError) -> PrivateKey {
         do {
-            return try P256.Signing.PrivateKey(pemRepresentation: text)
+            return try PrivateKey.p256(pem: Array(text.utf8))
         } catch {
             throw SimulatorError(
                 "\(folder.path(keyFile)) is not an EC P-256 private key: remove it and \(certificateFile), "
                     + "and new ones are made.")
-        }
-    }
-}
-
-extension Certificate {
-    fileprivate var pemText: String {
-        get throws(SimulatorError) {
-            do {
-                return try serializeAsPEM().pemString + "\n"
-            } catch {
-                throw SimulatorError("A certificate could not be written as PEM: \(error).")
-            }
         }
     }
 }

@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 internal import FoundationEssentials
 
 /// The files of the simulator's folder. Missing ones are created.
@@ -21,23 +21,31 @@ struct Credentials {
     ) throws(SimulatorError) {
         let authority = try CertificateAuthority(in: folder, now: now)
         let key = try Self.key(Self.serverKeyFile, in: folder)
-        serverKey = key.pemRepresentation + "\n"
-        certificate = try authority.issue(for: key, names: .standard, now: now)
-        otherCertificate = try authority.issue(for: key, names: .wrong, now: now)
+        serverKey = try Self.text(of: key)
+        certificate = try authority.issue(for: key, names: ServerNames.standard, now: now)
+        otherCertificate = try authority.issue(for: key, names: ServerNames.wrong, now: now)
         try folder.write(certificate, to: Self.serverCertificateFile, access: .everyone)
         _ = try Self.key(Self.providerKeyFile, in: folder)
         providerKeys = try Self.providerKeys(in: folder, teams: teams, scopes: scopes)
     }
 
+    static func newKey() throws(SimulatorError) -> PrivateKey {
+        do { return try PrivateKey.p256() } catch { throw SimulatorError("A key could not be made: \(error).") }
+    }
+
+    static func text(of key: PrivateKey) throws(SimulatorError) -> String {
+        do { return try key.pem } catch { throw SimulatorError("A key could not be written: \(error).") }
+    }
+
     /// The P-256 key in a file. If there is no file, a new key is written there.
-    private static func key(_ name: String, in folder: Folder) throws(SimulatorError) -> P256.Signing.PrivateKey {
+    private static func key(_ name: String, in folder: Folder) throws(SimulatorError) -> PrivateKey {
         guard let text = try folder.read(name) else {
-            let key = P256.Signing.PrivateKey()
-            try folder.write(key.pemRepresentation + "\n", to: name, access: .owner)
+            let key = try newKey()
+            try folder.write(try Self.text(of: key), to: name, access: .owner)
             return key
         }
         do {
-            return try P256.Signing.PrivateKey(pemRepresentation: text)
+            return try PrivateKey.p256(pem: Array(text.utf8))
         } catch {
             throw SimulatorError(
                 "\(folder.path(name)) is not an EC P-256 private key in PEM: remove it, and a new one is created.")

@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 
 /// The public half of a provider key, and its team.
 package struct ProviderKey: Sendable {
@@ -8,7 +8,8 @@ package struct ProviderKey: Sendable {
     package let teamID: String
     /// Where the key may be used. Apple's keys have a scope since February 2025 (docs/internals/apns.md section 5).
     package var scope = KeyScope()
-    let publicKey: P256.Signing.PublicKey
+    /// Only its public half is used.
+    let key: PrivateKey
 
     /// - Parameter pem: the text of an `AuthKey_<KEYID>.p8` file (PKCS#8, EC P-256).
     /// - Throws: `SimulatorError` if the text is not such a key.
@@ -16,7 +17,7 @@ package struct ProviderKey: Sendable {
         self.keyID = keyID
         self.teamID = teamID
         do {
-            publicKey = try P256.Signing.PrivateKey(pemRepresentation: pem).publicKey
+            key = try PrivateKey.p256(pem: Array(pem.utf8))
         } catch {
             throw SimulatorError("Key \(keyID) is not an EC P-256 private key in PEM (PKCS#8).")
         }

@@ -1,5 +1,5 @@
 internal import APNsWire
-internal import Crypto
+internal import Cryptography
 internal import FoundationEssentials
 
 /// A provider token with a valid signature (docs/internals/apns.md section 5).
@@ -24,8 +24,7 @@ struct ProviderToken: Sendable {
             case .string(let keyID)? = header["kid"], let key = keys[keyID],
             claims["iss"] == .string(key.teamID),
             case .number(let text)? = claims["iat"], let issuedAt = Double(text), issuedAt.isFinite,
-            let ecdsa = try? P256.Signing.ECDSASignature(rawRepresentation: signature),
-            key.publicKey.isValidSignature(ecdsa, for: Data(token.utf8.prefix(parts[0].count + 1 + parts[1].count)))
+            key.key.isSignature(signature, of: Array(token.utf8.prefix(parts[0].count + 1 + parts[1].count)))
         else { throw Refusal(.invalidProviderToken) }
         self.key = key
         self.issuedAt = issuedAt

@@ -1,8 +1,9 @@
+internal import Cryptography
 internal import FoundationEssentials
+internal import HTTP2
 internal import Logging
 internal import NIOCore
 internal import NIOPosix
-internal import NIOSSL
 
 /// The checks of the server's certificate and of its ports.
 enum DoctorListening {
@@ -30,12 +31,10 @@ enum DoctorListening {
         } catch {
             return [DoctorCheck(name, of: files.certificatePath, .failed, "\(error)", next: "replace the files")]
         }
-        guard let leaf = try? NIOSSLCertificate.fromPEMFile(files.certificatePath).first else { return [] }
+        guard let leaf = try? Certificate.all(pem: readFile(files.certificatePath)).first else { return [] }
         return [
             certificate(
-                files.certificatePath, names: names(leaf),
-                from: Date(timeIntervalSince1970: TimeInterval(leaf.notValidBefore)),
-                until: Date(timeIntervalSince1970: TimeInterval(leaf.notValidAfter)), now: now)
+                files.certificatePath, names: leaf.names, from: leaf.notBefore, until: leaf.notAfter, now: now)
         ]
     }
 
@@ -59,21 +58,6 @@ enum DoctorListening {
         return days < warnsWithin
             ? DoctorCheck(name, of: path, .warning, "\(words): \(Int(days)) days", next: renew)
             : DoctorCheck(name, of: path, .ok, words)
-    }
-
-    /// The subject alternative names. Clients check only these.
-    private static func names(_ certificate: NIOSSLCertificate) -> [String] {
-        certificate._subjectAlternativeNames().compactMap { name in
-            switch name.nameType {
-            case .dnsName: String(decoding: name.contents, as: UTF8.self)
-            case .ipAddress: address(Array(name.contents))
-            default: nil
-            }
-        }
-    }
-
-    private static func address(_ bytes: [UInt8]) -> String? {
-        try? SocketAddress(packedIPAddress: ByteBuffer(bytes: bytes), port: 0).ipAddress
     }
 
     // MARK: Ports
@@ -105,13 +89,9 @@ enum DoctorListening {
                 .channelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
                         if isTLS {
-                            var configuration = TLSConfiguration.makeClientConfiguration()
-                            // The certificate is not verified, because this connection only finds out which program
+                            // The certificate is not checked, because this connection only finds out which program
                             // listens.
-                            configuration.certificateVerification = .none
-                            try channel.pipeline.syncOperations.addHandler(
-                                NIOSSLClientHandler(
-                                    context: NIOSSLContext(configuration: configuration), serverHostname: nil))
+                            try channel.pipeline.syncOperations.addHandler(TLSHandler(.client(.unchecked)))
                         }
                         try channel.pipeline.syncOperations.addHandler(WholeAnswer(answer))
                     }

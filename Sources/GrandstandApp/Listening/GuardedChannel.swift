@@ -1,8 +1,8 @@
+internal import HTTP2
 internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
-internal import NIOSSL
 
 /// A connection with time limits for its peer, and with TLS if there are certificates. Each new connection uses the
 /// newest certificates.
@@ -23,7 +23,7 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
             let pipeline = channel.pipeline.syncOperations
             try pipeline.addHandler(ConnectionGuard(limits, shares))
             if let certificates {
-                try pipeline.addHandler(NIOSSLServerHandler(context: certificates.current))
+                try pipeline.addHandler(TLSHandler(certificates.current))
             }
         }.flatMap {
             base.setup(channel: channel, logger: logger)

@@ -1,13 +1,14 @@
+internal import Cryptography
 internal import FoundationEssentials
+internal import HTTP2
 internal import Logging
-internal import NIOSSL
 internal import Synchronization
 
 /// The API's certificate and key. They are read again when their files change. New connections then use them; open
 /// connections keep the old ones.
 final class TLSCertificates: Sendable {
     private struct State {
-        var context: NIOSSLContext
+        var context: TLSContext
         var stamp: Stamp
         /// The files that could not be used. They are reported only once.
         var refused: Stamp?
@@ -32,7 +33,7 @@ final class TLSCertificates: Sendable {
     }
 
     /// The TLS context for the next connection.
-    var current: NIOSSLContext { state.withLock { $0.context } }
+    var current: TLSContext { state.withLock { $0.context } }
 
     /// Checks the files every `interval` until the task is cancelled.
     func watch(every interval: Duration = .seconds(1)) async {
@@ -70,14 +71,11 @@ final class TLSCertificates: Sendable {
         return [modified.map { "\($0)" } ?? "", "\(attributes[.size] ?? "")", "\(attributes[.systemFileNumber] ?? "")"]
     }
 
-    private static func context(_ files: Configuration.TLS) throws -> NIOSSLContext {
+    private static func context(_ files: Configuration.TLS) throws -> TLSContext {
         do {
-            let certificates = try NIOSSLCertificate.fromPEMFile(files.certificatePath)
-            let key = try NIOSSLPrivateKey(file: files.keyPath, format: .pem)
-            var configuration = TLSConfiguration.makeServerConfiguration(
-                certificateChain: certificates.map { .certificate($0) }, privateKey: .privateKey(key))
-            configuration.minimumTLSVersion = .tlsv12
-            return try NIOSSLContext(configuration: configuration)
+            return try .server(
+                chain: Certificate.all(pem: readFile(files.certificatePath)),
+                key: PrivateKey(pem: readFile(files.keyPath)))
         } catch {
             throw ConfigurationError(
                 "GRANDSTAND_TLS_CERT",

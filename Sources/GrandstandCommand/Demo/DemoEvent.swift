@@ -28,8 +28,9 @@ struct DemoEvent: Sendable {
     /// Reads a file of Demo/Data.
     ///
     /// - Throws: `PlayFailure` for a file in the wrong form.
-    init(_ bytes: [UInt8]) throws {
-        guard let file = try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any],
+    init(file: String) throws {
+        let text = EmbeddedFiles.texts[file] ?? ""
+        guard let file = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any],
             let key = file["eventKey"] as? String, let name = file["name"] as? String,
             let kind = file["kind"] as? String, let contentType = file["contentType"] as? [String: Any],
             let type = contentType["name"] as? String, let declaration = contentType["declaration"],
@@ -64,8 +65,8 @@ struct DemoEvent: Sendable {
     /// The two events of the demo.
     static func all() throws -> [DemoEvent] {
         [
-            try DemoEvent(PackageResources.world_cup_final_2022_json),
-            try DemoEvent(PackageResources.emoji_rangers_json),
+            try DemoEvent(file: "world-cup-final-2022.json"),
+            try DemoEvent(file: "emoji-rangers.json"),
         ]
     }
 }

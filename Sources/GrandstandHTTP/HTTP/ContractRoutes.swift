@@ -6,7 +6,7 @@ internal import NIOCore
 /// `/openapi.yaml`: the contract of this server, without authentication.
 struct ContractRoutes: Sendable {
     /// All answers share these bytes, so answers to slow clients need no copy.
-    private static let text = ByteBuffer(bytes: PackageResources.openapi_yaml)
+    private static let text = ByteBuffer(string: EmbeddedFiles.texts["openapi.yaml"] ?? "")
 
     var routes: [Route] {
         [

@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 internal import FoundationEssentials
 internal import Grandstand
 
@@ -21,7 +21,7 @@ struct FormToken: Sendable, Equatable {
 
     /// The text of a new token.
     static func text(for session: SessionSecret, now: Date) -> String {
-        let number = SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) }
+        let number = randomBytes(16)
         let end = UInt64(max(0, now.timeIntervalSince1970 + lifetime))
         let content = number + (0..<8).map { UInt8(truncatingIfNeeded: end >> (56 - 8 * $0)) }
         return Base64URL.text(content + session.tag(content, .form))
@@ -41,6 +41,6 @@ struct FormToken: Sendable, Equatable {
     func idempotencyKey(_ path: String, _ fields: FormFields) -> String {
         let content = fields.entries.filter { $0.name != "token" }.map { "\($0.name)=\($0.value)" }
         return "console-"
-            + Base64URL.text(SHA256.hash(data: Data(number) + Data("\(path)\n\(content.joined(separator: "\n"))".utf8)))
+            + Base64URL.text(SHA256.hash(number + Array("\(path)\n\(content.joined(separator: "\n"))".utf8)))
     }
 }

@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 internal import FoundationEssentials
 internal import Grandstand
 
@@ -11,26 +11,22 @@ struct Seal {
     /// The hash of the request's content. A different hash shows that the same idempotency key came with another
     /// request.
     let fingerprint: [UInt8]
-    private let key: SymmetricKey
+    private let key: [UInt8]
 
     init(_ request: IdempotentRequest) {
-        id = Array(SHA256.hash(data: Data("\(request.caller.uuidString) \(request.key)".utf8)))
-        fingerprint = Array(SHA256.hash(data: Data(request.content)))
-        key = HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: SymmetricKey(data: Data(request.secret.utf8)), salt: Data(id),
-            info: Data("grandstand idempotency".utf8), outputByteCount: 32)
+        id = SHA256.hash(Array("\(request.caller.uuidString) \(request.key)".utf8))
+        fingerprint = SHA256.hash(request.content)
+        key = SHA256.hkdf(Array(request.secret.utf8), salt: id, info: "grandstand idempotency")
     }
 
     func close(_ answer: KeptAnswer) throws -> [UInt8] {
         let plain = [UInt8(truncatingIfNeeded: answer.status >> 8), UInt8(truncatingIfNeeded: answer.status)]
-        let box = try AES.GCM.seal(Data(plain + answer.body), using: key, authenticating: Data(fingerprint))
-        return Array(box.nonce) + Array(box.ciphertext) + Array(box.tag)
+        return try SealedBox.seal(plain + answer.body, key: key, context: fingerprint)
     }
 
     /// - Throws: when `sealed` was sealed for another request, or was changed.
     func open(_ sealed: [UInt8]) throws -> KeptAnswer {
-        let box = try AES.GCM.SealedBox(combined: Data(sealed))
-        let plain = Array(try AES.GCM.open(box, using: key, authenticating: Data(fingerprint)))
+        let plain = try SealedBox.open(sealed, key: key, context: fingerprint)
         guard plain.count >= 2 else { throw Problem(.internalError, "A kept answer is empty.") }
         return KeptAnswer(status: Int(plain[0]) << 8 | Int(plain[1]), body: Array(plain[2...]))
     }

@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 package import FoundationEssentials
 package import Grandstand
 internal import Postgres
@@ -78,7 +78,7 @@ package struct PostgresKeyStore: KeyStore {
 
     /// `gs_` and 43 characters of base64url: 256 random bits, recognisable by secret scanners.
     static func makeSecret() -> String {
-        "gs_" + SymmetricKey(size: .bits256).withUnsafeBytes { Base64URL.text($0) }
+        "gs_" + Base64URL.text(randomBytes(32))
     }
 
     private static let isValid: PostgresQuery = "revoked_at is null and (expires_at is null or expires_at > now())"

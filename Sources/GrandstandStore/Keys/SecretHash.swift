@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 
 /// The SHA-256 of a key's secret. Two hashes are compared in constant time. The time of a lookup in a hash table can
 /// reveal at most eight bytes of a hash of 256 random bits.
@@ -7,7 +7,7 @@ struct SecretHash: Hashable, Sendable {
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
     init(of secret: some StringProtocol) {
-        words = SHA256.hash(data: Array(secret.utf8)).withUnsafeBytes(Self.words)
+        words = SHA256.hash(Array(secret.utf8)).withUnsafeBytes(Self.words)
     }
 
     /// - Returns: `nil` unless there are 32 bytes.

@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 internal import FoundationEssentials
 internal import GrandstandMigrations
 
@@ -32,7 +32,7 @@ package struct Migration: Sendable, Hashable {
 
     /// SHA-256 of the text, in hexadecimal: an applied migration must never change.
     package var checksum: String {
-        SHA256.hash(data: Data(sql.utf8)).map { byte in
+        SHA256.hash(Array(sql.utf8)).map { byte in
             let hex = String(byte, radix: 16)
             return hex.count == 1 ? "0" + hex : hex
         }.joined()

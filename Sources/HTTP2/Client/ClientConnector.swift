@@ -1,7 +1,6 @@
 internal import Logging
 internal import NIOCore
 internal import NIOPosix
-internal import NIOSSL
 
 /// Opens a connection from a configuration, or reports why it cannot.
 struct ClientConnector {

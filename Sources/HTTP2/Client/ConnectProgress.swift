@@ -1,6 +1,5 @@
 internal import NIOCore
 internal import NIOPosix
-internal import NIOSSL
 
 /// The progress of a connection attempt, which decides what a failure means to the operator.
 enum ConnectProgress {
@@ -66,24 +65,20 @@ enum ConnectProgress {
         _ configuration: HTTP2ClientConfiguration, cause: any Error
     ) -> HTTP2ConnectError {
         let address = address(configuration)
-        if let error = cause as? NIOSSLExtraError, error == .failedToValidateHostname {
-            return wrongName(configuration)
+        let advice: String
+        switch cause as? TLSError {
+        case .wrongName: return wrongName(configuration)
+        case .noProtocol: return noHTTP2(configuration)
+        case .untrusted(let reason):
+            advice =
+                "its certificate is not signed by a trusted authority, or is expired (\(reason)): check "
+                + (configuration.trustRoots == .system
+                    ? "the system's CA certificates, the clock, and that nothing in between ends TLS"
+                    : "that the configured CA file is the one of this server, and the clock")
+        case .notTLS: advice = "the server on this port does not speak TLS: check the port"
+        case .oldVersion: advice = "it does not speak TLS 1.2 or newer"
+        case .cut, .other, nil: advice = lossText(cause) + ": check host and port"
         }
-        let text = String(describing: cause)
-        if text.contains("NO_APPLICATION_PROTOCOL") { return noHTTP2(configuration) }
-        let advice =
-            switch text {
-            case _ where text.contains("CERTIFICATE_VERIFY_FAILED"):
-                "its certificate is not signed by a trusted authority, or is expired: check "
-                    + (configuration.trustRoots == .system
-                        ? "the system's CA certificates, the clock, and that nothing in between ends TLS"
-                        : "that the configured CA file is the one of this server, and the clock")
-            case _ where text.contains("WRONG_VERSION_NUMBER") || text.contains("HTTP_REQUEST"):
-                "the server on this port does not speak TLS: check the port"
-            case _ where text.contains("PROTOCOL_VERSION") || text.contains("UNSUPPORTED_PROTOCOL"):
-                "it does not speak TLS 1.2 or newer"
-            default: lossText(cause) + ": check host and port"
-            }
         return HTTP2ConnectError(kind: .tls, message: "TLS with \(address) failed: \(advice)")
     }
 
@@ -136,23 +131,8 @@ enum ConnectProgress {
     /// A short text for an I/O error.
     static func lossText(_ error: any Error) -> String {
         switch error {
-        case NIOSSLError.uncleanShutdown: "the connection was cut"
         case let error as IOError: String(errno: error.errnoCode)
-        case let error as NIOSSLError: tlsText(error)
         default: String(describing: error)
-        }
-    }
-
-    private static func tlsText(_ error: NIOSSLError) -> String {
-        switch error {
-        case .handshakeFailed(.sslError(let stack)), .shutdownFailed(.sslError(let stack)):
-            // Only the error's name is useful, for example WRONG_VERSION_NUMBER in "Error: 268435703 error:100000f7:SSL
-            // routines:OPENSSL_internal:WRONG_VERSION_NUMBER at /source/file.cc:227".
-            stack.first.map { failure in
-                let words = failure.description.split(separator: " ").first { $0.hasPrefix("routines:") }
-                return "TLS error " + (words?.split(separator: ":").last.map(String.init) ?? "unknown")
-            } ?? "TLS error"
-        default: "TLS error \(error)"
         }
     }
 }

@@ -39,7 +39,7 @@ package final class HTTP2Server: Sendable {
                             let admission = configuration.admission?(connection.serverName) ?? .serve
                             guard admission != .close else { throw HTTP2ServerError("not admitted") }
                             try channel.pipeline.syncOperations.addHandler(
-                                tls.handler(admission), position: .before(bound.value))
+                                try tls.handler(admission), position: .before(bound.value))
                         }.flatMapErrorThrowing { error in
                             channel.close(promise: nil)
                             throw error

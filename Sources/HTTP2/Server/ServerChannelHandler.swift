@@ -1,7 +1,6 @@
 internal import CNghttp2
 internal import Logging
 internal import NIOCore
-internal import NIOSSL
 internal import NIOTLS
 
 enum ServerCommand: Sendable {
@@ -161,7 +160,7 @@ final class ServerChannelHandler: ChannelInboundHandler {
 
     /// Closes the socket without TLS's close_notify, as if the process was killed.
     private func cut() {
-        let tls = try? context?.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
+        let tls = try? context?.pipeline.syncOperations.context(handlerType: TLSHandler.self)
         tls?.close(promise: nil)
         end("cut by this side")
     }

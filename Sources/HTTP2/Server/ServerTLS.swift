@@ -1,10 +1,10 @@
+internal import Cryptography
 internal import NIOCore
-internal import NIOSSL
 
 /// TLS for a server: version 1.2 or newer, only ALPN `h2`.
 struct ServerTLS: Sendable {
-    private let context: NIOSSLContext
-    private let otherContext: NIOSSLContext?
+    private let context: TLSContext
+    private let otherContext: TLSContext?
 
     init(_ configuration: HTTP2ServerConfiguration) throws(HTTP2ServerError) {
         let asks = configuration.asksForClientCertificate
@@ -19,63 +19,50 @@ struct ServerTLS: Sendable {
 
     private static func context(
         _ certificateChain: HTTP2PEM, _ privateKey: HTTP2PEM, asksClient: Bool
-    ) throws(HTTP2ServerError) -> NIOSSLContext {
-        let chain = try certificates(certificateChain)
-        let key = try key(privateKey)
-        var tls = TLSConfiguration.makeServerConfiguration(
-            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
-        tls.minimumTLSVersion = .tlsv12
-        tls.applicationProtocols = ["h2"]
-        tls.shutdownTimeout = .seconds(1)
-        if asksClient {
-            tls.certificateVerification = .optionalVerification
-            tls.trustRoots = .certificates([])
-        }
+    ) throws(HTTP2ServerError) -> TLSContext {
+        let (chain, key): ([Certificate], PrivateKey)
         do {
-            return try NIOSSLContext(configuration: tls)
+            chain = try Certificate.all(pem: try certificateChain.text)
         } catch {
             throw HTTP2ServerError(
-                "the certificate and the private key don't work together (\(ConnectProgress.lossText(error))): check "
-                    + "that the key belongs to the first certificate of the chain")
+                "the certificate chain \(certificateChain) can't be used: check that it exists, is readable and contains "
+                    + "PEM certificates")
+        }
+        do {
+            key = try PrivateKey(pem: try privateKey.text)
+        } catch {
+            throw HTTP2ServerError(
+                "the private key \(privateKey) can't be used: check that it exists, is readable and is a PEM key "
+                    + "without a passphrase")
+        }
+        do {
+            return try .server(chain: chain, key: key, protocols: ["h2"], asksForCertificate: asksClient)
+        } catch {
+            throw HTTP2ServerError(
+                "the certificate and the private key don't work together (\(error)): check that the key belongs to the "
+                    + "first certificate of the chain")
         }
     }
 
     /// A new handler for one connection.
-    func handler(_ admission: HTTP2Admission) -> NIOSSLServerHandler {
-        NIOSSLServerHandler(context: admission == .otherIdentity ? otherContext ?? context : context)
+    func handler(_ admission: HTTP2Admission) throws -> TLSHandler {
+        try TLSHandler(admission == .otherIdentity ? otherContext ?? context : context)
     }
+}
 
-    private static func certificates(_ pem: HTTP2PEM) throws(HTTP2ServerError) -> [NIOSSLCertificate] {
-        do {
-            let chain =
-                switch pem {
-                case .file(let path): try NIOSSLCertificate.fromPEMFile(path)
-                case .bytes(let bytes): try NIOSSLCertificate.fromPEMBytes(bytes)
-                }
-            if !chain.isEmpty { return chain }
-        } catch {
-            // The error below has a better message.
-        }
-        throw HTTP2ServerError(
-            "the certificate chain \(location(pem)) can't be used: check that it exists, is readable and contains PEM "
-                + "certificates")
-    }
-
-    private static func key(_ pem: HTTP2PEM) throws(HTTP2ServerError) -> NIOSSLPrivateKey {
-        do {
-            return switch pem {
-            case .file(let path): try NIOSSLPrivateKey(file: path, format: .pem)
-            case .bytes(let bytes): try NIOSSLPrivateKey(bytes: bytes, format: .pem)
+extension HTTP2PEM: CustomStringConvertible {
+    fileprivate var text: [UInt8] {
+        get throws(CryptoError) {
+            switch self {
+            case .file(let path): try readFile(path)
+            case .bytes(let bytes): bytes
             }
-        } catch {
-            throw HTTP2ServerError(
-                "the private key \(location(pem)) can't be used: check that it exists, is readable and is a PEM key "
-                    + "without a passphrase")
         }
     }
 
-    private static func location(_ pem: HTTP2PEM) -> String {
-        switch pem {
+    /// The path, or that there is none.
+    package var description: String {
+        switch self {
         case .file(let path): path
         case .bytes: "given in memory"
         }

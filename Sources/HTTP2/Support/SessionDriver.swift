@@ -2,7 +2,7 @@ internal import NIOCore
 
 /// Moves bytes between a session and its channel.
 ///
-/// Output is collected in one buffer and flushed once per batch, because NIOSSL makes a TLS record of every write.
+/// Output is collected in one buffer and flushed once per batch, because every write costs a TLS record.
 /// While the channel is full, nothing is taken from nghttp2, so that nghttp2's own limits on unsent frames apply to a
 /// peer that sends requests but never reads.
 ///

@@ -11,6 +11,8 @@ struct ClientAndSimulator: Sendable {
     let simulator: Simulator
     let addresses: SimulatorAddresses
     let client: APNsClient
+    /// The folder of the simulator's files and keys.
+    let directory: String
 
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
@@ -36,7 +38,9 @@ struct ClientAndSimulator: Sendable {
         let addresses = try await simulator.start()
         let client = try client(addresses, keys: folder.path, settings: settings, now: now)
         do {
-            try await body(ClientAndSimulator(simulator: simulator, addresses: addresses, client: client))
+            try await body(
+                ClientAndSimulator(
+                    simulator: simulator, addresses: addresses, client: client, directory: folder.path))
         } catch {
             await client.close()
             await simulator.stop()
@@ -44,6 +48,20 @@ struct ClientAndSimulator: Sendable {
         }
         await client.close()
         await simulator.stop()
+    }
+
+    static func oneConnection(_ settings: inout APNsClient.Settings) {
+        settings.connections = 1
+        settings.maximumConnections = 1
+    }
+
+    /// The connections that had requests.
+    var connections: Set<Int> { Set(simulator.journal().map(\.request.connection)) }
+
+    /// How often each message was processed.
+    var processed: [Int] {
+        let entries = simulator.journal().filter { $0.operation == .broadcast && $0.status == 200 }
+        return Dictionary(grouping: entries) { $0.request[header: "apns-request-id"] }.values.map(\.count)
     }
 
     /// A client of a simulator at `addresses` whose keys are in the folder `keys`.
@@ -58,6 +76,10 @@ struct ClientAndSimulator: Sendable {
         }
         var settings = APNsClient.Settings(endpoints: endpoints)
         settings.trustRoots = .file(addresses.caFile)
+        // Long timeouts, because the machine may be busy.
+        settings.requestTimeout = .seconds(60)
+        settings.overdueInterval = .seconds(30)
+        settings.pingTimeout = .seconds(30)
         change(&settings)
         return APNsClient(settings: settings, keys: KeyRing(directory: keys), now: now, logger: logger)
     }
@@ -68,6 +90,11 @@ struct ClientAndSimulator: Sendable {
             body: BroadcastPayload(event: .update, contentState: Array(#"{"a":1.50e3}"#.utf8)).body(
                 timestamp: 1_700_000_000),
             priority: .immediate, expiration: expiration, requestID: requestID)
+    }
+
+    /// Sends a message through the client.
+    func send(to channelID: String, at address: APNsAddress = Self.address) async -> APNsAnswer<Void> {
+        await client.send(Self.message(to: channelID), to: address)
     }
 
     /// Creates a channel through the client.

@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 internal import Foundation
 internal import Grandstand
 
@@ -31,9 +31,9 @@ final class KeyFolder: Sendable {
     @discardableResult
     func writeKey(
         keyID: String = KeyFolder.credentials.keyID, modifiedAt: TimeInterval = 1_000_000
-    ) throws -> P256.Signing.PrivateKey {
-        let key = P256.Signing.PrivateKey()
-        try write(key.pemRepresentation, keyID: keyID, modifiedAt: modifiedAt)
+    ) throws -> PrivateKey {
+        let key = try PrivateKey.p256()
+        try write(key.pem, keyID: keyID, modifiedAt: modifiedAt)
         return key
     }
 }

@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 internal import Foundation
 internal import Grandstand
 internal import Testing
@@ -7,6 +7,21 @@ internal import Testing
 
 struct KeyRingTests {
     private static let keyID = KeyFolder.credentials.keyID
+
+    private static let p384 = """
+        -----BEGIN PRIVATE KEY-----
+        MIG2AgEAMBAGByqGSM49AgEGBSuBBAAiBIGeMIGbAgEBBDDsHn+OXSPORIcxD4/G
+        DLDmvMfvzhaw7IEzOPDPS6vf6ul+UnP4VahmpRrN8ikhwOihZANiAAR8/3+JZCws
+        SvdGBdgwW5To6VWqH7tfefe2FMCFw2sdwd8uNPzGkkCD4d2bG9qtODKY9S3Htbzf
+        MbYatNtA+NO5/72ykQ44dX3BFZDA3Sh4Ax2B5+FR39/sMAlry0EQH3Y=
+        -----END PRIVATE KEY-----
+        """
+    private static let publicKey = """
+        -----BEGIN PUBLIC KEY-----
+        MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAElruGm0PdWp0S3bJozEMn6RtxWtn7
+        BIargpugqO4s1Ii5gW+x6cRxQBEViX6/XDVSxuzoAMcc0D6+VNL5ZdPDhQ==
+        -----END PUBLIC KEY-----
+        """
 
     @Test func `a P-256 key in PEM is ok`() throws {
         let folder = try KeyFolder()
@@ -36,7 +51,7 @@ struct KeyRingTests {
 
     @Test(arguments: [
         "", "not a key", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----",
-        P384.Signing.PrivateKey().pemRepresentation, P256.Signing.PrivateKey().publicKey.pemRepresentation,
+        KeyRingTests.p384, KeyRingTests.publicKey,
     ])
     func `a file without a P-256 key is unreadable, and the error says what to do without quoting the file`(
         _ content: String
@@ -80,26 +95,16 @@ struct KeyRingTests {
         let first = try folder.writeKey(modifiedAt: 1_000)
         let ring = KeyRing(directory: folder.path)
         let message = Array("message".utf8)
-        #expect(first.publicKey.isValid(try ring.key(Self.keyID).get().signature(of: message), of: message))
+        #expect(first.isSignature(try ring.key(Self.keyID).get().signature(of: message), of: message))
 
         let second = try folder.writeKey(modifiedAt: 2_000)
         let signature = try ring.key(Self.keyID).get().signature(of: message)
-        #expect(second.publicKey.isValid(signature, of: message))
-        #expect(!first.publicKey.isValid(signature, of: message))
+        #expect(second.isSignature(signature, of: message))
+        #expect(!first.isSignature(signature, of: message))
 
         try folder.write("bad", modifiedAt: 3_000)
         #expect(ring.state(of: Self.keyID) == .unreadable)
         try folder.writeKey(modifiedAt: 4_000)
         #expect(ring.state(of: Self.keyID) == .ok)
-    }
-}
-
-extension P256.Signing.PublicKey {
-    /// Whether `signature` is a valid ES256 signature of `message` in the form of JWS: 64 bytes.
-    func isValid(_ signature: [UInt8], of message: [UInt8]) -> Bool {
-        guard signature.count == 64, let parsed = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else {
-            return false
-        }
-        return isValidSignature(parsed, for: Data(message))
     }
 }

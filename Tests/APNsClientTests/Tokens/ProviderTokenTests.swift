@@ -1,5 +1,5 @@
 internal import CoreMetrics
-internal import Crypto
+internal import Cryptography
 internal import Foundation
 internal import Grandstand
 internal import HTTP2
@@ -34,7 +34,7 @@ struct ProviderTokenTests {
         // iat is a JSON number; there is no exp.
         #expect(try Self.decode(parts[1]) == Data(#"{"iss":"TEAM567890","iat":1680000000}"#.utf8))
         let signature = Array(try Self.decode(parts[2]))
-        #expect(key.publicKey.isValid(signature, of: Array("\(parts[0]).\(parts[1])".utf8)))
+        #expect(key.isSignature(signature, of: Array("\(parts[0]).\(parts[1])".utf8)))
     }
 
     @Test func `a token is renewed 50 minutes after its issue, and no call waits for it`() async throws {

@@ -6,17 +6,6 @@ internal import Testing
 
 /// Rate limits that APNs does not publish: which requests are accepted, which get 429, and what is counted.
 struct BucketTests {
-    @Test func `a full bucket accepts its burst at once, and then as many as its rate allows`() throws {
-        var bench = try Bench()
-        try bench.addChannels()
-        try bench.add(Bucket(name: "b", by: .app, rate: 2, burst: 3))
-        #expect(try bench.statuses(5, at: 0) == [200, 200, 200, 429, 429])
-        #expect(try bench.statuses(2, at: 0.5) == [200, 429])
-        // After ten seconds without a request, the bucket is full, and holds no more than its burst.
-        #expect(try bench.statuses(5, at: 10.5) == [200, 200, 200, 429, 429])
-        #expect(try bench.counts("b", at: 10.5) == .init(taken: 7, refused: 5, allowed: 24))
-    }
-
     @Test(arguments: [UInt64(1), 2, 3])
     func `a bucket accepts exactly the requests that a simulated queue with the same rate accepts`(seed: UInt64) throws
     {
@@ -151,11 +140,8 @@ struct BucketTests {
 
     @Test(arguments: [
         (#"{"rate": 1}"#, "by: missing; write one of app, channel, connection, device"),
-        (#"{"by": "app"}"#, "rate: missing; write the requests per second"),
         (#"{"by": "planet", "rate": 1}"#, "\"planet\" is not one of"),
         (#"{"by": "channel", "operation": "device", "rate": 1}"#, "channel cannot be used with the operation device"),
-        (#"{"by": "device", "rate": 1}"#, "device cannot be used with the operation broadcast"),
-        (#"{"by": "app", "operation": "list", "rate": 1}"#, "app cannot be used with the operation list"),
         (#"{"by": "app", "rate": -1}"#, "rate: a number from 0"),
         (#"{"by": "app", "rate": 1, "burst": 0}"#, "burst: a number from 1"),
         (#"{"by": "app", "rate": 1, "depth": 2}"#, "\"depth\" is unknown"),
@@ -165,16 +151,6 @@ struct BucketTests {
         #expect {
             try Bucket(value, at: "the body")
         } throws: { "\($0)".hasPrefix("the body") && "\($0)".contains(complaint) }
-    }
-
-    @Test func `a second bucket with the same name is refused`() throws {
-        var buckets = Buckets()
-        _ = try buckets.add(Bucket(name: "a", by: .app, rate: 1, burst: 1), now: Bench.now)
-        #expect(throws: SimulatorError.self) {
-            try buckets.add(Bucket(name: "a", by: .channel, rate: 1, burst: 1), now: Bench.now)
-        }
-        let removed = [buckets.remove("a"), buckets.remove("a")]
-        #expect(removed == [true, false])
     }
 }
 

@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 internal import Foundation
 internal import Testing
 
@@ -31,7 +31,7 @@ struct CredentialsTests {
     @Test func `other provider keys in the folder are accepted, too, for the named teams`() throws {
         let folder = try TemporaryFolder()
         for id in ["ABCDEFGHIJ", "KLMNOPQRST"] {
-            try folder.write(P256.Signing.PrivateKey().pemRepresentation, to: "AuthKey_\(id).p8")
+            try folder.write(PrivateKey.p256().pem, to: "AuthKey_\(id).p8")
         }
         let teams = KeyTeams(byKeyID: ["ABCDEFGHIJ": "TEAM000001"])
         let keys = try credentials(folder.path, teams).providerKeys

@@ -1,40 +1,18 @@
 internal import APNsSimulator
 internal import APNsWire
-internal import Foundation
 internal import GrandstandTestKit
 internal import Testing
 
+/// The simulator's TLS, as other clients see it.
 @Suite(
-    "With curl", .timeLimit(.minutes(1)),
-    .enabled(if: Curl.speaksHTTP2, "needs a curl with HTTP/2 on the PATH"))
+    "With curl and openssl", .timeLimit(.minutes(2)),
+    .enabled(if: Shell.hasTools, "needs curl with HTTP/2, openssl and xxd"))
 struct CurlTests {
-    @Test(arguments: ["1.2", "1.3"])
-    func `curl creates and lists a channel over HTTP/2`(tls: String) async throws {
-        let folder = try TemporaryFolder()
-        try await RunningSimulator.with(in: folder.path) { running in
-            let base = running.addresses.url(.development)
-            let common = [
-                "--silent", "--include", "--http2", "--tlsv\(tls)", "--tls-max", tls, "--max-time", "30", "--cacert",
-                running.addresses.caFile, "--header", "authorization: bearer \(try running.token())",
-            ]
-            let body = #"{"message-storage-policy":1,"push-type":"LiveActivity"}"#
-            let created = try await Curl.run(common + ["--data", body, "\(base)/1/apps/com.example.scores/channels"])
-            #expect(created.exitCode == 0)
-            #expect(created.text.hasPrefix("HTTP/2 201"))
-            let id = try #require(running.simulator.channels(of: "com.example.scores", in: .development).first?.id)
-            #expect(created.text.contains("apns-channel-id: \(id)\r\n"))
-            let listed = try await Curl.run(common + ["\(base)/1/apps/com.example.scores/all-channels"])
-            #expect(listed.text.hasSuffix(#"{"channels":["\#(id)"]}"#))
-        }
-    }
-
     @Test func `a client with HTTP/1.1 only is disconnected without a status`() async throws {
-        let folder = try TemporaryFolder()
-        try await RunningSimulator.with(in: folder.path) { running in
-            let output = try await Curl.run([
-                "--silent", "--include", "--http1.1", "--max-time", "30", "--cacert", running.addresses.caFile,
-                "\(running.addresses.url(.development))/",
-            ])
+        try await RunningSimulator.withClient { running, _ in
+            let addresses = running.addresses
+            let output = try await Shell.run(
+                "curl -si --http1.1 --max-time 60 --cacert '\(addresses.caFile)' \(addresses.url(.development))/")
             #expect(output.exitCode != 0)
             #expect(output.text == "")
             #expect(running.simulator.journal().isEmpty)
@@ -43,8 +21,7 @@ struct CurlTests {
 
     @Test(arguments: ["-tls1_2", "-tls1_3"])
     func `TLS asks for a client certificate, but does not need one`(version: String) async throws {
-        let folder = try TemporaryFolder()
-        try await RunningSimulator.with(in: folder.path) { running in
+        try await RunningSimulator.withClient { running, _ in
             let addresses = running.addresses
             let output = try await Shell.run(
                 "openssl s_client \(version) -alpn h2 -CAfile '\(addresses.caFile)' "
@@ -52,24 +29,6 @@ struct CurlTests {
             // s_client prints this only if the server asked for a certificate.
             #expect(output.text.contains("Requested Signature Algorithms"), "\(output.text)")
             #expect(output.text.contains("ALPN protocol: h2"))
-        }
-    }
-
-    @Test(arguments: [
-        "localhost", "simulator", "api.push.apple.com", "api.sandbox.push.apple.com",
-        "api-manage-broadcast.push.apple.com", "api-manage-broadcast.sandbox.push.apple.com",
-        "api-broadcast.push.apple.com", "api-broadcast.sandbox.push.apple.com",
-    ])
-    func `the certificate names this machine and Apple's hosts`(host: String) async throws {
-        let folder = try TemporaryFolder()
-        try await RunningSimulator.with(in: folder.path) { running in
-            let port = running.addresses.productionPort
-            let output = try await Curl.run([
-                "--silent", "--include", "--http2", "--max-time", "30", "--cacert", running.addresses.caFile,
-                "--resolve", "\(host):\(port):127.0.0.1", "https://\(host):\(port)/",
-            ])
-            #expect(output.exitCode == 0)
-            #expect(output.text.hasSuffix(#"{"reason":"BadPath"}"#))
         }
     }
 }

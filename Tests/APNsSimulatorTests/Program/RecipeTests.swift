@@ -5,12 +5,11 @@ internal import GrandstandTestKit
 internal import Testing
 
 /// Runs the recipes of docs/simulator.md as they are on the page, with other ports and another folder.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(2)))
 struct RecipeTests {
-    private static let hasTools = Curl.speaksHTTP2 && Shell.succeeds("command -v openssl && command -v xxd")
-    private static let hasPython = hasTools && Shell.succeeds("python3 -c 'import httpx, h2'")
+    private static let hasPython = Shell.succeeds("python3 -c 'import httpx, h2'")
 
-    @Test(.enabled(if: hasTools, "needs curl with HTTP/2, openssl and xxd"))
+    @Test(.enabled(if: Shell.hasTools, "needs curl with HTTP/2, openssl and xxd"))
     func `the curl recipe shows the goal on the lock screen`() async throws {
         try await ControlStage.with { stage in
             let output = try await Shell.run(Self.script("sh", stage))
@@ -29,26 +28,6 @@ struct RecipeTests {
             let output = try await Shell.run(script)
             #expect(output.exitCode == 0, "\(output.text)")
             #expect(try await stage.shown("ben") == [["home": 1]])
-        }
-    }
-
-    @Test(
-        .enabled(if: hasTools, "needs curl with HTTP/2, openssl and xxd"),
-        arguments: [
-            ("bearer $TOKEN", "bearer x$TOKEN", "InvalidProviderToken"),
-            ("apns-priority: 10", "apns-priority: high", "BadPriority"),
-            (#"\"event\":\"update\""#, #"\"event\":\"upd\""#, "BadRequestPayload"),
-            ("apns-expiration: 0", "apns-expiration: soon", "BadExpirationDate"),
-        ])
-    func `the curl recipe refuses wrong input with a reason, and shows no goal`(
-        _ right: String, _ wrong: String, _ reason: String
-    ) async throws {
-        try await ControlStage.with { stage in
-            let script = try Self.script("sh", stage)
-            try #require(script.contains(right))
-            let output = try await Shell.run(script.replacing(right, with: wrong))
-            #expect(output.text.contains(#"{"reason":"\#(reason)"}"#), "\(output.text)")
-            #expect(try await stage.shown("anna").allSatisfy(\.isEmpty))
         }
     }
 

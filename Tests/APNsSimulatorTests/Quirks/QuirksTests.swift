@@ -5,27 +5,18 @@ internal import Testing
 @testable internal import APNsSimulator
 
 struct QuirksTests {
-    @Test func `every quirk has a unique name, a source, a default and another value`() throws {
-        #expect(Set(Quirks.table.map(\.name)).count == Quirks.table.count)
+    @Test func `every quirk can be set to each of its values, and the simulator's manual names them all`() throws {
+        let manual = URL(filePath: #filePath).appending(path: "../../../../docs/simulator.md").standardized
+        let text = try String(contentsOf: manual, encoding: .utf8)
         for quirk in Quirks.table {
-            #expect(!quirk.source.isEmpty && !quirk.summary.isEmpty)
-            #expect(quirk.values.count >= 2)
-            #expect(Quirks()[quirk.name] == quirk.standard)
+            #expect(text.contains("| `\(quirk.name)` |"))
             for value in quirk.values {
                 var quirks = Quirks()
                 try quirks.set(["\(quirk.name)=\(value)"])
                 #expect(quirks[quirk.name] == value)
                 #expect((quirks == Quirks()) == (value == quirk.standard))
+                #expect(text.contains("`\(value)`"), "\(quirk.name)=\(value)")
             }
-        }
-    }
-
-    @Test(.enabled(if: Manual.text != nil, "needs docs/simulator.md"))
-    func `the simulator's manual names every quirk and value`() throws {
-        let text = try #require(Manual.text)
-        for quirk in Quirks.table {
-            #expect(text.contains("| `\(quirk.name)` |"))
-            for value in quirk.values { #expect(text.contains("`\(value)`"), "\(quirk.name)=\(value)") }
         }
     }
 
@@ -35,88 +26,66 @@ struct QuirksTests {
         #expect(throws: SimulatorError.self) { try quirks.set([text]) }
     }
 
-    /// A quirk, a request, and the status of the answer without the quirk (`before`) and with it (`after`).
-    struct Case: Sendable, CustomTestStringConvertible {
-        var quirk: String
-        var before: Int
-        var after: Int
-        var reason: String?
-        var send: @Sendable (inout Bench) throws -> SimulatorAnswer
-        var testDescription: String { quirk }
-    }
-
-    @Test(arguments: cases)
-    func `each quirk changes the answer as described`(row: Case) throws {
-        for isTurned in [false, true] {
-            var bench = try Bench()
-            try bench.addChannels()
-            if isTurned { try bench.state.quirks.set([row.quirk]) }
-            let answer = try row.send(&bench)
-            #expect(answer.status == (isTurned ? row.after : row.before))
-            guard isTurned, let reason = row.reason else { continue }
-            #expect(String(decoding: answer.body, as: UTF8.self) == #"{"reason":"\#(reason)"}"#)
+    @Test func `each quirk changes the answer as described`() throws {
+        let path = "/1/apps/\(Bench.bundleID)/channels"
+        let list = "/1/apps/\(Bench.bundleID)/all-channels"
+        try check("capitals=accepted", 403, 200) { try $0.send("GET", "/1/apps/com.example.Scores/all-channels") }
+        try check("capability-off=FeatureNotEnabled", 400, 400, "FeatureNotEnabled") {
+            $0.state.setBroadcastCapability(false, of: Bench.bundleID)
+            return try $0.send("GET", list)
+        }
+        try check("unknown-deletion=ChannelNotRegistered", 404, 400, "ChannelNotRegistered") {
+            try $0.send("DELETE", path, ["apns-channel-id": $0.deleted])
+        }
+        try check("unknown-channel=ChannelNotRegistered", 400, 400, "ChannelNotRegistered") {
+            try $0.send("GET", path, ["apns-channel-id": "AAAA"])
+        }
+        try check("missing-policy=BadRequestParams", 400, 400, "BadRequestParams") {
+            try $0.send("POST", path, [:], #"{"push-type":"LiveActivity"}"#)
+        }
+        try check("missing-expiration=accepted", 400, 200) { try $0.broadcast(on: $0.none, ["apns-expiration": ""]) }
+        try check("expiration-policy-0=nonzero", 200, 400, "BadExpirationDate") { try $0.broadcast(on: $0.none) }
+        try check("expiration-policy-0=any", 400, 200) {
+            try $0.broadcast(on: $0.none, ["apns-expiration": "1780003600"])
+        }
+        try check("past-expiration=BadExpirationDate", 200, 400, "BadExpirationDate") {
+            try $0.broadcast(on: $0.stored, ["apns-expiration": "1779999999"])
+        }
+        try check("request-id-capitals=accepted", 400, 200) {
+            try $0.broadcast(on: $0.none, ["apns-request-id": "0F8B1A2C-3D4E-5F60-7182-93A4B5C6D7E8"])
+        }
+        try check("payload=lenient", 400, 200) {
+            try $0.broadcast(on: $0.none, [:], #"{"aps":{"event":"update"}}"#)
+        }
+        try check("unknown-device=accepted", 400, 200) {
+            try $0.push(to: "abcd", #"{"aps":{"timestamp":1,"event":"end"}}"#)
         }
     }
-
-    private static let channels = "/1/apps/\(Bench.bundleID)/channels"
-
-    static let cases: [Case] = [
-        Case(quirk: "capitals=accepted", before: 403, after: 200) { (bench: inout Bench) in
-            try bench.send("GET", "/1/apps/com.example.Scores/all-channels")
-        },
-        Case(quirk: "capability-off=FeatureNotEnabled", before: 400, after: 400, reason: "FeatureNotEnabled") {
-            (bench: inout Bench) in
-            bench.state.setBroadcastCapability(false, of: Bench.bundleID)
-            return try bench.send("GET", "/1/apps/\(Bench.bundleID)/all-channels")
-        },
-        Case(quirk: "unknown-deletion=ChannelNotRegistered", before: 404, after: 400, reason: "ChannelNotRegistered") {
-            (bench: inout Bench) in
-            try bench.send("DELETE", channels, ["apns-channel-id": bench.deleted])
-        },
-        Case(quirk: "unknown-channel=ChannelNotRegistered", before: 400, after: 400, reason: "ChannelNotRegistered") {
-            (bench: inout Bench) in
-            try bench.send("GET", channels, ["apns-channel-id": "AAAA"])
-        },
-        Case(quirk: "missing-policy=BadRequestParams", before: 400, after: 400, reason: "BadRequestParams") {
-            (bench: inout Bench) in
-            try bench.send("POST", channels, [:], #"{"push-type":"LiveActivity"}"#)
-        },
-        Case(quirk: "missing-expiration=accepted", before: 400, after: 200) { (bench: inout Bench) in
-            try bench.broadcast(on: bench.none, ["apns-expiration": ""])
-        },
-        Case(quirk: "expiration-policy-0=nonzero", before: 200, after: 400, reason: "BadExpirationDate") {
-            (bench: inout Bench) in
-            try bench.broadcast(on: bench.none)
-        },
-        Case(quirk: "expiration-policy-0=any", before: 400, after: 200) { (bench: inout Bench) in
-            try bench.broadcast(on: bench.none, ["apns-expiration": "1780003600"])
-        },
-        Case(quirk: "past-expiration=BadExpirationDate", before: 200, after: 400, reason: "BadExpirationDate") {
-            (bench: inout Bench) in
-            try bench.broadcast(on: bench.stored, ["apns-expiration": "1779999999"])
-        },
-        Case(quirk: "request-id-capitals=accepted", before: 400, after: 200) { (bench: inout Bench) in
-            try bench.broadcast(on: bench.none, ["apns-request-id": "0F8B1A2C-3D4E-5F60-7182-93A4B5C6D7E8"])
-        },
-        Case(quirk: "payload=lenient", before: 400, after: 200) { (bench: inout Bench) in
-            try bench.broadcast(on: bench.none, [:], #"{"aps":{"event":"update"}}"#)
-        },
-        Case(quirk: "unknown-device=accepted", before: 400, after: 200) { (bench: inout Bench) in
-            try bench.push(to: "abcd", #"{"aps":{"timestamp":1,"event":"end"}}"#)
-        },
-    ]
 
     @Test func `in production a broadcast has a unique ID unless a quirk removes it`() throws {
         var bench = try Bench()
         let id = try bench.create(policy: 0, in: .production)
+        let first = try bench.broadcast(on: id, in: .production)[header: "apns-unique-id"]
+        #expect(first?.count == 36)
+        #expect(try bench.broadcast(on: id, in: .production)[header: "apns-unique-id"] != first)
         try bench.state.quirks.set("unique-id-production", to: "off")
         #expect(try bench.broadcast(on: id, in: .production)[header: "apns-unique-id"] == nil)
     }
-}
 
-/// The text of docs/simulator.md.
-enum Manual {
-    static let text = try? String(
-        contentsOf: URL(filePath: #filePath).appending(path: "../../../../docs/simulator.md").standardized,
-        encoding: .utf8)
+    /// Checks the status of the answer without the quirk (`before`) and with it (`after`, with the reason).
+    private func check(
+        _ quirk: String, _ before: Int, _ after: Int, _ reason: String? = nil,
+        send: (inout Bench) throws -> SimulatorAnswer
+    ) throws {
+        var bench = try Bench()
+        try bench.addChannels()
+        var turned = bench
+        try turned.state.quirks.set([quirk])
+        let answer = try send(&turned)
+        let plain = try send(&bench)
+        #expect(plain.status == before, "\(quirk)")
+        #expect(answer.status == after, "\(quirk)")
+        let body = String(decoding: answer.body, as: UTF8.self)
+        #expect(reason.map { body == #"{"reason":"\#($0)"}"# } ?? true, "\(quirk)")
+    }
 }

@@ -24,12 +24,14 @@ struct ChannelIDsTests {
         #expect(Set(made).count == 1_000)
     }
 
-    @Test(arguments: [
-        ("dHN0LXNyY2gtY2hubA==", true), ("AAAA", true), ("", false), ("AAA", false), ("AA_-", false),
-        ("AAAA AAAA", false), (String(repeating: "A", count: 256), true),
-        (String(repeating: "A", count: 260), false),
-    ])
-    func `IDs are checked for their form`(text: String, isWellFormed: Bool) {
-        #expect(ChannelIDs.isWellFormed(text) == isWellFormed)
+    @Test func `only the newest deletions are remembered`() {
+        var app = SimulatedApp()
+        for number in 0...SimulatedApp.rememberedDeletions {
+            app.add("\(number)", .noMessageStored, now: Bench.now)
+            let wasThere = app.delete("\(number)")
+            #expect(wasThere)
+        }
+        #expect(!app.wasDeleted("0"))
+        #expect(app.deletedIDs.map(app.wasDeleted) == Array(repeating: true, count: SimulatedApp.rememberedDeletions))
     }
 }

@@ -13,6 +13,8 @@ struct ConnectionTests {
     {
         var bench = try Bench()
         bench.open()
+        #expect(try bench.broadcast(on: "AAAA").effects == [.maximumStreams(1_000)])
+        bench.open()
         let bad = ["authorization": ""]
         #expect(try bench.send("GET", Self.path, bad).effects.isEmpty)
         #expect(try bench.send("GET", Self.path).effects == [.maximumStreams(1_000)])
@@ -92,17 +94,6 @@ struct ConnectionTests {
         #expect(
             try bench.send("GET", Self.path, at: later).reason == (elsewhere ? .tooManyProviderTokenUpdates : nil))
         #expect(try bench.send("GET", Self.path, at: Bench.now.addingTimeInterval(1_800)).status == 200)
-    }
-
-    @Test func `scopes of keys are parsed, and mistakes are refused`() throws {
-        let scopes = try KeyScope.list(parsing: ["A=development", "B=production:com.A,com.b", "C=:com.c"])
-        #expect(scopes["A"]?.environment == .development)
-        #expect(scopes["A"]?.topics == nil)
-        #expect(scopes["B"]?.topics == ["com.a", "com.b"])
-        #expect(scopes["C"]?.environment == nil)
-        for mistake in ["A", "A=staging", "A=production:", "A=production:x,,y"] {
-            #expect(throws: SimulatorError.self, "\(mistake)") { try KeyScope.list(parsing: [mistake]) }
-        }
     }
 }
 

@@ -1,6 +1,7 @@
-internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
+
+@testable internal import APNsSimulator
 
 /// A simulator's state with one app, and a clock that does not move.
 struct Bench {
@@ -17,10 +18,7 @@ struct Bench {
     private(set) var stored = ""
     private(set) var deleted = ""
 
-    init(capitals: CapitalsRule = .refused, channelLimit: Int = APNsLimits.channels) throws {
-        state = SimulatorState(
-            keys: [try provider.registered()], capitals: capitals, channelLimit: channelLimit, seed: 1)
-    }
+    init() throws { state = SimulatorState(keys: [try provider.registered()], seed: 1) }
 
     mutating func addChannels() throws {
         none = try create(policy: 0)
@@ -33,7 +31,8 @@ struct Bench {
     /// header.
     mutating func send(
         _ method: String, _ path: String, _ headers: [String: String] = [:], _ body: String = "",
-        in environment: APNsEnvironment = .development, at now: Date = Bench.now, by sender: Provider? = nil
+        in environment: APNsEnvironment = .development, at now: Date = Bench.now, by sender: Provider? = nil,
+        postponing: Bool = false
     ) throws -> SimulatorAnswer {
         let token = try (sender ?? provider).token(at: now)
         let all = ["authorization": "bearer \(token)"].merging(headers) { $1 }
@@ -42,7 +41,7 @@ struct Bench {
             environment: environment, connection: connection, method: method, path: path,
             headers: fields.map { .init($0.key, $0.value) },
             body: Array(body.utf8))
-        return state.handle(request, now: now)
+        return state.handle(request, postponing: postponing, now: now)
     }
 
     mutating func create(
@@ -58,12 +57,13 @@ struct Bench {
     mutating func broadcast(
         on channel: String, _ headers: [String: String] = [:], _ body: String = Bench.update,
         of bundleID: String = Bench.bundleID, in environment: APNsEnvironment = .development,
-        at now: Date = Bench.now
+        at now: Date = Bench.now, postponing: Bool = false
     ) throws -> SimulatorAnswer {
         let usual = [
             "apns-channel-id": channel, "apns-push-type": "liveactivity", "apns-expiration": "0", "apns-priority": "5",
         ]
         return try send(
-            "POST", "/4/broadcasts/apps/\(bundleID)", usual.merging(headers) { $1 }, body, in: environment, at: now)
+            "POST", "/4/broadcasts/apps/\(bundleID)", usual.merging(headers) { $1 }, body, in: environment, at: now,
+            postponing: postponing)
     }
 }

@@ -28,7 +28,7 @@ struct ControlStage: Sendable {
         var request = URLRequest(url: try #require(URL(string: base + path)))
         request.httpMethod = method
         if !body.isEmpty { request.httpBody = Data(body.utf8) }
-        request.timeoutInterval = 50
+        request.timeoutInterval = 120
         let (data, response) = try await URLSession.shared.data(for: request)
         let json = data.isEmpty ? nil : try JSONSerialization.jsonObject(with: data) as? [String: Any]
         return Answer(status: (response as? HTTPURLResponse)?.statusCode ?? 0, json: json ?? [:])
@@ -45,7 +45,5 @@ struct ControlStage: Sendable {
         return (screen ?? []).compactMap { $0["contentState"] as? [String: Int] }
     }
 
-    func client() async throws -> Client {
-        Client(connection: try await running.connect(), token: try running.token())
-    }
+    func client() async throws -> Client { try await running.client() }
 }

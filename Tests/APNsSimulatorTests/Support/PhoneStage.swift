@@ -34,32 +34,17 @@ struct PhoneStage {
         _ = try bench.state.startActivity(start, on: id, now: Bench.now + seconds)
     }
 
-    /// Broadcasts `{"n": …}`.
+    /// Broadcasts this content state, or `{"n": …}`.
     mutating func send(
-        _ number: Int, at seconds: Double, timestamp: Int? = nil, event: String = "update", expiresIn: Int = 0,
-        extra: String = "", postponing: Bool = false
-    ) throws {
-        try send(
-            state: #"{"n":\#(number)}"#, at: seconds, timestamp: timestamp, event: event, expiresIn: expiresIn,
-            extra: extra, postponing: postponing)
-    }
-
-    /// Broadcasts this content state.
-    mutating func send(
-        state: String, at seconds: Double, timestamp: Int? = nil, event: String = "update", expiresIn: Int = 0,
-        extra: String = "", postponing: Bool = false
+        _ number: Int = 0, state: String? = nil, at seconds: Double, timestamp: Int? = nil, event: String = "update",
+        expiresIn: Int = 0, extra: String = "", postponing: Bool = false
     ) throws {
         let stamp = Self.epoch + (timestamp ?? Int(seconds))
+        let state = state ?? #"{"n":\#(number)}"#
         let body = #"{"aps":{"timestamp":\#(stamp),"event":"\#(event)","content-state":\#(state)\#(extra)}}"#
         let expiration = expiresIn == 0 ? 0 : Self.epoch + Int(seconds) + expiresIn
-        let request = SimulatorRequest(
-            environment: .development, method: "POST", path: "/4/broadcasts/apps/\(Bench.bundleID)",
-            headers: [
-                .init("authorization", "bearer \(try bench.provider.token(at: Bench.now))"),
-                .init("apns-channel-id", channel), .init("apns-push-type", "liveactivity"),
-                .init("apns-expiration", "\(expiration)"), .init("apns-priority", "10"),
-            ], body: Array(body.utf8))
-        let answer = bench.state.handle(request, postponing: postponing, now: Bench.now + seconds)
+        let answer = try bench.broadcast(
+            on: channel, ["apns-expiration": "\(expiration)"], body, at: Bench.now + seconds, postponing: postponing)
         guard answer.status == 200 else { throw SimulatorError("\(answer.status) \(answer.reason?.rawValue ?? "")") }
     }
 

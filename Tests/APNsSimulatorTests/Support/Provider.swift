@@ -1,28 +1,29 @@
 internal import APNsSimulator
-internal import Crypto
+internal import Cryptography
 internal import Foundation
 
 /// A provider with its own key. It signs valid and invalid tokens.
 struct Provider: Sendable {
     var keyID: String
     var teamID: String
-    private let key: P256.Signing.PrivateKey
+    private let key: PrivateKey
 
     init(keyID: String = "TESTKEY001", teamID: String = "TESTTEAM01") {
         self.keyID = keyID
         self.teamID = teamID
-        key = P256.Signing.PrivateKey()
+        guard let key = try? PrivateKey.p256() else { preconditionFailure("no key") }
+        self.key = key
     }
 
     /// A provider with the key of a `.p8` file.
     init(keyID: String, teamID: String, file: String) throws {
         self.keyID = keyID
         self.teamID = teamID
-        key = try P256.Signing.PrivateKey(pemRepresentation: String(contentsOfFile: file, encoding: .utf8))
+        key = try PrivateKey.p256(pem: readFile(file))
     }
 
     func registered() throws -> ProviderKey {
-        try ProviderKey(keyID: keyID, teamID: teamID, pem: key.pemRepresentation)
+        try ProviderKey(keyID: keyID, teamID: teamID, pem: key.pem)
     }
 
     /// A valid token.
@@ -35,8 +36,7 @@ struct Provider: Sendable {
     /// A token with any content, signed with the provider's key.
     func token(header: String, claims: String) throws -> String {
         let signed = "\(Self.encode(Data(header.utf8))).\(Self.encode(Data(claims.utf8)))"
-        let signature = try key.signature(for: Data(signed.utf8)).rawRepresentation
-        return "\(signed).\(Self.encode(signature))"
+        return "\(signed).\(Self.encode(Data(try key.signature(of: Array(signed.utf8)))))"
     }
 
     private static func encode(_ data: Data) -> String {

@@ -15,12 +15,10 @@ struct RunningSimulator: Sendable {
     /// Runs `body` with a simulator in `directory`, and stops it afterwards.
     @discardableResult
     static func with<Result: Sendable>(
-        in directory: String, capitals: CapitalsRule = .refused,
-        options change: (inout SimulatorOptions) -> Void = { _ in },
+        in directory: String, options change: (inout SimulatorOptions) -> Void = { _ in },
         _ body: (RunningSimulator) async throws -> Result
     ) async throws -> Result {
         var options = SimulatorOptions(directory: directory)
-        options.capitals = capitals
         change(&options)
         let simulator = Simulator(options: options, logger: logger)
         let addresses = try await simulator.start()
@@ -37,12 +35,23 @@ struct RunningSimulator: Sendable {
         }
     }
 
+    /// Runs `body` with a simulator and a client of its development port.
+    static func withClient(_ body: (RunningSimulator, Client) async throws -> Void) async throws {
+        let folder = try TemporaryFolder()
+        try await with(in: folder.path) { running in
+            try await body(running, try await running.client())
+        }
+    }
+
+    func client(_ environment: APNsEnvironment = .development, naming name: String? = nil) async throws -> Client {
+        Client(connection: try await connect(environment, naming: name), token: try token())
+    }
+
     func connect(
-        _ environment: APNsEnvironment = .development, trusting file: String? = nil, naming name: String? = nil
+        _ environment: APNsEnvironment = .development, naming name: String? = nil
     ) async throws -> HTTP2ClientConnection {
-        var configuration = HTTP2ClientConfiguration(
-            host: addresses.host, port: addresses.port(environment))
-        configuration.trustRoots = .file(file ?? addresses.caFile)
+        var configuration = HTTP2ClientConfiguration(host: addresses.host, port: addresses.port(environment))
+        configuration.trustRoots = .file(addresses.caFile)
         configuration.serverName = name
         return try await HTTP2ClientConnection.connect(configuration, logger: Self.logger)
     }
@@ -64,7 +73,7 @@ struct Client: Sendable {
         return try await connection.send(
             HTTP2Request(
                 method: method, path: path, authority: "localhost", headers: fields, body: Array(body.utf8)),
-            timeout: .seconds(30))
+            timeout: .seconds(120))
     }
 
     func create(policy: Int, of bundleID: String = Bench.bundleID) async throws -> HTTP2Response {

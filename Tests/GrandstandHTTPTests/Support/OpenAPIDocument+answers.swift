@@ -7,7 +7,7 @@ internal import HTTPTypes
 
 extension OpenAPIDocument {
     /// The document, as it is served.
-    static let served = OpenAPIDocument(String(decoding: PackageResources.openapi_yaml, as: UTF8.self))
+    static let served = OpenAPIDocument(GrandstandHTTP.EmbeddedFiles.texts["openapi.yaml"] ?? "")
 }
 
 // Checks of an answer against the contract.

@@ -1,6 +1,5 @@
 internal import NIOCore
 internal import NIOPosix
-internal import NIOSSL
 
 @testable import HTTP2
 
@@ -14,20 +13,11 @@ struct RawServer: Sendable {
         identity: TestAuthority.Identity? = TestAuthority.shared.local, protocols: [String] = ["h2"],
         bytes: [UInt8], answer: [UInt8] = [], thenClose: Bool = false, asksForCertificate: Bool = false
     ) async throws -> RawServer {
-        var context: NIOSSLContext?
-        if let identity {
-            var tls = TLSConfiguration.makeServerConfiguration(
-                certificateChain: try NIOSSLCertificate.fromPEMBytes(identity.chainPEM).map { .certificate($0) },
-                privateKey: .privateKey(try NIOSSLPrivateKey(bytes: identity.keyPEM, format: .pem)))
-            tls.applicationProtocols = protocols
-            if asksForCertificate { tls.certificateVerification = .optionalVerification }
-            context = try NIOSSLContext(configuration: tls)
-        }
-        let tls = context
+        let tls = try identity?.server(protocols: protocols, asksForCertificate: asksForCertificate)
         let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
+                    if let tls { try channel.pipeline.syncOperations.addHandler(TLSHandler(tls)) }
                     try channel.pipeline.syncOperations.addHandler(
                         Speaker(bytes, answer: answer, thenClose: thenClose))
                 }

@@ -1,7 +1,5 @@
-internal import Crypto
+internal import Cryptography
 internal import Foundation
-internal import SwiftASN1
-internal import X509
 
 @testable import HTTP2
 
@@ -12,15 +10,24 @@ struct TestAuthority: Sendable {
 
     /// A server's certificate and key.
     struct Identity: Sendable {
+        var certificate: Certificate
+        var privateKey: PrivateKey
         var chainPEM: [UInt8]
         var keyPEM: [UInt8]
 
         var chain: HTTP2PEM { .bytes(chainPEM) }
         var key: HTTP2PEM { .bytes(keyPEM) }
+
+        /// TLS of a server with this certificate.
+        func server(protocols: [String] = ["h2"], asksForCertificate: Bool = false) throws -> TLSContext {
+            try .server(
+                chain: [certificate], key: privateKey, protocols: protocols, asksForCertificate: asksForCertificate)
+        }
     }
 
     /// The PEM file that a client trusts.
     let file: String
+    let certificate: Certificate
     /// A certificate for `localhost` and 127.0.0.1.
     let local: Identity
     /// A certificate for `elsewhere.example` only.
@@ -29,47 +36,32 @@ struct TestAuthority: Sendable {
     let expired: Identity
 
     init() {
-        let key = P256.Signing.PrivateKey()
-        let name = Self.name("test authority")
         do {
+            let key = try PrivateKey.p256()
             let root = try Certificate(
-                version: .v3, serialNumber: .init(), publicKey: .init(key.publicKey),
-                notValidBefore: .now - 3_600, notValidAfter: .now + 86_400, issuer: name, subject: name,
-                signatureAlgorithm: .ecdsaWithSHA256,
-                extensions: Certificate.Extensions {
-                    Critical(BasicConstraints.isCertificateAuthority(maxPathLength: nil))
-                },
-                issuerPrivateKey: .init(key))
+                "test authority", key: key, from: .now - 3_600, until: .now + 86_400,
+                extensions: ["basicConstraints": "critical,CA:TRUE"])
             let url = FileManager.default.temporaryDirectory.appending(path: "http2-tests-\(UUID().uuidString).pem")
-            try Data(root.serializeAsPEM().pemString.utf8).write(to: url)
+            try Data(root.pem.utf8).write(to: url)
             file = url.path
-            let here = [GeneralName.dnsName("localhost"), .ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1]))]
-            local = try Self.identity(here, issuer: name, key: key)
-            expired = try Self.identity(here, issuer: name, key: key, until: .now - 60)
-            elsewhere = try Self.identity([.dnsName("elsewhere.example")], issuer: name, key: key)
+            certificate = root
+            let here = "DNS:localhost,IP:127.0.0.1"
+            local = try Self.identity(here, issuer: (root, key))
+            expired = try Self.identity(here, issuer: (root, key), until: .now - 60)
+            elsewhere = try Self.identity("DNS:elsewhere.example", issuer: (root, key))
         } catch {
             preconditionFailure("no certificates for the tests: \(error)")
         }
     }
 
-    private static func name(_ text: String) -> DistinguishedName {
-        // A fixed short text is always a valid name.
-        (try? DistinguishedName { CommonName(text) }) ?? DistinguishedName()
-    }
-
     private static func identity(
-        _ names: [GeneralName], issuer: DistinguishedName, key: P256.Signing.PrivateKey,
-        until: Date = .now + 86_400
+        _ names: String, issuer: (certificate: Certificate, key: PrivateKey), until: Date = .now + 86_400
     ) throws -> Identity {
-        let own = P256.Signing.PrivateKey()
+        let key = try PrivateKey.p256()
         let leaf = try Certificate(
-            version: .v3, serialNumber: .init(), publicKey: .init(own.publicKey),
-            notValidBefore: .now - 3_600, notValidAfter: until, issuer: issuer,
-            subject: Self.name("test server"),
-            signatureAlgorithm: .ecdsaWithSHA256,
-            extensions: Certificate.Extensions { SubjectAlternativeNames(names) },
-            issuerPrivateKey: .init(key))
+            "test server", key: key, issuer: issuer, from: .now - 3_600, until: until,
+            extensions: ["subjectAltName": names])
         return Identity(
-            chainPEM: Array(try leaf.serializeAsPEM().pemString.utf8), keyPEM: Array(own.pemRepresentation.utf8))
+            certificate: leaf, privateKey: key, chainPEM: Array(try leaf.pem.utf8), keyPEM: Array(try key.pem.utf8))
     }
 }

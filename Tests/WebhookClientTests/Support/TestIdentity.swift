@@ -1,8 +1,6 @@
-internal import Crypto
+internal import Cryptography
 internal import Foundation
 internal import GrandstandTestKit
-internal import SwiftASN1
-internal import X509
 
 /// A self-signed certificate, and the file that a client trusts.
 struct TestIdentity {
@@ -11,20 +9,17 @@ struct TestIdentity {
 
     /// - Parameter names: the DNS names in the certificate.
     init(_ names: [String]) throws {
-        let key = P256.Signing.PrivateKey()
-        let name = try DistinguishedName { CommonName("webhook tests") }
-        let certificate = try Certificate(
-            version: .v3, serialNumber: .init(), publicKey: .init(key.publicKey), notValidBefore: .now - 3_600,
-            notValidAfter: .now + 86_400, issuer: name, subject: name, signatureAlgorithm: .ecdsaWithSHA256,
-            extensions: Certificate.Extensions {
-                Critical(BasicConstraints.isCertificateAuthority(maxPathLength: nil))
-                SubjectAlternativeNames(names.map { .dnsName($0) })
-            },
-            issuerPrivateKey: .init(key))
-        let pem = try certificate.serializeAsPEM().pemString
+        let key = try PrivateKey.p256()
+        let pem = try Certificate(
+            "webhook tests", key: key, from: .now - 3_600, until: .now + 86_400,
+            extensions: [
+                "basicConstraints": "critical,CA:TRUE",
+                "subjectAltName": names.map { "DNS:\($0)" }.joined(separator: ","),
+            ]
+        ).pem
         let url = FileManager.default.temporaryDirectory.appending(path: "webhook-tests-\(UUID().uuidString).pem")
         try Data(pem.utf8).write(to: url)
         file = url.path
-        receiver = Receiver.Identity(certificate: Array(pem.utf8), key: Array(key.pemRepresentation.utf8))
+        receiver = Receiver.Identity(certificate: Array(pem.utf8), key: Array(try key.pem.utf8))
     }
 }

@@ -1,7 +1,8 @@
+internal import Cryptography
+internal import HTTP2
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
-internal import NIOSSL
 internal import Synchronization
 
 /// An HTTP server on loopback that acts as a webhook's receiver. It stores the requests and answers as the test says.
@@ -62,10 +63,8 @@ package final class Receiver: Sendable {
     ) async throws -> Receiver {
         let receiver = Receiver(react)
         let context = try identity.map { identity in
-            try NIOSSLContext(
-                configuration: .makeServerConfiguration(
-                    certificateChain: try NIOSSLCertificate.fromPEMBytes(identity.certificate).map { .certificate($0) },
-                    privateKey: .privateKey(try NIOSSLPrivateKey(bytes: identity.key, format: .pem))))
+            try TLSContext.server(
+                chain: Certificate.all(pem: identity.certificate), key: PrivateKey(pem: identity.key))
         }
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -73,7 +72,7 @@ package final class Receiver: Sendable {
                 channel.eventLoop.makeCompletedFuture {
                     receiver.state.withLock { $0.connections += 1 }
                     let pipeline = channel.pipeline.syncOperations
-                    if let context { try pipeline.addHandler(NIOSSLServerHandler(context: context)) }
+                    if let context { try pipeline.addHandler(TLSHandler(context)) }
                     try pipeline.configureHTTPServerPipeline()
                     try pipeline.addHandler(ReceiverHandler(receiver))
                 }
