@@ -184,7 +184,7 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "GrandstandClient", dependencies: ["GrandstandContract", "JSON"], swiftSettings: settings),
         .target(name: "GrandstandLiveActivities", dependencies: ["GrandstandClient"], swiftSettings: settings),
-        // Plays matches, for the demo, rehearsals, match days and tests.
+        // Plays matches, for the demo, rehearsals and tests.
         .target(
             name: "MatchDriver", dependencies: ["APNsSimulator", "APNsWire", "GrandstandClient", log],
             swiftSettings: settings),
@@ -210,17 +210,9 @@ let package = Package(
         .executableTarget(
             name: "SkewedServer", dependencies: ["GrandstandApp", log, signals], path: "Tests/SkewedServer",
             swiftSettings: settings),
-        // Plays a match day while replicas are killed one after the other: scripts/matchday.
-        .executableTarget(
-            name: "MatchDay",
-            dependencies: [
-                "APNsSimulator", "APNsWire", "EmbeddedPostgres", "GrandstandClient", "GrandstandTestKit", "MatchDriver",
-                "Postgres", argumentParser, log,
-            ],
-            path: "Tests/MatchDay", swiftSettings: settings),
         // Implementations of the ports for tests, made from functions.
         .target(
-            name: "PortFakes", dependencies: ["APNsWire", "Grandstand", "JSON"], path: "Tests/PortFakes",
+            name: "PortFakes", dependencies: ["APNsWire", "Grandstand"], path: "Tests/PortFakes",
             swiftSettings: settings),
         // Reads openapi.yaml for tests, and checks JSON against it.
         .target(name: "ContractKit", path: "Tests/ContractKit", swiftSettings: settings),
@@ -237,15 +229,14 @@ let package = Package(
         .testTarget(
             name: "GrandstandStoreTests",
             dependencies: [
-                "APNsWire", "Grandstand", "JSON", "GrandstandHTTP", "GrandstandService", "GrandstandStore",
-                "GrandstandTestKit", "PortFakes", "Postgres", log,
+                "APNsWire", "Grandstand", "JSON", "GrandstandService", "GrandstandStore", "GrandstandTestKit",
+                "PortFakes", "Postgres", log,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "GrandstandServiceTests",
             dependencies: [
-                "APNsWire", "Grandstand", "JSON", "GrandstandService", "GrandstandStore", "GrandstandTestKit",
-                "PortFakes",
+                "APNsWire", "Grandstand", "GrandstandService", "GrandstandStore", "GrandstandTestKit", "PortFakes",
                 "Postgres", log,
             ],
             swiftSettings: settings),
@@ -299,9 +290,9 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "APNsClient", "APNsSimulator", "APNsWire", "Calendars", "ContractKit", "EmbeddedPostgres", "Grandstand",
-                "JSON", "GrandstandHTTP", "GrandstandApp",
-                "GrandstandClient", "GrandstandCommand", "GrandstandContract", "GrandstandLiveActivities",
-                "GrandstandStore", "GrandstandTestKit", "HTTP2", "MatchDay", "MatchDriver", "PhoneFakes", "Postgres",
+                "JSON", "GrandstandApp", "GrandstandClient",
+                "GrandstandCommand", "GrandstandContract", "GrandstandLiveActivities",
+                "GrandstandStore", "GrandstandTestKit", "HTTP2", "MatchDriver", "PhoneFakes", "Postgres",
                 "Cryptography", log,
             ],
             swiftSettings: settings),

@@ -7,7 +7,7 @@ internal import MetricsTestKit
 internal import Testing
 
 /// Pushes to single devices as APNs receives them, and APNs' answers.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct DevicePushTests {
     private static let nobody = DeviceToken(bytes: Array(1...80)) ?? { preconditionFailure("a token") }()
 

@@ -7,7 +7,7 @@ internal import Testing
 
 /// The faults at which HTTP/2 clients lose requests. The simulator makes these faults under load.
 /// docs/internals/http2.md has the table of the faults.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct FailureTableTests {
     private static let count = 1_000
 

@@ -7,7 +7,7 @@ internal import Testing
 
 /// The five APNs calls (send a broadcast; create, read, list and delete channels) as APNs receives them, and APNs'
 /// answers as the service receives them.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct GatewayTests {
     private static let address = ClientAndSimulator.address
 

@@ -7,7 +7,7 @@ internal import Testing
 @testable internal import APNsClient
 
 /// Calls without an answer. What counts is whether APNs may have processed them.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct SilenceTests {
     @Test func `a request that reached APNs and got no answer is unanswered, not repeated, and its connection stays`()
         async throws

@@ -34,12 +34,4 @@ struct APNsReasonTests {
         #expect(APNsReason.badChannelId.meaning(status: 500) == .channelGone)
         #expect(APNsReason.cannotCreateChannelConfig.meaning(status: 400) == .quota)
     }
-
-    @Test func `every reason in the table is found by its text, has its status and is unique`() {
-        for row in APNsReason.table {
-            #expect(APNsReason(rawValue: row.reason.rawValue) == row.reason)
-            #expect(row.reason.status == row.status)
-        }
-        #expect(Set(APNsReason.table.map(\.reason)).count == APNsReason.table.count)
-    }
 }

@@ -93,13 +93,6 @@ struct CalendarDeclarationTests {
         #expect(problem?.errors.map(\.pointer) == [pointer])
     }
 
-    @Test func `a plan names its season and may name its calendar`() throws {
-        let declaration = try CalendarWorld.declaration(CalendarWorld.ics(#", "source": "a.ics""#))
-        #expect(declaration.season.rawValue == "bl1")
-        #expect(declaration.source == "a.ics")
-        #expect(declaration.apps.map(\.bundleID.rawValue) == ["com.example.Stadium"])
-    }
-
     @Test func `an event as the API shows it is read as the same event`() throws {
         let draft = try Self.draft(CalendarWorld.ics())
         let event = try EventDocuments.api.read(draft.key, draft.document)

@@ -87,17 +87,6 @@ struct CalendarPlanTests {
                 == Double(season.fixtures[1].kickOff))
     }
 
-    @Test func `a second sync of each of ten leagues changes nothing, in both formats`() throws {
-        for number in 1...10 {
-            let league = Season(league: "l\(number)", firstDay: Season.august + 7 * (number % 3))
-            for form in Form.allCases {
-                var world = try form.world()
-                #expect(try world.sync(form.file(league)).numbers == [380, 0, 0, 0, 0])
-                #expect(try world.sync(form.file(league)).numbers == [0, 0, 0, 380, 0])
-            }
-        }
-    }
-
     // MARK: Events that are over
 
     @Test func `an expired match opens again when it is moved, a match that was played does not`()

@@ -6,23 +6,6 @@ internal import Testing
 
 /// Entries that the file no longer has, and entries that the file cancels.
 struct CalendarShrinkTests {
-    @Test func `if more than a third of the fixtures vanish, their events are cancelled only on request`() throws {
-        var (world, season) = try CalendarWorld.synced()
-        let whole = season
-        season.fixtures.removeLast(126)
-        #expect(try world.plan(season.ics()).numbers == [0, 0, 126, 254, 0])
-        season.fixtures.removeLast()
-        let plan = try world.sync(season.ics())
-        #expect(plan.numbers == [0, 0, 0, 253, 1])
-        #expect(plan.shrinkage == .init(vanished: 127, future: 380))
-        #expect(plan.problems.first?.detail.contains("--accept-removals") == true)
-        #expect(plan.problems.first?.line == nil)
-        // The same file is still too small. With the complete file, everything is as before.
-        #expect(try world.plan(season.ics()).shrinkage != nil)
-        #expect(try world.plan(whole.ics()).numbers == [0, 0, 0, 380, 0])
-        #expect(try world.sync(season.ics(), acceptsRemovals: true).numbers == [0, 0, 127, 253, 0])
-        #expect(try world.sync(season.ics()).numbers == [0, 0, 0, 253, 0])
-    }
 
     @Test func `cancellations that were held back stay held back, even when many entries are new`() throws {
         var (world, season) = try CalendarWorld.synced()

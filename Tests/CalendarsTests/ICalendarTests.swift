@@ -11,47 +11,48 @@ struct ICalendarTests {
     struct Form: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let text: String
-        var reading = CalendarReading.ics(timeZone: "Europe/Vienna")
+        let reading: CalendarReading
+
+        init(_ description: String, _ text: String, reading: CalendarReading = .ics(timeZone: "Europe/Vienna")) {
+            (testDescription, self.text, self.reading) = (description, text, reading)
+        }
     }
 
     /// The same kick-off in all forms.
     static let forms = [
-        Form(testDescription: "UTC", text: event("DTSTART:20261128T143000Z")),
-        Form(testDescription: "floating", text: event("DTSTART:20261128T153000")),
-        Form(testDescription: "a zone of the system", text: event("DTSTART;TZID=Europe/London:20261128T143000")),
+        Form("UTC", event("DTSTART:20261128T143000Z")),
+        Form("floating", event("DTSTART:20261128T153000")),
+        Form("a zone of the system", event("DTSTART;TZID=Europe/London:20261128T143000")),
+        Form("a quoted zone", event("DTSTART;X-A=\"b:c;d\";TZID=\"Europe/London\":20261128T143000")),
         Form(
-            testDescription: "a quoted zone",
-            text: event("DTSTART;X-A=\"b:c;d\";TZID=\"Europe/London\":20261128T143000")),
+            "a zone with a prefix",
+            event("DTSTART;TZID=/freeassociation.sourceforge.net/America/Argentina/Salta:20261128T113000")),
         Form(
-            testDescription: "a zone with a prefix",
-            text: event("DTSTART;TZID=/freeassociation.sourceforge.net/America/Argentina/Salta:20261128T113000")),
-        Form(
-            testDescription: "a definition that is not read",
-            text: event(
+            "a definition that is not read",
+            event(
                 "DTSTART;TZID=Europe/London:20261128T143000",
                 before: [
                     "BEGIN:VTIMEZONE", "TZID:Europe/London", "BEGIN:DAYLIGHT", "DTSTART:20070311T020000",
                     "TZOFFSETFROM:-0500", "no property", "RRULE:FREQ=NEVER", "END:DAYLIGHT", "END:VTIMEZONE",
                 ])),
         Form(
-            testDescription: "a zone that is answered by another",
-            text: event("DTSTART;TZID=W. Europe Standard Time:20261128T153000"),
+            "a zone that is answered by another", event("DTSTART;TZID=W. Europe Standard Time:20261128T153000"),
             reading: CalendarReading(format: .ics, fallback: TimeZone.named("Europe/Vienna"))),
         Form(
-            testDescription: "a file's zone that is no zone's name",
-            text: event("DTSTART:20261128T143000", before: ["X-WR-TIMEZONE:Local time"]), reading: .ics()),
+            "a file's zone that is no zone's name",
+            event("DTSTART:20261128T143000", before: ["X-WR-TIMEZONE:Local time"]), reading: .ics()),
         Form(
-            testDescription: "the file's own zone",
-            text: event("DTSTART:20261128T233000", before: ["X-WR-TIMEZONE:Asia/Tokyo"]), reading: .ics()),
-        Form(testDescription: "LF", text: event("DTSTART:20261128T143000Z").replacing("\r\n", with: "\n")),
-        Form(testDescription: "CR", text: event("DTSTART:20261128T143000Z").replacing("\r\n", with: "\r")),
-        Form(testDescription: "folded", text: event("DTST\r\n ART;TZID=Europe\r\n\t/London:2026\r\n 1128T143000")),
-        Form(testDescription: "a mark", text: "\u{FEFF}" + event("DTSTART:20261128T143000Z")),
-        Form(testDescription: "small letters", text: event("dtstart;tzid=Europe/London:20261128t143000")),
-        Form(testDescription: "empty lines", text: event("DTSTART:20261128T143000Z", "", "")),
+            "the file's own zone", event("DTSTART:20261128T233000", before: ["X-WR-TIMEZONE:Asia/Tokyo"]),
+            reading: .ics()),
+        Form("LF", event("DTSTART:20261128T143000Z").replacing("\r\n", with: "\n")),
+        Form("CR", event("DTSTART:20261128T143000Z").replacing("\r\n", with: "\r")),
+        Form("folded", event("DTST\r\n ART;TZID=Europe\r\n\t/London:2026\r\n 1128T143000")),
+        Form("a mark", "\u{FEFF}" + event("DTSTART:20261128T143000Z")),
+        Form("small letters", event("dtstart;tzid=Europe/London:20261128t143000")),
+        Form("empty lines", event("DTSTART:20261128T143000Z", "", "")),
         Form(
-            testDescription: "a newer sequence",
-            text: event(
+            "a newer sequence",
+            event(
                 "DTSTART:20261128T143000Z", "SEQUENCE:2", "END:VEVENT", "BEGIN:VEVENT", "UID:1",
                 "DTSTART:20261129T143000Z", "SEQUENCE:1")),
     ]

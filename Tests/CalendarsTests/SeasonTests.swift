@@ -26,14 +26,6 @@ struct SeasonTests {
         Self.check(try CalendarReading.season.read(file), season)
     }
 
-    @Test func `the fixtures of ten leagues are read from both formats`() throws {
-        for number in 1...10 {
-            let league = Season(league: "l\(number)", firstDay: Season.august + 7 * number)
-            Self.check(try CalendarReading.ics().read(league.ics()), league)
-            Self.check(try CalendarReading.season.read(league.csv()), league)
-        }
-    }
-
     @Test(arguments: [CalendarReading.Format.ics, .csv], 0..<8 as Range<UInt64>)
     func `a damaged file is read, or refused with a line number`(format: CalendarReading.Format, seed: UInt64) {
         var random = Seeded(state: seed)

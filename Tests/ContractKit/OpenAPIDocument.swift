@@ -38,21 +38,11 @@ package struct OpenAPIDocument: Sendable {
         package let value: YAML
 
         package var id: String { value["operationId"]?.string ?? "" }
-        /// A key needs one of these scopes. Empty: any key is enough, or no key is needed.
-        package var scopes: Set<String> {
-            Set((value["security"]?.elements ?? []).flatMap { $0["key"]?.strings ?? [] })
-        }
-        package var needsKey: Bool { value["security"].map { !$0.elements.isEmpty } ?? true }
     }
 
     package var operations: [Operation] {
         (document["paths"]?.members ?? []).flatMap { path, methods in
             methods.members.map { Operation(method: $0.name.uppercased(), path: path, value: $0.value) }
         }
-    }
-
-    /// The parameters of the operation.
-    package func parameters(of operation: Operation) -> [YAML] {
-        (operation.value["parameters"]?.elements ?? []).map(resolved)
     }
 }

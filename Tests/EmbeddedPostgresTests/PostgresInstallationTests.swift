@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import EmbeddedPostgres
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(20)))
 struct PostgresInstallationTests {
     @Test(
         arguments: [
@@ -28,6 +28,9 @@ struct PostgresInstallationTests {
         try FileManager.default.createSymbolicLink(
             atPath: "\(links)/postgres", withDestinationPath: "\(real)/postgres")
         #expect(InstallationSearch(folders: [links, real]).installations() == [PostgresInstallation(folder: real)])
+        // A folder without initdb is not an installation.
+        try FileManager.default.removeItem(atPath: "\(real)/initdb")
+        #expect(InstallationSearch(folders: [real]).installations().isEmpty)
     }
 
     @Test func `existing data decide the version`() async throws {
@@ -41,13 +44,6 @@ struct PostgresInstallationTests {
             _ = try await search.installation(for: "16", data: "/data")
         }
         #expect(refusal?.reason == .otherVersion(data: "/data", needed: "16", installed: ["17", "15"]))
-    }
-
-    @Test func `a folder without initdb is not an installation`() async throws {
-        let workshop = try Workshop()
-        let folder = try await workshop.installation(version: "15")
-        try FileManager.default.removeItem(atPath: "\(folder)/initdb")
-        #expect(InstallationSearch(folders: [folder]).installations().isEmpty)
     }
 }
 

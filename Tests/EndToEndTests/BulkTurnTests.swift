@@ -4,7 +4,7 @@ internal import Postgres
 internal import Testing
 
 /// Calls with many broadcasts wait for their turn before they take a connection, so single broadcasts always find one.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct BulkTurnTests {
     @Test func `twelve blocked bulk calls do not delay another event's broadcasts, with or without an idempotency key`()
         async throws

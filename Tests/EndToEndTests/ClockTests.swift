@@ -7,7 +7,7 @@ internal import Synchronization
 internal import Testing
 
 /// Replicas whose machines' clocks are wrong. Leases and stored times follow the database's clock.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct ClockTests {
     /// A wall clock that a test sets.
     private final class Wall: Sendable {
@@ -61,29 +61,32 @@ struct ClockTests {
         try await Self.replicas { behind, ahead in
             try await behind.putApp()
             for (stage, key) in [(behind, "derby"), (ahead, "final")] {
+                let before = Date()
                 let created = try await stage.putEvent(key).json["createdAt"]?.string
                 let date = try Date(
                     #require(created), strategy: .iso8601.year().month().day().time(includingFractionalSeconds: true))
-                // The test and the database run on one machine, so they have the same clock.
-                #expect(abs(date.timeIntervalSinceNow) < 5)
+                // The test and the database run on one machine, so they have the same clock. Times are answered to the
+                // millisecond.
+                #expect((before.addingTimeInterval(-0.001)...Date()).contains(date))
             }
         }
     }
 
-    @Test(arguments: [-11.0, 11, 3_600])
-    func `a server whose clock is more than 10 s off does not start, and says what to do`(seconds: Double) async throws
-    {
+    @Test func `a server whose clock is more than 10 s off does not start, and says what to do`() async throws {
         try await Stage.place { environment, _ in
-            let error = await #expect(throws: StartError.self) {
-                _ = try await Server.build(
-                    try Configuration(environment: environment), wallClock: { Wall(seconds).now },
-                    logger: Stage.logger)
+            for seconds in [-11.0, 11, 3_600] {
+                let error = await #expect(throws: StartError.self) {
+                    _ = try await Server.build(
+                        try Configuration(environment: environment), wallClock: { Wall(seconds).now },
+                        logger: Stage.logger)
+                }
+                let text = "\(error?.description ?? "")"
+                #expect(
+                    text.contains(seconds < 0 ? "11.0 s behind the database's" : "s ahead of the database's"), "\(text)"
+                )
+                #expect(text.contains("NTP"))
+                #expect(!text.contains("\n"))
             }
-            let text = "\(error?.description ?? "")"
-            #expect(
-                text.contains(seconds < 0 ? "11.0 s behind the database's" : "s ahead of the database's"), "\(text)")
-            #expect(text.contains("NTP"))
-            #expect(!text.contains("\n"))
         }
     }
 

@@ -1,186 +1,443 @@
 internal import Foundation
-internal import Grandstand
 internal import GrandstandTestKit
+internal import JSON
 internal import Testing
 
-/// The client verbs, as a person types them.
-@Suite(.timeLimit(.minutes(5)))
+/// The client verbs, as people type them and scripts use them: exit codes, options that are not ignored, standard
+/// output for the answer alone.
+@Suite(.sharedStage, .timeLimit(.minutes(20)))
 struct CommandTests {
-    /// Runs the program that was built with these tests.
-    private func grandstand(_ stage: Stage, _ arguments: String...) async throws -> Program.Output {
-        try await Program.run(
-            Bundle.main.bundleURL.appending(path: "grandstand"), arguments,
-            environment: ["GRANDSTAND_URL": stage.url, "GRANDSTAND_API_KEY": stage.api.secret ?? ""])
-    }
+    private static let program = Bundle.main.bundleURL.appending(path: "grandstand")
 
     @Test func `an event is shown as a table, or on request as the JSON from the server`() async throws {
-        try await Stage.with { stage in
-            try await stage.putLiveEvent()
-            let table = try await grandstand(stage, "event", "get", "derby")
-            #expect(table.exitCode == 0)
-            #expect(table.text.contains("audiences:"))
-            #expect(table.text.contains("channel.state"))
-            #expect(!table.text.contains("{"))
-            let whole = try await grandstand(stage, "event", "get", "derby", "--json")
-            let json = try JSONDecoder().decode(JSON.self, from: Data(whole.text.utf8))
-            #expect(json["key"]?.string == "derby")
-        }
-    }
-
-    @Test func `the error for a missing file names the file and does not explain options`() async throws {
-        try await Stage.with { stage in
-            let preview = try await grandstand(stage, "season", "preview", "/nowhere/cup.json")
-            #expect(preview.exitCode == 1)
-            #expect(preview.text == "Error: the file /nowhere/cup.json cannot be read\n")
-        }
+        let stage = try await Stage.own()
+        try await stage.putLiveEvent()
+        let table = try await stage.grandstand("event", "get", stage.event)
+        #expect(table.exitCode == 0)
+        #expect(table.text.contains("audiences:"))
+        #expect(table.text.contains("channel.state"))
+        #expect(!table.text.contains("{"))
+        let whole = try await stage.grandstand("event", "get", stage.event, "--json")
+        let json = try JSONDecoder().decode(JSON.self, from: Data(whole.text.utf8))
+        #expect(json["key"]?.string == stage.event)
     }
 
     @Test func `the command line declares an audience for tokens, and cancels a waiting push`() async throws {
-        try await Stage.with { stage in
-            try await stage.putApp()
-            let audience = "\(Stage.bundleID):production:noMessageStored"
-            let put = try await grandstand(
-                stage, "event", "put", "derby", "--name", "Derby", "--audience", "\(Stage.bundleID):production:tokens")
-            #expect(put.exitCode == 0, "\(put.text)")
-            let other = try await grandstand(
-                stage, "event", "put", "cup", "--name", "Cup", "--audience", audience)
-            #expect(other.exitCode == 0, "\(other.text)")
-            for (key, delivery) in [("derby", "tokens"), ("cup", "channel")] {
-                let event = try await stage.api("GET", "/v1/events/\(key)").json
-                #expect(event["audiences"]?.items.first?["delivery"]?.string == delivery)
-            }
-            let wrong = try await grandstand(
-                stage, "event", "put", "derby", "--audience", "\(Stage.bundleID):production")
-            #expect(wrong.exitCode == 64)
-            let push = try await stage.api(
-                "POST", "/v1/apps/\(Stage.bundleID)/production/pushes",
-                """
-                {"token": "80abcdef", "event": "update", "contentState": {},
-                 "sendAt": "\(Date(timeIntervalSinceNow: 3_600).formatted(.iso8601))"}
-                """)
-            let id = try #require(push.json["id"]?.string, "\(push.text)")
-            #expect(try await grandstand(stage, "push", "cancel", id).exitCode == 0)
-            #expect(try await stage.api("GET", "/v1/pushes/\(id)").json["state"]?.string == "cancelled")
+        let stage = try await Stage.own()
+        try await stage.putApp()
+        let cup = stage.event + "-2"
+        let audience = "\(stage.bundleID):production:noMessageStored"
+        let put = try await stage.grandstand(
+            "event", "put", stage.event, "--name", "Derby", "--audience", "\(stage.bundleID):production:tokens")
+        #expect(put.exitCode == 0, "\(put.text)")
+        let other = try await stage.grandstand("event", "put", cup, "--name", "Cup", "--audience", audience)
+        #expect(other.exitCode == 0, "\(other.text)")
+        for (key, delivery) in [(stage.event, "tokens"), (cup, "channel")] {
+            let event = try await stage.api("GET", "/v1/events/\(key)").json
+            #expect(event["audiences"]?.items.first?["delivery"]?.string == delivery)
         }
+        let wrong = try await stage.grandstand(
+            "event", "put", stage.event, "--audience", "\(stage.bundleID):production")
+        #expect(wrong.exitCode == 64)
+        let push = try await stage.api(
+            "POST", "/v1/apps/\(stage.bundleID)/production/pushes",
+            """
+            {"token": "80abcdef", "event": "update", "contentState": {},
+             "sendAt": "\(Date(timeIntervalSinceNow: 3_600).formatted(.iso8601))"}
+            """)
+        let id = try #require(push.json["id"]?.string, "\(push.text)")
+        #expect(try await stage.grandstand("push", "cancel", id).exitCode == 0)
+        #expect(try await stage.api("GET", "/v1/pushes/\(id)").json["state"]?.string == "cancelled")
     }
 
     @Test func `event put with one audience keeps the event's other audiences and that audience's other members`()
         async throws
     {
-        try await Stage.with { stage in
-            try await stage.putApp()
-            let put = try await stage.api(
-                "PUT", "/v1/events/derby",
-                """
-                {"name": "Derby", "audiences": [
-                  {"bundleId": "\(Stage.bundleID)", "environment": "development", "storagePolicy": "noMessageStored"},
-                  {"bundleId": "\(Stage.bundleID)", "environment": "production", "storagePolicy": "noMessageStored",
-                   "priority": 5}]}
-                """)
-            #expect(put.status == 201, "\(put.text)")
-            let changed = try await grandstand(
-                stage, "event", "put", "derby", "--audience", "\(Stage.bundleID):production:mostRecentMessageStored",
-                "--audience", "\(Stage.bundleID):production:noMessageStored:de")
-            #expect(changed.exitCode == 0, "\(changed.text)")
-            let audiences = try await stage.api("GET", "/v1/events/derby").json["audiences"]?.items ?? []
-            #expect(audiences.map { $0["environment"]?.string } == ["development", "production", "production"])
-            #expect(
-                audiences.map { $0["storagePolicy"]?.string } == [
-                    "noMessageStored", "mostRecentMessageStored", "noMessageStored",
-                ])
-            #expect(audiences.map { $0["priority"]?.int } == [nil, 5, nil])
-            #expect(audiences.map { $0["variant"]?.string } == [nil, nil, "de"])
-            // An audience is removed only if `--fields` gives the whole list of the remaining audiences.
-            let rest =
-                #"{"audiences": [{"bundleId": "\#(Stage.bundleID)", "environment": "development", "#
-                + #""storagePolicy": "noMessageStored"}]}"#
-            let fewer = try await grandstand(stage, "event", "put", "derby", "--fields", rest)
-            #expect(fewer.exitCode == 0, "\(fewer.text)")
-            #expect(try await stage.api("GET", "/v1/events/derby").json["audiences"]?.items.count == 1)
-        }
+        let stage = try await Stage.own()
+        try await stage.putApp()
+        let put = try await stage.api(
+            "PUT", "/v1/events/\(stage.event)",
+            """
+            {"name": "Derby", "audiences": [
+              {"bundleId": "\(stage.bundleID)", "environment": "development", "storagePolicy": "noMessageStored"},
+              {"bundleId": "\(stage.bundleID)", "environment": "production", "storagePolicy": "noMessageStored",
+               "priority": 5}]}
+            """)
+        #expect(put.status == 201, "\(put.text)")
+        let changed = try await stage.grandstand(
+            "event", "put", stage.event, "--audience", "\(stage.bundleID):production:mostRecentMessageStored",
+            "--audience", "\(stage.bundleID):production:noMessageStored:de")
+        #expect(changed.exitCode == 0, "\(changed.text)")
+        let audiences = try await stage.api("GET", "/v1/events/\(stage.event)").json["audiences"]?.items ?? []
+        #expect(audiences.map { $0["environment"]?.string } == ["development", "production", "production"])
+        #expect(
+            audiences.map { $0["storagePolicy"]?.string } == [
+                "noMessageStored", "mostRecentMessageStored", "noMessageStored",
+            ])
+        #expect(audiences.map { $0["priority"]?.int } == [nil, 5, nil])
+        #expect(audiences.map { $0["variant"]?.string } == [nil, nil, "de"])
+        // An audience is removed only if `--fields` gives the whole list of the remaining audiences.
+        let rest =
+            #"{"audiences": [{"bundleId": "\#(stage.bundleID)", "environment": "development", "#
+            + #""storagePolicy": "noMessageStored"}]}"#
+        let fewer = try await stage.grandstand("event", "put", stage.event, "--fields", rest)
+        #expect(fewer.exitCode == 0, "\(fewer.text)")
+        #expect(try await stage.api("GET", "/v1/events/\(stage.event)").json["audiences"]?.items.count == 1)
     }
 
     @Test func `a lookup waits for a channel that is being made, and says so`() async throws {
-        try await Stage.with { stage in
-            try await stage.putApp()
-            let opening = Date(timeIntervalSinceNow: 6).formatted(.iso8601)
-            let put = try await grandstand(
-                stage, "event", "put", "derby", "--name", "Derby", "--channels-open-at", opening, "--audience",
-                "\(Stage.bundleID):production:noMessageStored")
-            #expect(put.exitCode == 0, "\(put.text)")
-            let hasty = try await grandstand(
-                stage, "lookup", Stage.bundleID, "production", "derby", "--patience", "0")
-            #expect(hasty.exitCode == 1)
-            let found = try await grandstand(stage, "lookup", Stage.bundleID, "production", "derby")
-            #expect(found.exitCode == 0, "\(found.text)")
-            #expect(found.text.contains("Asking again in") && found.text.contains("channelId"), "\(found.text)")
-        }
+        let stage = try await Stage.own()
+        try await stage.putApp()
+        let opening = Date(timeIntervalSinceNow: 6).formatted(.iso8601)
+        let put = try await stage.grandstand(
+            "event", "put", stage.event, "--name", "Derby", "--channels-open-at", opening, "--audience",
+            "\(stage.bundleID):production:noMessageStored")
+        #expect(put.exitCode == 0, "\(put.text)")
+        let hasty = try await stage.grandstand("lookup", stage.bundleID, "production", stage.event, "--patience", "0")
+        #expect(hasty.exitCode == 1)
+        let found = try await stage.grandstand("lookup", stage.bundleID, "production", stage.event)
+        #expect(found.exitCode == 0, "\(found.text)")
+        #expect(found.text.contains("Asking again in") && found.text.contains("channelId"), "\(found.text)")
     }
 
     @Test func `the command line sets when channels open, cancels an event with an end, and reopens it`() async throws {
-        try await Stage.with { stage in
-            try await stage.putLiveEvent()
-            let start = Date(timeIntervalSinceNow: 3_600).formatted(.iso8601)
-            let put = try await grandstand(
-                stage, "event", "put", "derby", "--starts-at", start, "--channels-open-before", "7200", "--defaults",
-                #"{"staleAfter": 300}"#)
-            #expect(put.exitCode == 0, "\(put.text)")
-            let event = try await stage.api("GET", "/v1/events/derby").json
-            #expect(event["channelsOpenBefore"]?.int == 7_200 && event["defaults"]?["staleAfter"]?.int == 300)
-            // `--channels-open-at` replaces `--channels-open-before`.
-            let moved = try await grandstand(stage, "event", "put", "derby", "--channels-open-at", start)
-            #expect(moved.exitCode == 0, "\(moved.text)")
-            #expect(try await grandstand(stage, "event", "cancel", "derby", "--end").exitCode == 0)
-            let ends = try await stage.api("GET", "/v1/events/derby/broadcasts").json["items"]?.items ?? []
-            #expect(ends.map { $0["event"]?.string } == ["end"])
-            let reopened = try await grandstand(
-                stage, "event", "reopen", "derby", "--audience", "\(Stage.bundleID):development")
-            #expect(reopened.exitCode == 0)
-            #expect(reopened.text.contains("kept") && reopened.text.contains("warnings"))
-            let overdue = try await grandstand(stage, "event", "list", "--overdue", "--json")
-            #expect(overdue.text.contains(#""items":[]"#))
-        }
+        let stage = try await Stage.own()
+        try await stage.putLiveEvent()
+        let start = Date(timeIntervalSinceNow: 3_600).formatted(.iso8601)
+        let put = try await stage.grandstand(
+            "event", "put", stage.event, "--starts-at", start, "--channels-open-before", "7200", "--defaults",
+            #"{"staleAfter": 300}"#)
+        #expect(put.exitCode == 0, "\(put.text)")
+        let event = try await stage.api("GET", "/v1/events/\(stage.event)").json
+        #expect(event["channelsOpenBefore"]?.int == 7_200 && event["defaults"]?["staleAfter"]?.int == 300)
+        // `--channels-open-at` replaces `--channels-open-before`.
+        let moved = try await stage.grandstand("event", "put", stage.event, "--channels-open-at", start)
+        #expect(moved.exitCode == 0, "\(moved.text)")
+        #expect(try await stage.grandstand("event", "cancel", stage.event, "--end").exitCode == 0)
+        let ends = try await stage.api("GET", "/v1/events/\(stage.event)/broadcasts").json["items"]?.items ?? []
+        #expect(ends.map { $0["event"]?.string } == ["end"])
+        let reopened = try await stage.grandstand(
+            "event", "reopen", stage.event, "--audience", "\(stage.bundleID):development")
+        #expect(reopened.exitCode == 0)
+        #expect(reopened.text.contains("kept") && reopened.text.contains("warnings"))
+        let overdue = try await stage.grandstand("event", "list", "--overdue", "--json")
+        #expect(overdue.text.contains(#""items":[]"#))
     }
 
     @Test func `variants are declared, sent to and looked up`() async throws {
-        try await Stage.with { stage in
-            try await stage.putApp()
-            let audience = "\(Stage.bundleID):development:noMessageStored"
-            let put = try await grandstand(
-                stage, "event", "put", "derby", "--name", "Derby", "--audience", audience + ":de", "--audience",
-                audience + ":a:b")
-            #expect(put.exitCode == 0, "\(put.text)")
-            let channels = try await stage.activeChannels(of: "derby")
-            for (variant, channelID) in zip(["de", "a:b"], channels) {
-                let found = try await grandstand(
-                    stage, "lookup", Stage.bundleID, "development", "derby", "--variant", variant, "--json")
-                let json = try JSONDecoder().decode(JSON.self, from: Data(found.text.utf8))
-                #expect(json["channelId"]?.string == channelID, "\(found.text)")
-            }
-            let sent = try await grandstand(
-                stage, "broadcast", "send", "derby", "--content-state", "{}", "--by-variant",
-                #"{"de": {"contentState": {"n": 1}}}"#, "--audience", "\(Stage.bundleID):development:de", "--json")
-            let json = try JSONDecoder().decode(JSON.self, from: Data(sent.text.utf8))
-            #expect(json["deliveries"]?.items.compactMap { $0["variant"]?.string } == ["de"], "\(sent.text)")
-            #expect(try await stage.sent(1).first?.json["aps"]?["content-state"]?["n"]?.int == 1)
+        let stage = try await Stage.own()
+        try await stage.putApp()
+        let audience = "\(stage.bundleID):development:noMessageStored"
+        let put = try await stage.grandstand(
+            "event", "put", stage.event, "--name", "Derby", "--audience", audience + ":de", "--audience",
+            audience + ":a:b")
+        #expect(put.exitCode == 0, "\(put.text)")
+        let channels = try await stage.activeChannels(of: stage.event)
+        for (variant, channelID) in zip(["de", "a:b"], channels) {
+            let found = try await stage.grandstand(
+                "lookup", stage.bundleID, "development", stage.event, "--variant", variant, "--json")
+            let json = try JSONDecoder().decode(JSON.self, from: Data(found.text.utf8))
+            #expect(json["channelId"]?.string == channelID, "\(found.text)")
         }
+        let sent = try await stage.grandstand(
+            "broadcast", "send", stage.event, "--content-state", "{}", "--by-variant",
+            #"{"de": {"contentState": {"n": 1}}}"#, "--audience", "\(stage.bundleID):development:de", "--json")
+        let json = try JSONDecoder().decode(JSON.self, from: Data(sent.text.utf8))
+        #expect(json["deliveries"]?.items.compactMap { $0["variant"]?.string } == ["de"], "\(sent.text)")
+        #expect(try await stage.sent(1).first?.json["aps"]?["content-state"]?["n"]?.int == 1)
     }
 
     @Test func `errors name a refusal's fields, the place in invalid JSON, or the wrong option`() async throws {
+        let stage = try await Stage.own()
+        try await stage.putLiveEvent()
+        let state = try await stage.grandstand("broadcast", "send", stage.event, "--content-state", "[1]")
+        #expect(state.exitCode == 1)
+        #expect(state.text.contains("/contentState: An object was expected"))
+        let json = try await stage.grandstand("broadcast", "send", stage.event, "--content-state", "{\"a\":")
+        #expect(json.exitCode == 1)
+        #expect(json.text.hasPrefix("Error: --content-state: The text ends where a value was expected"))
+        let usage = try await stage.grandstand("event", "put", stage.event, "--name", "x", "--audience", "a")
+        #expect(usage.exitCode == 64)
+        let missing = try await stage.grandstand("event", "get", "nope")
+        #expect(
+            missing.text
+                == "Error: No such event: There is no event nope. Declare it with PUT /v1/events/nope first.\n")
+    }
+
+    @Test func `the command line changes what it is told, and nothing else`() async throws {
+        let stage = try await Stage.own()
+        let app = "/v1/apps/com.example.Verb"
+        let made = try await stage.grandstand(
+            "app", "put", "com.example.Verb", "--name", "Verb", "--team", "TEAM123456", "--key",
+            "KEY1234567",
+            "--limit", "77", "--override", "production::KEY7654321")
+        #expect(made.exitCode == 0, "\(made.text)")
+        #expect(try await stage.grandstand("app", "put", "com.example.Verb", "--name", "Renamed").exitCode == 0)
+        var json = try await stage.api("GET", app).json
+        #expect(json["name"]?.string == "Renamed")
+        #expect(json["channelLimit"]?.int == 77)
+        #expect(json["environments"]?["production"]?["keyId"]?.string == "KEY7654321")
+        _ = try await stage.grandstand("app", "put", "com.example.Verb", "--override", "development:TEAM000000:")
+        json = try await stage.api("GET", app).json
+        #expect(json["environments"]?["production"]?["keyId"]?.string == "KEY7654321")
+        #expect(json["environments"]?["development"]?["teamId"]?.string == "TEAM000000")
+
+        let event = try await stage.grandstand(
+            "event", "put", "verb", "--name", "Verb", "--kind", "match", "--starts-at",
+            "2099-01-01T00:00:00Z",
+            "--metadata", #"{"venue": "Lusail"}"#, "--audience", "com.example.Verb:production:noMessageStored",
+            "--audience", "com.example.Verb:development:noMessageStored")
+        #expect(event.exitCode == 0, "\(event.text)")
+        let changed = try await stage.grandstand(
+            "event", "put", "verb", "--ends-at", "2099-01-01T02:00:00Z", "--fields", #"{"kind": null}"#)
+        #expect(changed.exitCode == 0, "\(changed.text)")
+        json = try await stage.api("GET", "/v1/events/verb").json
+        #expect(json["name"]?.string == "Verb")
+        #expect(json["kind"]?.string == nil)
+        #expect(json["startsAt"]?.string == "2099-01-01T00:00:00.000Z")
+        #expect(json["endsAt"]?.string == "2099-01-01T02:00:00.000Z")
+        #expect(json["metadata"]?["venue"]?.string == "Lusail")
+        #expect(json["audiences"]?.items.count == 2)
+        let odd = try await stage.grandstand("event", "put", "verb", "--fields", "[]")
+        #expect(odd.text == "Error: --fields: a JSON object was expected\n")
+    }
+
+    @Test func `simultaneous commands for one event do not undo each other's changes`() async throws {
+        let stage = try await Stage.own()
+        try await stage.putLiveEvent()
+        let changes = [["--name", "New"], ["--kind", "cup"], ["--metadata", #"{"a": 1}"#]]
+        try await withThrowingTaskGroup { group in
+            for change in changes {
+                group.addTask {
+                    let output = try await Program.run(
+                        Bundle.main.bundleURL.appending(path: "grandstand"), ["event", "put", stage.event] + change,
+                        environment: ["GRANDSTAND_URL": stage.url, "GRANDSTAND_API_KEY": stage.api.secret ?? ""])
+                    #expect(output.exitCode == 0, "\(output.text)")
+                }
+            }
+            try await group.waitForAll()
+        }
+        let json = try await stage.api("GET", "/v1/events/\(stage.event)").json
+        #expect(json["name"]?.string == "New")
+        #expect(json["kind"]?.string == "cup")
+        #expect(json["metadata"]?["a"]?.int == 1)
+    }
+
+    @Test func `the command webhook change keeps other settings, and the command broadcast send sets every option`()
+        async throws
+    {
+        let stage = try await Stage.own()
+        try await stage.putLiveEvent()
+        let draft = #"{"url": "https://hooks.example.com/x", "topics": ["quota.level"], "description": "ours"}"#
+        let id = try #require(try await stage.api("POST", "/v1/webhooks", draft).json["id"]?.string)
+        let tag = try #require(try await stage.api("GET", "/v1/webhooks/\(id)").headers["etag"])
+        #expect(try await stage.grandstand("webhook", "change", id, "--disable-messages").exitCode == 0)
+        let webhook = try await stage.api("GET", "/v1/webhooks/\(id)")
+        #expect(webhook.json["description"]?.string == "ours")
+        #expect(webhook.json["enabled"]?.bool == false)
+        #expect(try await stage.api("PUT", "/v1/webhooks/\(id)", draft, headers: ["If-Match": tag]).status == 412)
+        #expect(
+            try await stage.grandstand("webhook", "change", UUID().uuidString, "--disable-messages").exitCode == 1)
+
+        let sent = try await stage.grandstand(
+            "broadcast", "send", stage.event, "--content-state", #"{"n": 1}"#, "--priority", "10",
+            "--stale-date", "2099-01-01T00:00:00Z", "--relevance-score", "99.5", "--apns-expiration", "0",
+            "--audience", "\(stage.bundleID):development")
+        #expect(sent.exitCode == 0, "\(sent.text)")
+        let request = try #require(try await stage.sent(1).first)
+        #expect(request.text.contains(#""relevance-score":99.5"#))
+        #expect(request.text.contains(#""stale-date":4070908800"#))
+    }
+
+    @Test func `a lookup of several events names the missing ones, and list options are refused`() async throws {
+        let stage = try await Stage.own()
+        try await stage.putLiveEvent()
+        let cup = stage.event + "-2"
+        try await stage.putEvent(cup)
+        try await stage.activeChannels(of: cup)
+        let app = [stage.bundleID, "development"]
+        // Lookups find a channel a moment after the channel became active.
+        for key in [stage.event, cup] {
+            try await until("\(key) is looked up") {
+                try await stage.api("GET", "/v1/lookup/\(app[0])/\(app[1])/\(key)").status == 200
+            }
+        }
+        let found = try await stage.grandstand("lookup", app[0], app[1], stage.event, cup)
+        #expect(found.exitCode == 0, "\(found.text)")
+        // Until the server has read the latest changes, it answers `store-unavailable` instead of
+        // `event-not-found`.
+        let partly = try await until("what is missing is known") {
+            let run = try await stage.grandstand("lookup", app[0], app[1], stage.event, "nope")
+            return run.text.contains("store-unavailable") ? nil : run
+        }
+        #expect(partly.exitCode == 1)
+        #expect(partly.text.contains("missing:"), "\(partly.text)")
+        #expect(partly.text.contains("Error: 1 of 2 are missing: nope: event-not-found"), "\(partly.text)")
+        let topic = try await stage.grandstand("lookup", app[0], app[1], stage.event, "--topic", "x", "--limit", "5")
+        #expect(topic.exitCode == 64)
+        #expect(topic.text.contains("--topic, --limit: allowed only for the list"), "\(topic.text)")
+        for keys in [[], [stage.event, cup]] {
+            let content = try await Program.run(
+                Self.program, ["lookup"] + app + keys + ["--content-state"],
+                environment: ["GRANDSTAND_URL": stage.url, "GRANDSTAND_API_KEY": "gs_x"])
+            #expect(content.exitCode == 64)
+        }
+    }
+
+    @Test func `a batch says which of its items were refused, and fails`() async throws {
+        let stage = try await Stage.own()
+        try await stage.putLiveEvent()
+        let good = #"{"eventKey": "\#(stage.event)", "event": "update", "contentState": {}}"#
+        let batch = #"{"items": [\#(good), {"eventKey": "nope", "event": "end"}]}"#
+        let sent = try await stage.grandstand("broadcast", "batch", batch)
+        #expect(sent.exitCode == 1)
+        #expect(
+            sent.text.contains(
+                "Error: 1 of 2 were refused:\n  /items/1 (nope): No such event: There is no event nope."),
+            "\(sent.text)")
+        let all = try await stage.grandstand("broadcast", "batch", #"{"items": [\#(good)]}"#)
+        #expect(all.exitCode == 0, "\(all.text)")
+    }
+
+    @Test func `waiting for a scheduled broadcast lasts until it was sent, and the command shows until when`()
+        async throws
+    {
+        let stage = try await Stage.own()
+        try await stage.putLiveEvent()
+        let at = Date(timeIntervalSinceNow: 6).formatted(.iso8601)
+        let sent = try await stage.grandstand(
+            "broadcast", "send", stage.event, "--content-state", "{}", "--send-at", at, "--wait")
+        #expect(sent.exitCode == 0)
+        #expect(sent.text.contains("scheduled: waits until \(at.dropLast())"), "\(sent.text)")
+        #expect(sent.text.contains("1 accepted"), "\(sent.text)")
+    }
+
+    @Test func `a message scheduled relative to its event's start moves with the start`() async throws {
+        let stage = try await Stage.own()
+        try await stage.putLiveEvent()
+        let refused = try await stage.grandstand(
+            "broadcast", "send", stage.event, "--content-state", "{}", "--send-at", "start-10m")
+        #expect(refused.exitCode == 1)
+        #expect(refused.text.contains("startsAt of the event \(stage.event)"), "\(refused.text)")
+        let start = Date(timeIntervalSince1970: (Date.now.timeIntervalSince1970 + 7_200).rounded())
+        func move(by seconds: Double) async throws {
+            let moved = try await stage.grandstand(
+                "event", "put", stage.event, "--starts-at",
+                start.addingTimeInterval(seconds).formatted(.iso8601))
+            #expect(moved.exitCode == 0, "\(moved.text)")
+        }
+        try await move(by: 0)
+        for form in ["start+1h", "start+90", "start", "start-10m"] {
+            let sent = try await stage.grandstand(
+                "broadcast", "send", stage.event, "--content-state", "{}", "--send-at", form)
+            #expect(sent.exitCode == 0, "\(sent.text)")
+        }
+        try await move(by: 600)
+        let scheduled = try await stage.api("GET", "/v1/events/\(stage.event)/broadcasts?scheduled=true").json["items"]?
+            .items
+        let after = [-600, 0, 90, 3_600]
+        #expect(scheduled?.map { $0["afterStart"]?.int } == after)
+        #expect(
+            scheduled?.map { $0["sendAt"]?.string }
+                == after.map { RFC3339.text(start.addingTimeInterval(600 + Double($0))) })
+    }
+
+    @Test func `the command line waits for results, changes single fields, and fits tables to the terminal`()
+        async throws
+    {
         try await Stage.with { stage in
-            try await stage.putLiveEvent()
-            let state = try await grandstand(stage, "broadcast", "send", "derby", "--content-state", "[1]")
-            #expect(state.exitCode == 1)
-            #expect(state.text.contains("/contentState: An object was expected"))
-            let json = try await grandstand(stage, "broadcast", "send", "derby", "--content-state", "{\"a\":")
-            #expect(json.exitCode == 1)
-            #expect(json.text.hasPrefix("Error: --content-state: The text ends where a value was expected"))
-            let usage = try await grandstand(stage, "event", "put", "derby", "--name", "x", "--audience", "a")
-            #expect(usage.exitCode == 64)
-            let missing = try await grandstand(stage, "event", "get", "nope")
+            try await stage.putApp()
+            let audience = "\(Stage.bundleID):development:noMessageStored"
+            let put = try await stage.grandstand(
+                "event", "put", "derby", "--name", "Derby", "--audience", audience, "--topic", "team:rapid",
+                "--wait", columns: 200)
+            #expect(put.exitCode == 0, "\(put.text)")
+            #expect(put.text.contains("channels: 1 of 1"))
+            let sent = try await stage.grandstand(
+                "broadcast", "send", "derby", "--content-state", "{}", "--wait", columns: 200)
+            #expect(sent.text.contains("1 accepted"), "\(sent.text)")
+            let wide = try await stage.grandstand("event", "list", columns: 200)
+            #expect(wide.text.contains("key    state"))
+            let narrow = try await stage.grandstand("event", "list", columns: 30)
+            #expect(narrow.text.contains("\nname"), "\(narrow.text)")
+            #expect(narrow.text.split(separator: "\n").allSatisfy { $0.count <= 40 })
+            let list = try await stage.grandstand(
+                "lookup", Stage.bundleID, "development", "--topic", "team:rapid", columns: 200)
+            #expect(list.text.contains("derby"), "\(list.text)")
+            let patched = try await stage.grandstand(
+                "event", "patch", "derby", #"{"kind": "cup"}"#, "--json", columns: 200)
+            #expect(patched.text.contains(#""kind":"cup""#), "\(patched.text)")
+            let flagged = try await stage.grandstand(
+                "event", "patch", "derby", "--name", "Final", "--topic", "team:austria",
+                "--channels-open-before",
+                "60", "--starts-at", "2099-01-01T00:00:00Z", "--fields", #"{"kind": null}"#, "--json", columns: 200)
+            #expect(flagged.exitCode == 0, "\(flagged.text)")
+            let event = try await stage.api("GET", "/v1/events/derby").json
+            #expect(event["name"]?.string == "Final")
+            #expect(event["kind"]?.string == nil)
+            #expect(event["topics"]?.items.compactMap(\.string) == ["team:austria"])
+            #expect(event["channelsOpenBefore"]?.int == 60)
+            #expect(event["audiences"]?.items.count == 1)
+            let both = try await stage.grandstand(
+                "event", "patch", "derby", #"{"name": "Cup", "kind": "cup"}"#, "--name", "Semifinal", "--wait",
+                columns: 200)
+            #expect(both.text.contains("channels: 1 of 1"), "\(both.text)")
+            let last = try await stage.api("GET", "/v1/events/derby").json
+            #expect((last["name"]?.string, last["kind"]?.string) == ("Semifinal", "cup"))
+            let nothing = try await stage.grandstand("event", "patch", "derby", columns: 200)
+            #expect(nothing.exitCode != 0 && nothing.text.contains("nothing to change"), "\(nothing.text)")
+            #expect(try await stage.grandstand("server", "ready", columns: 200).exitCode == 0)
             #expect(
-                missing.text
+                try await stage.grandstand("audit", "--action", "event.created", columns: 200).text.contains("derby"))
+            let gone = try await stage.grandstand("event", "get", "nope", "--watch", columns: 200)
+            #expect(gone.exitCode == 1)
+            #expect(
+                gone.text
                     == "Error: No such event: There is no event nope. Declare it with PUT /v1/events/nope first.\n")
         }
+    }
+
+    @Test func `the first key in a new data directory is printed with advice for servers with another database`()
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        for isFirst in [true, false] {
+            let made = try await Program.run(
+                Self.program, ["keys", "create", "--name", "me", "--scope", "admin"],
+                environment: ["GRANDSTAND_DATA_DIR": folder.path + "/data"])
+            #expect(made.exitCode == 0, "\(made.text)")
+            #expect(made.text.contains("gs_"))
+            #expect(made.text.contains("grandstand key create") == isFirst, "\(made.text)")
+        }
+        let asked = try await Program.run(Self.program, ["event", "list"], environment: [:])
+        #expect(asked.exitCode == 1)
+        #expect(asked.text.contains("on the server's machine"), "\(asked.text)")
+    }
+
+    @Test func `watching an event without a server reports that once and can be interrupted`() async throws {
+        let (process, output) = (Process(), Pipe())
+        process.executableURL = Self.program
+        process.arguments = ["event", "get", "derby", "--watch"]
+        // Nobody listens on the port of the discard service.
+        process.environment = ["GRANDSTAND_URL": "http://127.0.0.1:9", "GRANDSTAND_API_KEY": "gs_x"]
+        process.standardOutput = output
+        process.standardError = output
+        let (texts, text) = AsyncStream<String>.makeStream()
+        output.fileHandleForReading.readabilityHandler = { handle in
+            let data = handle.availableData
+            if data.isEmpty { text.finish() } else { text.yield(String(decoding: data, as: UTF8.self)) }
+        }
+        let (ends, end) = AsyncStream<Int32>.makeStream()
+        process.terminationHandler = { end.yield($0.terminationStatus) }
+        try process.run()
+        var said = ""
+        for await text in texts {
+            said += text
+            if said.contains("Trying again") { process.interrupt() }
+        }
+        output.fileHandleForReading.readabilityHandler = nil
+        #expect(said.contains("http://127.0.0.1:9 does not answer"), "\(said)")
+        #expect(said.components(separatedBy: "does not answer").count == 2, "\(said)")
+        #expect(await ends.first { _ in true } == 130)
     }
 }

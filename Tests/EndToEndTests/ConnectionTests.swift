@@ -6,19 +6,20 @@ internal import MatchDriver
 internal import Testing
 
 /// Clients that are too slow, a header that is too long, and the operations port.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct ConnectionTests {
-    @Test(arguments: [
-        "", "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ",
-        "POST /v1/broadcasts HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{",
-    ])
-    func `a client that stops in the middle of a request is disconnected`(sent: String) async throws {
+    @Test func `a client that stops in the middle of a request is disconnected`() async throws {
         try await Stage.with(settings: ["GRANDSTAND_CLIENT_TIMEOUT": "0.2"]) { stage in
-            let peer = try Peer(stage.url)
-            peer.send(sent)
-            // If the header is complete, the server may answer before it waits in vain for the rest of the body.
-            let answer = await peer.untilClosed()
-            #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 401"))
+            for sent in [
+                "", "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ",
+                "POST /v1/broadcasts HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{",
+            ] {
+                let peer = try Peer(stage.url)
+                peer.send(sent)
+                // If the header is complete, the server may answer before it waits in vain for the rest of the body.
+                let answer = await peer.untilClosed()
+                #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 401"))
+            }
             #expect(try await stage.api("GET", "/v1/apps").status == 200)
         }
     }

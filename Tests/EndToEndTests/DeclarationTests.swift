@@ -5,7 +5,7 @@ internal import Testing
 
 /// Every member of an event's declaration must be in an example of openapi.yaml, so each one is tested from the API to
 /// the table and back.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(20)))
 struct DeclarationTests {
     private static let contract = OpenAPIDocument.written
 

@@ -5,7 +5,7 @@ internal import GrandstandTestKit
 internal import Testing
 
 /// A connection string with several hosts: what one of them committed is there when another takes over.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct FailoverTests {
     @Test func `when the database moves to another host no accepted message is lost, and the newest is last`()
         async throws

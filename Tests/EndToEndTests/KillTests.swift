@@ -9,7 +9,7 @@ internal import Testing
 ///
 /// The gate (`.ci/run`) kills a few times. `GRANDSTAND_KILLS=100` is the long run, and `GRANDSTAND_KILLS_SEED` repeats
 /// the choices of a run.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(20)))
 struct KillTests {
     private static let kills = ProcessInfo.processInfo.environment["GRANDSTAND_KILLS"].flatMap(Int.init) ?? 5
     private static let seed =

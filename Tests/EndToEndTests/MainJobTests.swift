@@ -5,7 +5,7 @@ internal import GrandstandClient
 internal import Testing
 
 /// The whole way: an app, an event for two environments under two policies, lookups, updates, the end.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.sharedStage, .timeLimit(.minutes(20)))
 struct MainJobTests {
     /// JSON that must arrive unchanged: numbers that a decoder would change, an escape, white space and an order of
     /// keys.
@@ -14,106 +14,107 @@ struct MainJobTests {
         #"{"title": {"loc-key": "GOAL \u26bd", "loc-args": ["1", "0"]}, "body": "1–0", "sound": "goal.aiff"}"#
 
     @Test func `a match goes from declaration to end, and APNs sees the documented requests`() async throws {
-        try await Stage.with { stage in
-            let channels = try await stage.putLiveEvent(
-                "final",
-                [Stage.audience(.development, .noMessageStored), Stage.audience(.production, .mostRecentMessageStored)])
-            #expect(channels.count == 2)
-            try checkCreations(try await stage.simulator.requests(2) { $0.request.isCreation })
+        let stage = try await Stage.own()
+        let isOwn = stage.isOwn
+        let channels = try await stage.putLiveEvent(
+            nil,
+            [stage.audience(.development, .noMessageStored), stage.audience(.production, .mostRecentMessageStored)])
+        #expect(channels.count == 2)
+        try checkCreations(
+            try await stage.simulator.requests(2) { $0.request.isCreation && isOwn($0.request) }, stage)
 
-            // Apps make this lookup before they start an activity. It gives the ID of the channel that the simulator
-            // has.
-            for (channel, environment) in zip(channels, [APNsEnvironment.development, .production]) {
-                let lookup = try await stage.client.lookup(
-                    "final", in: .init(Stage.bundleID, .init(rawValue: environment.rawValue)))
-                #expect(lookup.channelId == channel)
-                #expect(stage.simulator.channels(of: Stage.bundleID, in: environment).map(\.id) == [channel])
-            }
-
-            let before = Int(Date().timeIntervalSince1970)
-            let update = try await stage.settled(
-                try await stage.broadcast(
-                    #"{"event": "update", "contentState": \#(Self.contentState)}"#, to: "final"))
-            #expect(update.deliveryStates == ["accepted", "accepted"])
-            let goal = try await stage.settled(
-                try await stage.broadcast(
-                    #"{"event": "update", "contentState": {"home":1}, "alert": \#(Self.alert), "expiresIn": 300, "relevanceScore": 99.50, "staleDate": "2030-01-01T00:00:00Z"}"#,
-                    to: "final"))
-            #expect(goal.deliveryStates == ["accepted", "accepted"])
-            let end = try await stage.settled(
-                try await stage.broadcast(
-                    #"{"event": "end", "contentState": {"home":1}, "dismissalDate": "2020-01-02T00:00:00.900Z"}"#,
-                    to: "final"))
-            #expect(end.deliveryStates == ["accepted", "accepted"])
-            let after = Int(Date().timeIntervalSince1970)
-
-            let bodies = [
-                (#""event":"update","content-state":\#(Self.contentState)"#, "5", 28_800),
-                (
-                    #""event":"update","content-state":{"home":1},"alert":\#(Self.alert),"stale-date":1893456000,"relevance-score":99.50"#,
-                    "10", 300
-                ),
-                (#""event":"end","content-state":{"home":1},"dismissal-date":1577923200"#, "10", 28_800),
-            ]
-            for (environment, channel) in zip([APNsEnvironment.development, .production], channels) {
-                let entries = try await stage.simulator.requests(3) {
-                    $0.request.isBroadcast && $0.request.environment == environment
-                }
-                #expect(entries.count == 3)
-                var last = 0
-                for ((entry, answer), (body, priority, lifetime)) in zip(zip(entries, [update, goal, end]), bodies) {
-                    let request = entry.request
-                    let timestamp = try #require(request.timestamp)
-                    #expect(entry.status == 200)
-                    #expect(request.method == "POST")
-                    #expect(request.path == "/4/broadcasts/apps/com.example.Stadium")
-                    #expect(request.text == #"{"aps":{"timestamp":\#(timestamp),\#(body)}}"#)
-                    #expect(timestamp > last)
-                    #expect(((before - 1)...(after + 3)).contains(timestamp))
-                    last = timestamp
-
-                    let delivery = try #require(
-                        answer["deliveries"]?.items.first { $0["environment"]?.string == environment.rawValue })
-                    #expect(delivery["timestamp"]?.int == timestamp)
-                    #expect(delivery["channelId"]?.string == channel)
-                    #expect(delivery["attempts"]?.int == 1)
-                    #expect(delivery["apnsUniqueId"]?.string?.isEmpty == false)
-                    let expiration = try #require(delivery["apnsExpiration"]?.int)
-                    if environment == .development {
-                        #expect(expiration == 0)
-                    } else {
-                        // The expiration is rounded up to whole seconds.
-                        #expect(((before + lifetime)...(after + lifetime + 1)).contains(expiration))
-                    }
-                    let requestID = try #require(delivery["apnsRequestId"]?.string)
-                    #expect(requestID == requestID.lowercased())
-                    #expect(
-                        request.fields == [
-                            "apns-channel-id": channel, "apns-push-type": "liveactivity", "apns-priority": priority,
-                            "apns-expiration": String(expiration), "apns-request-id": requestID,
-                        ])
-                }
-            }
-
-            let lookup = try await stage.api("GET", "/v1/lookup/com.example.stadium/production/final")
-            #expect(lookup.status == 410)
-            #expect(lookup.slug == "event-ended")
-            let late = try await stage.api(
-                "POST", "/v1/events/final/broadcasts", #"{"event": "update", "contentState": {}}"#)
-            #expect(late.status == 409)
-            #expect(late.slug == "event-ended")
-            #expect(try await stage.api("GET", "/v1/events/final").json["state"]?.string == "ended")
+        // Apps make this lookup before they start an activity. It gives the ID of the channel that the simulator
+        // has.
+        for (channel, environment) in zip(channels, [APNsEnvironment.development, .production]) {
+            let lookup = try await stage.client.lookup(
+                stage.event, in: .init(stage.bundleID, .init(rawValue: environment.rawValue)))
+            #expect(lookup.channelId == channel)
+            #expect(stage.simulator.channels(of: stage.bundleID, in: environment).map(\.id) == [channel])
         }
+
+        let before = Int(Date().timeIntervalSince1970)
+        let update = try await stage.settled(
+            try await stage.broadcast(
+                #"{"event": "update", "contentState": \#(Self.contentState)}"#))
+        #expect(update.deliveryStates == ["accepted", "accepted"])
+        let goal = try await stage.settled(
+            try await stage.broadcast(
+                #"{"event": "update", "contentState": {"home":1}, "alert": \#(Self.alert), "expiresIn": 300, "relevanceScore": 99.50, "staleDate": "2030-01-01T00:00:00Z"}"#
+            ))
+        #expect(goal.deliveryStates == ["accepted", "accepted"])
+        let end = try await stage.settled(
+            try await stage.broadcast(
+                #"{"event": "end", "contentState": {"home":1}, "dismissalDate": "2020-01-02T00:00:00.900Z"}"#
+            ))
+        #expect(end.deliveryStates == ["accepted", "accepted"])
+        let after = Int(Date().timeIntervalSince1970)
+
+        let bodies = [
+            (#""event":"update","content-state":\#(Self.contentState)"#, "5", 28_800),
+            (
+                #""event":"update","content-state":{"home":1},"alert":\#(Self.alert),"stale-date":1893456000,"relevance-score":99.50"#,
+                "10", 300
+            ),
+            (#""event":"end","content-state":{"home":1},"dismissal-date":1577923200"#, "10", 28_800),
+        ]
+        for (environment, channel) in zip([APNsEnvironment.development, .production], channels) {
+            let entries = try await stage.simulator.requests(3) {
+                $0.request.isBroadcast && $0.request.environment == environment && isOwn($0.request)
+            }
+            #expect(entries.count == 3)
+            var last = 0
+            for ((entry, answer), (body, priority, lifetime)) in zip(zip(entries, [update, goal, end]), bodies) {
+                let request = entry.request
+                let timestamp = try #require(request.timestamp)
+                #expect(entry.status == 200)
+                #expect(request.method == "POST")
+                #expect(request.path == "/4/broadcasts/apps/\(stage.bundleID)")
+                #expect(request.text == #"{"aps":{"timestamp":\#(timestamp),\#(body)}}"#)
+                #expect(timestamp > last)
+                #expect(((before - 1)...(after + 3)).contains(timestamp))
+                last = timestamp
+
+                let delivery = try #require(
+                    answer["deliveries"]?.items.first { $0["environment"]?.string == environment.rawValue })
+                #expect(delivery["timestamp"]?.int == timestamp)
+                #expect(delivery["channelId"]?.string == channel)
+                #expect(delivery["attempts"]?.int == 1)
+                #expect(delivery["apnsUniqueId"]?.string?.isEmpty == false)
+                let expiration = try #require(delivery["apnsExpiration"]?.int)
+                if environment == .development {
+                    #expect(expiration == 0)
+                } else {
+                    // The expiration is rounded up to whole seconds.
+                    #expect(((before + lifetime)...(after + lifetime + 1)).contains(expiration))
+                }
+                let requestID = try #require(delivery["apnsRequestId"]?.string)
+                #expect(requestID == requestID.lowercased())
+                #expect(
+                    request.fields == [
+                        "apns-channel-id": channel, "apns-push-type": "liveactivity", "apns-priority": priority,
+                        "apns-expiration": String(expiration), "apns-request-id": requestID,
+                    ])
+            }
+        }
+
+        let lookup = try await stage.api("GET", "/v1/lookup/\(stage.bundleID.lowercased())/production/\(stage.event)")
+        #expect(lookup.status == 410)
+        #expect(lookup.slug == "event-ended")
+        let late = try await stage.api(
+            "POST", "/v1/events/\(stage.event)/broadcasts", #"{"event": "update", "contentState": {}}"#)
+        #expect(late.status == 409)
+        #expect(late.slug == "event-ended")
+        #expect(try await stage.api("GET", "/v1/events/\(stage.event)").json["state"]?.string == "ended")
     }
 
     /// In each environment there was one request to create a channel, with the bundle ID in lowercase, and APNs
     /// accepted it.
-    private func checkCreations(_ entries: [JournalEntry]) throws {
+    private func checkCreations(_ entries: [JournalEntry], _ stage: Stage) throws {
         for (environment, policy) in [(APNsEnvironment.development, 0), (.production, 1)] {
             let own = entries.filter { $0.request.environment == environment }
             // The server listed the channels before the creation, and learned from the answer that APNs wants the
             // bundle ID in lowercase.
-            #expect(own.map(\.request.path) == ["/1/apps/com.example.stadium/channels"])
+            #expect(own.map(\.request.path) == ["/1/apps/\(stage.bundleID.lowercased())/channels"])
             #expect(own.map(\.status) == [201])
             #expect(Set(own.compactMap { $0.request[header: "apns-request-id"] }).count == own.count)
             for entry in own {

@@ -3,7 +3,7 @@ internal import GrandstandTestKit
 internal import Testing
 
 /// The manual page that the package carries.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(20)))
 struct ManualTests {
     @Test func `the manual page describes every command of the program`() async throws {
         let root = URL(filePath: #filePath).appending(path: "../../..").standardized

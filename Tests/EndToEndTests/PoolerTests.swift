@@ -1,27 +1,23 @@
 internal import EmbeddedPostgres
 internal import Foundation
 internal import GrandstandApp
-internal import GrandstandStore
 internal import GrandstandTestKit
+internal import MatchDriver
 internal import Postgres
 internal import Testing
 
 /// PgBouncer between the server and its database.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: PgBouncer.program != nil))
+@Suite(.timeLimit(.minutes(20)), .enabled(if: PgBouncer.program != nil))
 struct PoolerTests {
     @Test func `a match can be played through PgBouncer with sessions of its own`() async throws {
-        try await withDatabase { folder, database in
+        try await Self.withDatabase { folder, database in
             let bouncer = try await PgBouncer.start("session", before: database, in: folder)
-            try await Stage.place(settings: ["DATABASE_URL": bouncer.url]) { environment, simulator in
-                try await Stage.serve(environment, simulator: simulator) { stage in
-                    try await stage.putLiveEvent()
-                    for n in 1...3 {
-                        let id = try await stage.broadcast(#"{"event": "update", "contentState": {"n": \#(n)}}"#)
-                        #expect(try await stage.settled(id).deliveryStates == ["accepted"])
-                    }
-                    let path = "/v1/lookup/com.example.Stadium/development/derby"
-                    #expect(try await stage.api("GET", path).status == 200)
-                }
+            try await Stage.with(settings: ["DATABASE_URL": bouncer.url]) { stage in
+                try await stage.putLiveEvent()
+                let id = try await stage.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#)
+                #expect(try await stage.settled(id).deliveryStates == ["accepted"])
+                let path = "/v1/lookup/\(stage.bundleID)/development/derby"
+                #expect(try await stage.api("GET", path).status == 200)
             }
             bouncer.stop()
         }
@@ -35,7 +31,7 @@ struct PoolerTests {
     func `a PgBouncer that shares sessions between clients is refused at the start with advice`(
         mode: String, settings: String
     ) async throws {
-        try await withDatabase { folder, database in
+        try await Self.withDatabase { folder, database in
             let bouncer = try await PgBouncer.start(mode, before: database, in: folder, settings: settings)
             // Other clients use PgBouncer, too. So PgBouncer has more than one session of the database, and can give a
             // client another session each time.
@@ -56,19 +52,11 @@ struct PoolerTests {
         }
     }
 
-    private func withDatabase(_ body: (_ folder: String, _ database: String) async throws -> Void) async throws {
+    private static func withDatabase(_ body: (_ folder: String, _ database: String) async throws -> Void) async throws {
         let folder = try TemporaryFolder()
         let cluster = PostgresCluster(directory: folder.path + "/database", logger: Stage.logger, durable: false)
-        do {
-            let url = try await cluster.start()
-            let pool = PostgresPool(configuration: .stores(connectionString: url), logger: Stage.logger)
-            _ = try await Migrator(pool).migrate()
-            await pool.close()
-            try await body(folder.path, url)
-        } catch {
-            await cluster.stop()
-            throw error
+        try await withCleanup({ await cluster.stop() }) {
+            try await body(folder.path, try await cluster.startMigrated())
         }
-        await cluster.stop()
     }
 }

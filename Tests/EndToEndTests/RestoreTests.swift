@@ -6,7 +6,7 @@ internal import Postgres
 internal import Testing
 
 /// A backup of an hour ago replaces the database. What Apple and the phones have seen since then is not in the backup.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct RestoreTests {
     /// The runbook of docs/runbook.md, step by step.
     @Test func `after a restore live events keep their channels, nothing is deleted and no timestamp goes back`()

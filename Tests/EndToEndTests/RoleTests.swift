@@ -4,7 +4,7 @@ internal import GrandstandApp
 internal import Testing
 
 /// API, sending and channels in processes of their own, on one database.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct RoleTests {
     @Test func `a broadcast that one process accepts is sent by another`() async throws {
         try await Stage.place { environment, simulator in

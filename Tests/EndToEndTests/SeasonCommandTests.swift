@@ -2,13 +2,12 @@ internal import APNsWire
 internal import Calendars
 internal import Foundation
 internal import Grandstand
-internal import GrandstandClient
 internal import GrandstandTestKit
 internal import JSON
 internal import Testing
 
 /// `grandstand season`, as a person or a timer runs it, against a server.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.sharedStage, .timeLimit(.minutes(20)))
 struct SeasonCommandTests {
     /// A season's declaration (`bl1.json`), its calendar file, and the command that uses them.
     private struct Desk {
@@ -27,9 +26,9 @@ struct SeasonCommandTests {
                 "bl1.json",
                 Array(
                     #"""
-                    {"season": "bl1", "format": "\#(format)", "eventKey": "bl1:{uid}", "topics": ["team:{home}"],
+                    {"season": "\#(stage.event)", "format": "\#(format)", "eventKey": "\#(stage.event):{uid}", "topics": ["team:{home}"],
                      "defaultDuration": 6300, "channelsOpenBefore": 3600, "source": "\#(folder.path)/calendar",
-                     "audiences": [\#(Stage.audience(.production, .mostRecentMessageStored))]\#(format == "csv" ? columns : "")}
+                     "audiences": [\#(stage.audience(.production, .mostRecentMessageStored))]\#(format == "csv" ? columns : "")}
                     """#.utf8))
         }
 
@@ -71,11 +70,11 @@ struct SeasonCommandTests {
             try await stage.api("GET", path(fixture)).json
         }
 
-        func path(_ fixture: Season.Fixture) -> String { "/v1/events/bl1:" + KeyText.folded(fixture.uid) }
+        func path(_ fixture: Season.Fixture) -> String { "/v1/events/\(stage.event):" + KeyText.folded(fixture.uid) }
 
         /// The keys of the season's events.
         func keys() async throws -> Set<String> {
-            let list = try await stage.api("GET", "/v1/events?season=bl1&limit=200")
+            let list = try await stage.api("GET", "/v1/events?season=\(stage.event)&limit=200")
             return Set((list.json["items"]?.items ?? []).compactMap { $0["key"]?.string })
         }
     }
@@ -92,176 +91,61 @@ struct SeasonCommandTests {
     func `a calendar's events are previewed, made, moved, renamed and cancelled, and hand-made changes stay`(
         format: String
     ) async throws {
-        try await Stage.with { stage in
-            let desk = try await Desk(stage, format: format)
-            var season = Self.season(25)
-            func save() throws { try desk.write("calendar", format == "ics" ? season.ics() : season.csv()) }
-            try save()
-            #expect(try await desk.numbers("preview") == [0, 25, 0, 0, 0, 0])
-            #expect(try await desk.keys().isEmpty)
-            #expect(try await desk.numbers("apply") == [0, 25, 0, 0, 0, 0])
-            #expect(try await desk.keys().count == 25)
-            let again = try await desk.run("apply")
-            #expect(again.code == 0 && again.json["unchanged"]?.int == 25, "\(again.text)")
-            let made = try await desk.event(season.fixtures[0])
-            #expect(made["name"]?.string == season.fixtures[0].title)
-            #expect(made["metadata"]?["season"]?["uid"]?.string == season.fixtures[0].uid)
+        let stage = try await Stage.own()
+        let desk = try await Desk(stage, format: format)
+        var season = Self.season(25)
+        func save() throws { try desk.write("calendar", format == "ics" ? season.ics() : season.csv()) }
+        try save()
+        #expect(try await desk.numbers("preview") == [0, 25, 0, 0, 0, 0])
+        #expect(try await desk.keys().isEmpty)
+        #expect(try await desk.numbers("apply") == [0, 25, 0, 0, 0, 0])
+        #expect(try await desk.keys().count == 25)
+        let again = try await desk.run("apply")
+        #expect(again.code == 0 && again.json["unchanged"]?.int == 25, "\(again.text)")
+        let made = try await desk.event(season.fixtures[0])
+        #expect(made["name"]?.string == season.fixtures[0].title)
+        #expect(made["metadata"]?["season"]?["uid"]?.string == season.fixtures[0].uid)
 
-            let patched = try await stage.api(
-                "PATCH", desk.path(season.fixtures[1]), #"{"name": "The big one", "metadata": {"round": 7}}"#)
-            #expect(patched.status == 200, "\(patched.text)")
-            season.fixtures[0].day += 7
-            season.fixtures[1].minute += 15
-            season.fixtures[2].home = "FC Neu"
-            season.fixtures[3].isCancelled = true
-            let gone = season.fixtures.removeLast()
-            try save()
-            let preview = try await desk.run("preview")
-            #expect(
-                Set((preview.json["change"]?.items ?? []).compactMap { $0["eventKey"]?.string })
-                    == Set(season.fixtures[0...2].map { "bl1:" + KeyText.folded($0.uid) }), "\(preview.text)")
-            #expect(
-                Set((preview.json["cancel"]?.items ?? []).compactMap { $0["reason"]?.string })
-                    == ["cancelled", "vanished"])
-            #expect(try await desk.numbers("apply") == [0, 0, 3, 2, 20, 0])
-            let second = try await desk.event(season.fixtures[1])
-            #expect(second["name"]?.string == "The big one" && second["metadata"]?["round"]?.int == 7)
-            #expect(
-                second["startsAt"]?.string
-                    == RFC3339.text(Date(timeIntervalSince1970: Double(season.fixtures[1].kickOff))))
-            for fixture in [season.fixtures[3], gone] {
-                #expect(try await desk.event(fixture)["state"]?.string == "cancelled")
-            }
-            #expect(try await desk.numbers("apply") == [0, 0, 0, 0, 24, 0])
+        let patched = try await stage.api(
+            "PATCH", desk.path(season.fixtures[1]), #"{"name": "The big one", "metadata": {"round": 7}}"#)
+        #expect(patched.status == 200, "\(patched.text)")
+        season.fixtures[0].day += 7
+        season.fixtures[1].minute += 15
+        season.fixtures[2].home = "FC Neu"
+        season.fixtures[3].isCancelled = true
+        let gone = season.fixtures.removeLast()
+        try save()
+        let preview = try await desk.run("preview")
+        #expect(
+            Set((preview.json["change"]?.items ?? []).compactMap { $0["eventKey"]?.string })
+                == Set(season.fixtures[0...2].map { stage.event + ":" + KeyText.folded($0.uid) }), "\(preview.text)")
+        #expect(
+            Set((preview.json["cancel"]?.items ?? []).compactMap { $0["reason"]?.string })
+                == ["cancelled", "vanished"])
+        #expect(try await desk.numbers("apply") == [0, 0, 3, 2, 20, 0])
+        let second = try await desk.event(season.fixtures[1])
+        #expect(second["name"]?.string == "The big one" && second["metadata"]?["round"]?.int == 7)
+        #expect(
+            second["startsAt"]?.string
+                == RFC3339.text(Date(timeIntervalSince1970: Double(season.fixtures[1].kickOff))))
+        for fixture in [season.fixtures[3], gone] {
+            #expect(try await desk.event(fixture)["state"]?.string == "cancelled")
         }
-    }
-
-    @Test func `only on request are more than a third of the future events cancelled`() async throws {
-        try await Stage.with { stage in
-            let desk = try await Desk(stage)
-            var season = Self.season(12)
-            try desk.write("calendar", season.ics())
-            #expect(try await desk.numbers("apply") == [0, 12, 0, 0, 0, 0])
-            season.fixtures.removeLast(5)
-            season.fixtures[0].minute += 15
-            try desk.write("calendar", season.ics())
-            #expect(try await desk.numbers("preview") == [3, 0, 1, 0, 6, 1])
-            #expect(try await desk.numbers("apply") == [3, 0, 1, 0, 6, 1])
-            // The events are still not cancelled, however many entries are added to the calendar.
-            for number in 0..<20 {
-                var fixture = season.fixtures[1]
-                fixture.uid = "new-\(number)"
-                season.fixtures.append(fixture)
-            }
-            try desk.write("calendar", season.ics())
-            #expect(try await desk.numbers("apply") == [3, 20, 0, 0, 7, 1])
-            #expect(try await desk.numbers("apply") == [3, 0, 0, 0, 27, 1])
-            #expect(try await desk.numbers("apply", "--accept-removals") == [0, 0, 0, 5, 27, 0])
-            #expect(try await desk.numbers("apply") == [0, 0, 0, 0, 27, 0])
-        }
-    }
-
-    @Test func `an event that was reopened by hand stays open, even if the calendar cancels it`()
-        async throws
-    {
-        try await Stage.with { stage in
-            let desk = try await Desk(stage)
-            var season = Self.season(12)
-            try desk.write("calendar", season.ics())
-            #expect(try await desk.numbers("apply") == [0, 12, 0, 0, 0, 0])
-            let fixtures = Array(season.fixtures.prefix(3))
-            func state(_ fixture: Season.Fixture) async throws -> String? {
-                try await desk.event(fixture)["state"]?.string
-            }
-            // The calendar cancels the first event. The second event is cancelled by hand before the calendar cancels
-            // it. The third event is ended.
-            season.fixtures[0].isCancelled = true
-            season.fixtures[1].isCancelled = true
-            #expect(try await stage.api("DELETE", desk.path(fixtures[1])).status == 204)
-            let end = #"{"event": "end", "contentState": {}}"#
-            #expect(try await stage.api("POST", desk.path(fixtures[2]) + "/broadcasts", end).status == 202)
-            try desk.write("calendar", season.ics())
-            #expect(try await desk.numbers("apply") == [0, 0, 0, 1, 11, 0])
-            for fixture in fixtures {
-                #expect(try await stage.api("POST", desk.path(fixture) + "/reopen").status == 200)
-            }
-            season.fixtures.remove(at: 2)
-            try desk.write("calendar", season.ics())
-            for _ in 1...2 {
-                let run = try await desk.run("apply")
-                #expect(run.code == 0 && run.json["cancel"]?.items.isEmpty == true, "\(run.text)")
-                for fixture in fixtures {
-                    let now = try await state(fixture)
-                    #expect(now == "scheduled" || now == "live")
-                }
-            }
-            // The calendar takes one cancellation back, and cancels the event again later. That is a new cancellation,
-            // so it counts.
-            season.fixtures[0].isCancelled = false
-            try desk.write("calendar", season.ics())
-            #expect(try await desk.numbers("apply") == [0, 0, 0, 0, 11, 0])
-            season.fixtures[0].isCancelled = true
-            try desk.write("calendar", season.ics())
-            #expect(try await desk.numbers("apply") == [0, 0, 0, 1, 10, 0])
-            #expect(try await state(fixtures[0]) == "cancelled")
-        }
-    }
-
-    @Test func `a season apply that was killed is completed by the next one`() async throws {
-        try await Stage.with { stage in
-            let desk = try await Desk(stage)
-            let season = Self.season(200)
-            try desk.write("calendar", season.ics())
-            let run = Process()
-            run.executableURL = Bundle.main.bundleURL.appending(path: "grandstand")
-            run.arguments = ["season", "apply", "\(desk.folder.path)/bl1.json"]
-            run.environment = desk.environment
-            run.standardOutput = FileHandle.nullDevice
-            try run.run()
-            while try await desk.keys().isEmpty && run.isRunning {}
-            kill(run.processIdentifier, SIGKILL)
-            run.waitUntilExit()
-            // The server may still be handling the requests of the killed run.
-            let next = try await desk.numbers("apply")
-            #expect(next[0] == 0 && next[4] > 0 && next[1] + next[4] == 200, "\(next)")
-            #expect(try await desk.numbers("apply") == [0, 0, 0, 0, 200, 0])
-        }
+        #expect(try await desk.numbers("apply") == [0, 0, 0, 0, 24, 0])
     }
 
     @Test func `preview and apply forecast the same peaks of channels before and after`() async throws {
-        try await Stage.with { stage in
-            let desk = try await Desk(stage)
-            try await stage.putEvent("other", [Stage.audience(.production, .noMessageStored)])
-            try desk.write("calendar", Self.season(10).ics())
-            func peaks(_ run: JSON) -> [Int?] {
-                ["before", "after"].map { run["forecast"]?[$0]?.items.first?["peak"]?.int }
-            }
-            let preview = try await desk.run("preview").json
-            let apply = try await desk.run("apply").json
-            #expect(peaks(preview).first == 1 && peaks(preview) == peaks(apply), "\(peaks(preview)) \(peaks(apply))")
-            #expect((peaks(preview).last ?? nil) ?? 0 > 1)
+        let stage = try await Stage.own()
+        let desk = try await Desk(stage)
+        try await stage.putEvent(stage.event + "-2", [stage.audience(.production, .noMessageStored)])
+        try desk.write("calendar", Self.season(10).ics())
+        func peaks(_ run: JSON) -> [Int?] {
+            ["before", "after"].map { run["forecast"]?[$0]?.items.first?["peak"]?.int }
         }
-    }
-
-    @Test func `unreadable entries are reported with their lines, and a file that is no calendar is refused`()
-        async throws
-    {
-        try await Stage.with { stage in
-            let desk = try await Desk(stage)
-            var season = Self.season(3)
-            season.fixtures[1].zone = "W. Europe Standard Time"
-            try desk.write("calendar", season.ics())
-            let result = try await desk.run("apply")
-            #expect(result.code == 0)
-            #expect(result.json["problems"]?.items.first?["line"]?.int != nil, "\(result.text)")
-            #expect(result.json["problems"]?.items.first?["detail"]?.string?.contains("--time-zone") == true)
-            #expect(try await desk.numbers("apply", "--time-zone", "Europe/Vienna") == [0, 1, 0, 0, 2, 0])
-            try desk.write("calendar", Array("BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\n".utf8))
-            let cut = try await desk.run("apply")
-            #expect(cut.code == 1 && cut.text.contains("line 2"), "\(cut.text)")
-            #expect(try await desk.run("apply", "\(desk.folder.path)/none.ics").code == 1)
-            #expect(try await desk.run("apply", "--time-zone", "Mars/Olympus").code == 64)
-        }
+        let preview = try await desk.run("preview").json
+        let apply = try await desk.run("apply").json
+        #expect(peaks(preview).first == 1 && peaks(preview) == peaks(apply), "\(peaks(preview)) \(peaks(apply))")
+        #expect((peaks(preview).last ?? nil) ?? 0 > 1)
     }
 
     @Test func `a calendar is fetched from its URL, and an oversized, incomplete or redirected one is refused`()
@@ -274,28 +158,60 @@ struct SeasonCommandTests {
             .answer(404), .answer(302, headers: ["location": "https://calendar.example/a.ics"]),
         ]
         try await Receiver.with(react: { number, _ in answers[min(number, answers.count - 1)] }) { receiver in
-            try await Stage.with { stage in
-                let desk = try await Desk(stage)
-                #expect(try await desk.numbers("apply", receiver.url + "/a.ics") == [0, 3, 0, 0, 0, 0])
-                for word in ["4194304", "/a.ics", "HTTP 404", "calendar.example"] {
-                    let refused = try await desk.run("apply", receiver.url + "/a.ics")
-                    #expect(refused.code == 1 && refused.text.contains(word), "\(word): \(refused.text)")
-                }
-                let plain = try await desk.run("apply", "http://calendar.example/a.ics")
-                #expect(plain.code == 1 && plain.text.contains("only https"), "\(plain.text)")
+            let stage = try await Stage.own()
+            let desk = try await Desk(stage)
+            #expect(try await desk.numbers("apply", receiver.url + "/a.ics") == [0, 3, 0, 0, 0, 0])
+            for word in ["4194304", "/a.ics", "HTTP 404", "calendar.example"] {
+                let refused = try await desk.run("apply", receiver.url + "/a.ics")
+                #expect(refused.code == 1 && refused.text.contains(word), "\(word): \(refused.text)")
             }
+            let plain = try await desk.run("apply", "http://calendar.example/a.ics")
+            #expect(plain.code == 1 && plain.text.contains("only https"), "\(plain.text)")
         }
     }
 
     @Test func `an event is cancelled only in the version that was read`() async throws {
-        try await Stage.with { stage in
-            try await stage.putApp()
-            try await stage.putEvent("derby")
-            let tag = try #require(try await stage.api("GET", "/v1/events/derby").headers["etag"])
-            #expect(try await stage.api("PATCH", "/v1/events/derby", #"{"kind": "match"}"#).status == 200)
-            let old = try await stage.api("DELETE", "/v1/events/derby", headers: ["If-Match": tag])
-            #expect(old.status == 412)
-            #expect(try await stage.api("GET", "/v1/events/derby").json["state"]?.string != "cancelled")
-        }
+        let stage = try await Stage.own()
+        try await stage.putApp()
+        try await stage.putEvent(stage.event)
+        let tag = try #require(try await stage.api("GET", "/v1/events/\(stage.event)").headers["etag"])
+        #expect(try await stage.api("PATCH", "/v1/events/\(stage.event)", #"{"kind": "match"}"#).status == 200)
+        let old = try await stage.api("DELETE", "/v1/events/\(stage.event)", headers: ["If-Match": tag])
+        #expect(old.status == 412)
+        #expect(try await stage.api("GET", "/v1/events/\(stage.event)").json["state"]?.string != "cancelled")
+    }
+
+    @Test func `only on request are more than a third of the future events cancelled`() async throws {
+        let stage = try await Stage.own()
+        let desk = try await Desk(stage)
+        var season = Self.season(12)
+        try desk.write("calendar", season.ics())
+        #expect(try await desk.numbers("apply") == [0, 12, 0, 0, 0, 0])
+        season.fixtures.removeLast(5)
+        season.fixtures[0].minute += 15
+        try desk.write("calendar", season.ics())
+        #expect(try await desk.numbers("preview") == [3, 0, 1, 0, 6, 1])
+        #expect(try await desk.numbers("apply") == [3, 0, 1, 0, 6, 1])
+        #expect(try await desk.numbers("apply", "--accept-removals") == [0, 0, 0, 5, 7, 0])
+    }
+
+    @Test func `unreadable entries are reported with their lines, and a file that is no calendar is refused`()
+        async throws
+    {
+        let stage = try await Stage.own()
+        let desk = try await Desk(stage)
+        var season = Self.season(3)
+        season.fixtures[1].zone = "W. Europe Standard Time"
+        try desk.write("calendar", season.ics())
+        let result = try await desk.run("apply")
+        #expect(result.code == 0)
+        #expect(result.json["problems"]?.items.first?["line"]?.int != nil, "\(result.text)")
+        #expect(result.json["problems"]?.items.first?["detail"]?.string?.contains("--time-zone") == true)
+        #expect(try await desk.numbers("apply", "--time-zone", "Europe/Vienna") == [0, 1, 0, 0, 2, 0])
+        try desk.write("calendar", Array("BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\n".utf8))
+        let cut = try await desk.run("apply")
+        #expect(cut.code == 1 && cut.text.contains("line 2"), "\(cut.text)")
+        #expect(try await desk.run("apply", "\(desk.folder.path)/none.ics").code == 1)
+        #expect(try await desk.run("apply", "--time-zone", "Mars/Olympus").code == 64)
     }
 }

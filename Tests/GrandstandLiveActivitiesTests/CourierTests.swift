@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GrandstandClient
 internal import GrandstandLiveActivities
+internal import PhoneFakes
 internal import Testing
 
 /// A phone's next request and the effect of answers, without a clock, disk or network.
@@ -16,10 +17,7 @@ struct CourierTests {
     private static let accepted = DeviceOutcome.accepted(isNew: false, isSampled: false)
 
     private static func refused(_ status: Int, _ slug: String, sequence: Int? = nil, after: Int? = nil) -> DeviceOutcome
-    {
-        .refused(
-            ServerProblem(status: status, slug: slug, title: slug, sequence: sequence, retryAfter: after))
-    }
+    { .refused(.device(status, slug, sequence: sequence, retryAfter: after)) }
 
     /// Takes the next request from the courier and records its outcome.
     @discardableResult
@@ -29,6 +27,10 @@ struct CourierTests {
             return .none
         }
         return courier.settle(request, outcome, &record, at: now, jitter: 0)
+    }
+
+    private mutating func see(_ state: ActivityPhase, of key: String = "derby") {
+        record.see(ActivitySnapshot(id: "1", attributesType: "M", eventKey: key, state: state))
     }
 
     private func sequence(at now: TimeInterval = .zero) -> Int? {
@@ -70,12 +72,7 @@ struct CourierTests {
         courier.hurry(at: 3)
         #expect(courier.next(record, at: 3) == .wait(until: 62))
         for _ in 0..<20 {
-            var now = TimeInterval.zero
-            if case .wait(let until) = courier.next(record, at: 62) {
-                now = until
-            } else {
-                now = 62
-            }
+            let now = if case .wait(let until) = courier.next(record, at: 62) { until } else { TimeInterval(62) }
             try settle(.unanswered("offline"), at: now)
         }
         guard case .wait(let until) = courier.next(record, at: 62) else { throw Unexpected() }
@@ -94,8 +91,7 @@ struct CourierTests {
         try settle(Self.refused(status, slug))
         courier.hurry(at: 10)
         record.changeFacts { $0.topics = ["a"] }
-        #expect(courier.next(record, at: 9_999) == .idle)
-        #expect(courier.keyRefusal?.status == status)
+        #expect(courier.next(record, at: 9_999) == .idle && courier.keyRefusal?.status == status)
         // The next launch may have another key. The state to upload is still there.
         courier = Courier()
         #expect(sequence() == 2)
@@ -117,9 +113,9 @@ struct CourierTests {
         throws
     {
         try settle(Self.accepted)
-        record.see(ActivitySnapshot(id: "1", attributesType: "M", eventKey: "derby", state: .active))
+        see(.active)
         try settle(Self.accepted)
-        record.see(ActivitySnapshot(id: "1", attributesType: "M", eventKey: "derby", state: .stale))
+        see(.stale)
         try settle(Self.refused(404, "installation-not-found"))
         #expect(sequence(at: 1) == 1)
         try settle(.accepted(isNew: true, isSampled: false), at: 1)
@@ -137,7 +133,7 @@ struct CourierTests {
         #expect(sequence(at: 9_999) == 2)
         try settle(Self.accepted)
         #expect(courier.rejection == nil)
-        record.see(ActivitySnapshot(id: "1", attributesType: "M", eventKey: "nobody-knows", state: .active))
+        see(.active, of: "nobody-knows")
         try settle(Self.refused(404, "event-not-found"))
         #expect(courier.next(record, at: 9_999) == .idle)
     }
@@ -146,9 +142,9 @@ struct CourierTests {
         throws
     {
         try settle(Self.accepted)
-        record.see(ActivitySnapshot(id: "1", attributesType: "M", eventKey: "derby", state: .active))
+        see(.active)
         try settle(.unanswered("offline"))
-        record.see(ActivitySnapshot(id: "1", attributesType: "M", eventKey: "derby", state: .dismissed))
+        see(.dismissed)
         try settle(Self.accepted, at: 5)
         #expect(courier.next(record, at: 5) == .idle)
         #expect(record.activities["1"] != nil)
@@ -159,9 +155,9 @@ struct CourierTests {
 
     @Test mutating func `a scheduled activity is reported when it is shown, and confirms no start before`() throws {
         try settle(Self.accepted)
-        record.see(ActivitySnapshot(id: "1", attributesType: "M", eventKey: "derby", state: .pending))
+        see(.pending)
         #expect(courier.next(record, at: .zero) == .idle)
-        record.see(ActivitySnapshot(id: "1", attributesType: "M", eventKey: "derby", state: .active))
+        see(.active)
         try settle(Self.accepted)
         #expect(record.activities["1"]?.confirmed == record.activities["1"]?.version)
     }

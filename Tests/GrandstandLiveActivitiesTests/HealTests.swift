@@ -5,7 +5,7 @@ internal import PhoneFakes
 internal import Testing
 
 /// Activities whose channel was replaced, with fakes of ActivityKit (`FakeHost`) and of the server.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(20)))
 struct HealTests {
     private static let new = Data(#"{"home": 3}"#.utf8)
 
@@ -16,37 +16,33 @@ struct HealTests {
     @Test func `an activity on a replaced channel ends, and one on the new channel has the newest content`()
         async throws
     {
-        let phone = Phone()
-        defer { phone.discard() }
-        phone.server.setLookup("derby", Self.found("b2xk", #"{"home": 2}"#))
-        let app = await phone.launch()
-        #expect(try await app.show(Phone.match()) == .shown("card-1"))
-        await app.refresh()
-        #expect(phone.host.cards.map(\.id) == ["card-1"])
-        phone.server.setLookup("derby", Self.found("bmV3", #"{"home": 3}"#))
-        await app.refresh()
-        #expect(phone.host.cards.map(\.id) == ["card-2"] && phone.host.secondCards == 0)
-        #expect(phone.host.starts.last?.delivery == .channel("bmV3"))
-        #expect(phone.host.content(of: "card-2") == Self.new)
-        await app.uploaded()
-        #expect(await phone.known(app)?.activities["card-2"]?.channelID == "bmV3")
-        // The next refresh finds nothing to repair.
-        await app.refresh()
-        #expect(phone.host.cards.map(\.id) == ["card-2"])
-        await app.stop()
+        try await Phone.with { phone, app in
+            phone.server.setLookup("derby", Self.found("b2xk", #"{"home": 2}"#))
+            _ = try await app.show(Phone.match())
+            await app.refresh()
+            #expect(phone.host.cards.map(\.id) == ["card-1"])
+            phone.server.setLookup("derby", Self.found("bmV3", #"{"home": 3}"#))
+            await app.refresh()
+            #expect(phone.host.cards.map(\.id) == ["card-2"] && phone.host.secondCards == 0)
+            #expect(phone.host.starts.last?.delivery == .channel("bmV3"))
+            #expect(phone.host.content(of: "card-2") == Self.new)
+            await app.uploaded()
+            #expect(await phone.known(app)?.activities["card-2"]?.channelID == "bmV3")
+            // The next refresh finds nothing to repair.
+            await app.refresh()
+            #expect(phone.host.cards.map(\.id) == ["card-2"])
+        }
     }
 
     @Test func `an activity whose event is over ends with the last content`() async throws {
-        let phone = Phone()
-        defer { phone.discard() }
-        phone.server.setLookup("derby", Self.found("b2xk", #"{"home": 2}"#))
-        let app = await phone.launch()
-        _ = try await app.show(Phone.match())
-        phone.server.setLookup("derby", .refused(.device(410, "event-ended", contentState: Self.new)))
-        await app.refresh()
-        #expect(phone.host.cards.map(\.state) == [.ended])
-        #expect(phone.host.content(of: "card-1") == Self.new)
-        await app.stop()
+        try await Phone.with { phone, app in
+            phone.server.setLookup("derby", Self.found("b2xk", #"{"home": 2}"#))
+            _ = try await app.show(Phone.match())
+            phone.server.setLookup("derby", .refused(.device(410, "event-ended", contentState: Self.new)))
+            await app.refresh()
+            #expect(phone.host.cards.map(\.state) == [.ended])
+            #expect(phone.host.content(of: "card-1") == Self.new)
+        }
     }
 
     @Test func `an activity started by push stays if it shows the newest content, otherwise it is replaced`()
@@ -81,7 +77,6 @@ struct HealTests {
 
     @Test func `an activity started by push on a variant is compared with that variant`() async throws {
         let phone = Phone()
-        defer { phone.discard() }
         phone.host.change {
             $0.activities = [
                 ActivitySnapshot(id: "pushed", attributesType: "MatchAttributes", eventKey: "derby", state: .active)
@@ -93,13 +88,13 @@ struct HealTests {
             .found(channelID: "b25l", contentState: Data(#"{"home": 9}"#.utf8), variant: nil, variants: ["de"]))
         phone.server.setLookup(
             "derby de", .found(channelID: "ZGU=", contentState: Self.new, variant: "de", variants: ["de"]))
-        let app = await phone.launch()
-        await app.refresh()
-        #expect(phone.host.cards.map(\.id) == ["pushed"])
-        await app.uploaded()
-        let entry = await phone.known(app)?.activities["pushed"]
-        #expect(entry?.channelID == "ZGU=" && entry?.variant == "de")
-        await app.stop()
+        try await Phone.with(phone) { (phone, app) async throws in
+            await app.refresh()
+            #expect(phone.host.cards.map(\.id) == ["pushed"])
+            await app.uploaded()
+            let entry = await phone.known(app)?.activities["pushed"]
+            #expect(entry?.channelID == "ZGU=" && entry?.variant == "de")
+        }
     }
 
     @Test(arguments: [false, true])

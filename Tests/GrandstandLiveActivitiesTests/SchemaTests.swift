@@ -2,6 +2,7 @@ internal import Foundation
 internal import Grandstand
 internal import GrandstandLiveActivities
 internal import JSON
+internal import PhoneFakes
 internal import Testing
 
 /// The schema of a type accepts exactly what `JSONDecoder` decodes into it.
@@ -58,7 +59,7 @@ struct SchemaTests {
         _ a: A.Type, _ b: B.Type, _ c: C.Type
     ) -> any Decodable.Type { Three<A, B, C>.self }
 
-    private static func type(_ depth: Int, _ random: inout SeededGenerator) -> any Decodable.Type {
+    private static func type(_ depth: Int, _ random: inout Random) -> any Decodable.Type {
         guard depth > 0 else { return simple.randomElement(using: &random) ?? Int.self }
         switch Int.random(in: 0..<7, using: &random) {
         case 0: return optional(type(depth - 1, &random))
@@ -72,7 +73,7 @@ struct SchemaTests {
     // MARK: The property
 
     @Test func `for generated types and mutated contents, the check accepts exactly what JSONDecoder decodes`() throws {
-        var random = SeededGenerator(state: 38)
+        var random = Random(seed: 38)
         var (pairs, accepted) = (0, 0)
         for number in 0..<320 {
             let type = Self.two(Self.type(number % 3, &random), Self.type(1 + number % 2, &random))
@@ -154,19 +155,6 @@ struct SchemaTests {
     }
 }
 
-/// Random numbers that are the same in each run.
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
-
 /// Contents that fit a schema, and others that almost fit.
 private enum Contents {
     static let numbers = [
@@ -186,7 +174,7 @@ private enum Contents {
     static let others = ["null", "true", "false", "[]", "{}", "[1]", #"{"a":1}"#, "[null]"]
 
     /// A content that usually fits.
-    static func some(_ schema: JSONValue, in document: JSONValue, _ depth: Int, _ random: inout SeededGenerator)
+    static func some(_ schema: JSONValue, in document: JSONValue, _ depth: Int, _ random: inout Random)
         -> String
     {
         if let reference = schema["$ref"]?.string?.split(separator: "/").last {
@@ -217,26 +205,27 @@ private enum Contents {
         case "object":
             guard case .object(let properties)? = schema["properties"]?.kind else {
                 guard let values = schema["additionalProperties"], depth < 6 else { return "{}" }
-                return
-                    #"{"x":\#(some(values, in: document, depth + 1, &random)),"y":\#(some(values, in: document, depth + 1, &random))}"#
+                let (x, y) = (
+                    some(values, in: document, depth + 1, &random), some(values, in: document, depth + 1, &random)
+                )
+                return #"{"x":\#(x),"y":\#(y)}"#
             }
             let required = Set(schema["required"]?.elements?.compactMap(\.string) ?? [])
-            let members = properties.filter { required.contains($0.name) || Bool.random(using: &random) }
-            return
-                "{\(members.map { "\(JSONText.quoted($0.name)):\(some($0.value, in: document, depth + 1, &random))" }.joined(separator: ","))}"
+            let members = properties.filter { required.contains($0.name) || Bool.random(using: &random) }.map {
+                "\(JSONText.quoted($0.name)):\(some($0.value, in: document, depth + 1, &random))"
+            }
+            return "{\(members.joined(separator: ","))}"
         default: return (others + numbers + texts).randomElement(using: &random) ?? "null"
         }
     }
 
     /// The content with other values in some places.
-    static func mutated(_ content: String, times: Int, _ random: inout SeededGenerator) -> String {
+    static func mutated(_ content: String, times: Int, _ random: inout Random) -> String {
         var content = content
         for _ in 0..<times {
             guard let value = try? JSONValue(parsing: Array(content.utf8)) else { return content }
-            var json = JSONWriter()
             var places = Int.random(in: 0..<max(1, count(value)), using: &random)
-            write(value, to: &json, &places, &random)
-            content = String(decoding: json.bytes, as: UTF8.self)
+            content = written(value, &places, &random)
         }
         return content
     }
@@ -249,9 +238,7 @@ private enum Contents {
         }
     }
 
-    private static func write(
-        _ value: JSONValue, to json: inout JSONWriter, _ places: inout Int, _ random: inout SeededGenerator
-    ) {
+    private static func written(_ value: JSONValue, _ places: inout Int, _ random: inout Random) -> String {
         places -= 1
         guard places != -1 else {
             let pool =
@@ -260,37 +247,20 @@ private enum Contents {
                 case .string where Bool.random(using: &random): texts
                 default: numbers + texts + others
                 }
-            return json.raw((pool.randomElement(using: &random) ?? "null").utf8)
+            return pool.randomElement(using: &random) ?? "null"
         }
         switch value.kind {
         case .array(let elements):
-            json.raw("[".utf8)
-            for (index, element) in elements.enumerated() {
-                var inner = JSONWriter()
-                write(element, to: &inner, &places, &random)
-                json = appended(json, (index > 0 ? "," : "") + String(decoding: inner.bytes, as: UTF8.self))
-            }
-            json = appended(json, "]")
+            return "[\(elements.map { written($0, &places, &random) }.joined(separator: ","))]"
         case .object(let members):
-            var parts: [String] = []
-            for member in members {
-                var inner = JSONWriter()
-                write(member.value, to: &inner, &places, &random)
+            let parts = members.compactMap { member -> String? in
+                let inner = written(member.value, &places, &random)
                 // Sometimes a member is removed or renamed.
                 let dice = Int.random(in: 0..<60, using: &random)
-                if dice == 0 { continue }
-                parts.append(
-                    "\(JSONText.quoted(dice == 1 ? member.name + "x" : member.name)):\(String(decoding: inner.bytes, as: UTF8.self))"
-                )
+                return dice == 0 ? nil : "\(JSONText.quoted(dice == 1 ? member.name + "x" : member.name)):\(inner)"
             }
-            json.raw("{\(parts.joined(separator: ","))}".utf8)
-        default: json.raw(value.source)
+            return "{\(parts.joined(separator: ","))}"
+        default: return String(decoding: value.source, as: UTF8.self)
         }
-    }
-
-    private static func appended(_ json: JSONWriter, _ text: String) -> JSONWriter {
-        var whole = JSONWriter()
-        whole.raw(json.bytes + Array(text.utf8))
-        return whole
     }
 }

@@ -5,47 +5,44 @@ internal import PhoneFakes
 internal import Testing
 
 /// From the request to the activity, with fakes of ActivityKit (`FakeHost`) and of the server.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(20)))
 struct StartTests {
     private static let found = LookupOutcome.found(channelID: "dGVzdA==", contentState: Data(#"{"home": 2}"#.utf8))
 
     @Test func `an activity is started on its channel with the newest content, and reported`() async throws {
-        let phone = Phone()
-        defer { phone.discard() }
-        phone.server.setLookup("derby", Self.found)
-        let app = await phone.launch()
-        #expect(try await app.show(Phone.match()) == .shown("card-1"))
-        #expect(phone.host.starts.map(\.delivery) == [.channel("dGVzdA==")])
-        #expect(phone.host.starts.first?.content == Data(#"{"home": 2}"#.utf8))
-        await app.uploaded()
-        let entry = try #require(await phone.known(app)?.activities["card-1"])
-        #expect(entry.channelID == "dGVzdA==" && entry.state == .active && entry.eventKey == "derby")
-        // A second request gives the same activity.
-        #expect(try await app.show(Phone.match()) == .shown("card-1"))
-        #expect(phone.host.starts.count == 1)
-        await app.stop()
+        try await Phone.with { phone, app in
+            phone.server.setLookup("derby", Self.found)
+            #expect(try await app.show(Phone.match()) == .shown("card-1"))
+            #expect(phone.host.starts.map(\.delivery) == [.channel("dGVzdA==")])
+            #expect(phone.host.starts.first?.content == Data(#"{"home": 2}"#.utf8))
+            await app.uploaded()
+            let entry = try #require(await phone.known(app)?.activities["card-1"])
+            #expect(entry.channelID == "dGVzdA==" && entry.state == .active && entry.eventKey == "derby")
+            // A second request gives the same activity.
+            #expect(try await app.show(Phone.match()) == .shown("card-1"))
+            #expect(phone.host.starts.count == 1)
+        }
     }
 
     @Test func `below iOS 18, and for an event without a channel, an activity gets a token, which is reported`()
         async throws
     {
         let old = Phone(host: FakeHost { $0.hasChannels = false })
-        defer { old.discard() }
         old.server.setLookup("derby", Self.found)
         old.server.setLookup("tokens", .found(channelID: nil, contentState: nil))
-        let app = await old.launch()
-        #expect(try await app.show(Phone.match()) == .shown("card-1"))
-        old.host.change { $0.hasChannels = true }
-        #expect(try await app.show(Phone.match("tokens")) == .shown("card-2"))
-        #expect(old.host.starts.map(\.delivery) == [.token, .token])
-        old.host.tell(
-            .activity(
-                ActivitySnapshot(
-                    id: "card-1", attributesType: "MatchAttributes", eventKey: "derby", state: .active,
-                    updateToken: "0a0b")))
-        _ = await app.wait { $0.activities["card-1"]?.updateToken == "0a0b" && $0.phase == .upToDate }
-        #expect(await old.known(app)?.activities["card-1"]?.updateToken == "0a0b")
-        await app.stop()
+        try await Phone.with(old) { (old, app) async throws in
+            #expect(try await app.show(Phone.match()) == .shown("card-1"))
+            old.host.change { $0.hasChannels = true }
+            #expect(try await app.show(Phone.match("tokens")) == .shown("card-2"))
+            #expect(old.host.starts.map(\.delivery) == [.token, .token])
+            old.host.tell(
+                .activity(
+                    ActivitySnapshot(
+                        id: "card-1", attributesType: "MatchAttributes", eventKey: "derby", state: .active,
+                        updateToken: "0a0b")))
+            _ = await app.wait { $0.activities["card-1"]?.updateToken == "0a0b" && $0.phase == .upToDate }
+            #expect(await old.known(app)?.activities["card-1"]?.updateToken == "0a0b")
+        }
     }
 
     @Test func `without a network, a channel or the foreground a start waits, and then there is one activity`()
@@ -110,35 +107,26 @@ struct StartTests {
 
     @Test func `a start waits a day for an event that is not declared yet`() async throws {
         let time = TestTime()
-        let phone = Phone(time: time.time)
-        defer { phone.discard() }
-        let app = await phone.launch()
-        #expect(try await app.show(Phone.match()) == .waiting)
-        phone.server.setLookup("derby", Self.found)
-        _ = await app.wait { $0.waitingFor.isEmpty && !$0.activities.isEmpty }
-        #expect(phone.host.cards.count == 1)
-        #expect(try await app.show(Phone.match("mistyped")) == .waiting)
-        time.set(time.date.addingTimeInterval(90_000))
-        _ = await app.wait { $0.waitingFor.isEmpty }
-        #expect(phone.host.cards.count == 1)
-        await app.stop()
+        try await Phone.with(Phone(time: time.time)) { (phone, app) async throws in
+            #expect(try await app.show(Phone.match()) == .waiting)
+            phone.server.setLookup("derby", Self.found)
+            _ = await app.wait { $0.waitingFor.isEmpty && !$0.activities.isEmpty }
+            #expect(phone.host.cards.count == 1)
+            #expect(try await app.show(Phone.match("mistyped")) == .waiting)
+            time.set(time.date.addingTimeInterval(90_000))
+            _ = await app.wait { $0.waitingFor.isEmpty }
+            #expect(phone.host.cards.count == 1)
+        }
     }
 
-    @Test func `a variant is looked up by its name`() async throws {
-        let phone = Phone()
-        defer { phone.discard() }
-        phone.server.setLookup("derby de", .found(channelID: "ZGU=", contentState: nil))
-        let app = await phone.launch()
-        var wanted = Phone.match()
-        wanted.variant = "de"
-        #expect(try await app.show(wanted) == .shown("card-1"))
-        #expect(phone.host.starts.map(\.delivery) == [.channel("ZGU=")])
-        await app.stop()
-    }
-
-    @Test func `without a variant the activity has the one that a push would start`() async throws {
+    @Test
+    func `without a variant the activity has the one that a push would start, and a variant is looked up by its name`()
+        async throws
+    {
         /// The lookups of a phone with the language de-AT, and the variant that it reports.
-        func shown(_ named: String?, _ first: String?, _ variants: [String]) async throws -> (Set<String>, String?) {
+        func shown(
+            _ named: String?, _ first: String?, _ variants: [String], wanted: String? = nil
+        ) async throws -> (Set<String>, String?) {
             let phone = Phone()
             defer { phone.discard() }
             phone.server.setLookup(
@@ -152,7 +140,9 @@ struct StartTests {
             try await app.follow(["team:rapid"], variant: named)
             await app.uploaded()
             #expect(await phone.known(app)?.facts.variant == named)
-            #expect(try await app.show(Phone.match()) == .shown("card-1"))
+            var match = Phone.match()
+            match.variant = wanted
+            #expect(try await app.show(match) == .shown("card-1"))
             await app.uploaded()
             let variant = await phone.known(app)?.activities["card-1"]?.variant
             await app.stop()
@@ -163,80 +153,72 @@ struct StartTests {
         #expect(try await shown("home", nil, ["home", "de"]) == (["derby", "derby home"], "home"))
         #expect(try await shown("away", "en", ["en", "de"]) == (["derby", "derby de"], "de"))
         #expect(try await shown(nil, nil, ["fr"]) == (["derby"], nil))
+        #expect(try await shown(nil, nil, ["fr"], wanted: "fr") == (["derby fr"], "fr"))
         #expect(try await shown(nil, "fr", ["fr", "it"]) == (["derby"], "fr"))
     }
 
     @Test func `an invalid variant is refused, and nothing is followed`() async throws {
-        let phone = Phone()
-        defer { phone.discard() }
-        let app = await phone.launch()
-        await #expect(throws: LiveActivitiesError.notAVariant("d e")) {
-            try await app.follow(["team:rapid"], variant: "d e")
+        try await Phone.with { phone, app in
+            await #expect(throws: LiveActivitiesError.notAVariant("d e")) {
+                try await app.follow(["team:rapid"], variant: "d e")
+            }
+            try await app.follow(["team:rapid"], variant: "home")
+            try await app.setVariant(nil)
+            await app.uploaded()
+            #expect(await phone.known(app)?.facts.variant == nil)
         }
-        try await app.follow(["team:rapid"], variant: "home")
-        try await app.setVariant(nil)
-        await app.uploaded()
-        #expect(await phone.known(app)?.facts.variant == nil)
-        await app.stop()
     }
 
     @Test func `a start for an event that is over fails at once`() async throws {
-        let phone = Phone()
-        defer { phone.discard() }
-        phone.server.setLookup("derby", .refused(.device(410, "event-ended")))
-        let app = await phone.launch()
-        await #expect(throws: LiveActivitiesError.eventEnded("derby")) { try await app.show(Phone.match()) }
-        #expect(await app.status.waitingFor.isEmpty)
-        await app.stop()
+        try await Phone.with { phone, app in
+            phone.server.setLookup("derby", .refused(.device(410, "event-ended")))
+            await #expect(throws: LiveActivitiesError.eventEnded("derby")) { try await app.show(Phone.match()) }
+            #expect(await app.status.waitingFor.isEmpty)
+        }
     }
 
     @Test func `with Live Activities off nothing is looked up or started, not even after they are on again`()
         async throws
     {
-        let phone = Phone(host: FakeHost { $0.liveActivitiesEnabled = false })
-        defer { phone.discard() }
-        let app = await phone.launch()
-        await #expect(throws: LiveActivitiesError.disabled) { try await app.show(Phone.match()) }
-        phone.host.change { $0.liveActivitiesEnabled = true }
-        await app.refresh()
-        await app.flush()
-        #expect(phone.server.lookups.isEmpty && phone.host.cards.isEmpty)
-        await app.stop()
+        try await Phone.with(Phone(host: FakeHost { $0.liveActivitiesEnabled = false })) { phone, app in
+            await #expect(throws: LiveActivitiesError.disabled) { try await app.show(Phone.match()) }
+            phone.host.change { $0.liveActivitiesEnabled = true }
+            await app.refresh()
+            await app.flush()
+            #expect(phone.server.lookups.isEmpty && phone.host.cards.isEmpty)
+        }
     }
 
     @Test func `if the system cannot schedule activities, an activity waits for its date without a request`()
         async throws
     {
         let time = TestTime()
-        let phone = Phone(host: FakeHost { $0.schedules = false }, time: time.time)
-        defer { phone.discard() }
-        phone.server.setLookup("derby", Self.found)
-        let app = await phone.launch()
-        let kickOff = time.date.addingTimeInterval(86_400)
-        #expect(try await app.show(Phone.match(startsAt: kickOff)) == .waiting)
-        await app.refresh()
-        await app.flush()
-        #expect(phone.server.lookups.isEmpty && phone.host.cards.isEmpty)
-        time.set(kickOff)
-        await app.refresh()
-        _ = await app.wait { $0.waitingFor.isEmpty }
-        #expect(phone.host.cards.count == 1)
-        await app.stop()
+        try await Phone.with(Phone(host: FakeHost { $0.schedules = false }, time: time.time)) {
+            (phone, app) async throws in
+            phone.server.setLookup("derby", Self.found)
+            let kickOff = time.date.addingTimeInterval(86_400)
+            #expect(try await app.show(Phone.match(startsAt: kickOff)) == .waiting)
+            await app.refresh()
+            await app.flush()
+            #expect(phone.server.lookups.isEmpty && phone.host.cards.isEmpty)
+            time.set(kickOff)
+            await app.refresh()
+            _ = await app.wait { $0.waitingFor.isEmpty }
+            #expect(phone.host.cards.count == 1)
+        }
     }
 
     @Test func `a scheduled activity exists at once and is reported when it is shown`() async throws {
-        let phone = Phone()
-        defer { phone.discard() }
-        phone.server.setLookup("derby", Self.found)
-        let app = await phone.launch()
-        _ = try await app.show(Phone.match(startsAt: Date(timeIntervalSince1970: 1_900_000_000)))
-        await app.uploaded()
-        #expect(await phone.known(app)?.activities.isEmpty == true)
-        var card = try #require(phone.host.cards.first)
-        card.state = .active
-        phone.host.tell(.activity(card))
-        _ = await app.wait { $0.activities["card-1"]?.state == .active && $0.phase == .upToDate }
-        #expect(await phone.known(app)?.activities["card-1"]?.channelID == "dGVzdA==")
-        await app.stop()
+        try await Phone.with { phone, app in
+            phone.server.setLookup("derby", Self.found)
+            _ = try await app.show(Phone.match(startsAt: Date(timeIntervalSince1970: 1_900_000_000)))
+            await app.uploaded()
+            #expect(await phone.known(app)?.activities.isEmpty == true)
+            var card = try #require(phone.host.cards.first)
+            card.state = .active
+            phone.host.tell(.activity(card))
+            _ = await app.wait { $0.activities["card-1"]?.state == .active && $0.phase == .upToDate }
+            #expect(await phone.known(app)?.activities["card-1"]?.channelID == "dGVzdA==")
+        }
     }
 }

@@ -6,7 +6,7 @@ internal import Testing
 
 /// Networks that lose, duplicate, delay and reorder requests, and apps that are killed at any time. Each case has a
 /// number, so that it can be repeated.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct StormTests {
     @Test(arguments: 0..<120)
     func `after all faults the server has the phone's last state`(seed: UInt64) async throws {

@@ -8,10 +8,11 @@ internal import Testing
 /// What is stored in the ledger after each answer of Apple.
 struct ChannelCallsTests {
     private static func calls(
-        _ gateway: FakeGateway, _ ledger: FakeLedger, _ reconciliations: FakeReconciliations = FakeReconciliations()
+        _ gateway: FakeGateway, _ ledger: FakeLedger, _ reconciliations: Reconciliations = Reconciliations()
     ) -> ChannelCalls {
         ChannelCalls(
-            management: Sample.management(gateway), channels: ledger, reconciliations: reconciliations, lease: 10,
+            management: Sample.management(gateway), channels: ledger.store, reconciliations: reconciliations.store,
+            lease: 10,
             now: { Sample.now }, logger: Sample.logger)
     }
 
@@ -64,21 +65,19 @@ struct ChannelCallsTests {
     static let cases: [Case] = [
         // These failures are temporary, so the creation is repeated.
         .init(
-            answer: .refused(Sample.refusal(.serviceUnavailable)), reason: "ServiceUnavailable", looped: .creating,
+            answer: .refusing(.serviceUnavailable), reason: "ServiceUnavailable", looped: .creating,
             pause: 0.25...0.5),
         .init(
-            answer: .refused(Sample.refusal(.tooManyRequests, retryAfter: 60)), reason: "TooManyRequests",
+            answer: .refusing(.tooManyRequests, retryAfter: 60), reason: "TooManyRequests",
             looped: .creating, pause: 60...60),
         // Each creation finds out by itself whether the capability is on again.
         .init(
-            answer: .refused(Sample.refusal(.broadcastFeatureNotEnabled)), reason: "BroadcastFeatureNotEnabled",
+            answer: .refusing(.broadcastFeatureNotEnabled), reason: "BroadcastFeatureNotEnabled",
             looped: .failed, pause: 1...2),
         // Only people can remove the causes of these refusals, so the creation is repeated slowly.
+        .init(answer: .refusing(.badRequestParams), reason: "BadRequestParams", looped: .failed, pause: 128...256),
         .init(
-            answer: .refused(Sample.refusal(.badRequestParams)), reason: "BadRequestParams", looped: .failed,
-            pause: 128...256),
-        .init(
-            answer: .refused(Sample.refusal(.cannotCreateChannelConfig)), reason: "CannotCreateChannelConfig",
+            answer: .refusing(.cannotCreateChannelConfig), reason: "CannotCreateChannelConfig",
             looped: .failed, pause: 7.5...15),
         // The request was not sent to Apple.
         .init(answer: .unsent("no key"), reason: "no key", looped: .creating, pause: 0.25...0.5),
@@ -113,9 +112,8 @@ struct ChannelCallsTests {
         async throws
     {
         let listing = ChannelListing(channelIDs: ["theirs=="])
-        let gateway = FakeGateway(
-            creations: [.accepted("abc==", .init(requestID: nil))], lists: [.accepted(listing, .init(requestID: nil))])
-        let reconciliations = FakeReconciliations()
+        let gateway = FakeGateway(creations: [.giving("abc==")], lists: [.giving(listing)])
+        let reconciliations = Reconciliations()
         var task = Sample.task(bundleID: Sample.plainID)
         let calls = Self.calls(gateway, FakeLedger(task.channel), reconciliations)
         for _ in 0..<3 { _ = try await calls.create(task, retries: true, by: .server) }
@@ -124,9 +122,7 @@ struct ChannelCallsTests {
 
         // A list that another replica has read is also used, for half a minute.
         for (age, lists) in [(29.0, 0), (31.0, 1)] {
-            let gateway = FakeGateway(
-                creations: [.accepted("abc==", .init(requestID: nil))],
-                lists: [.accepted(listing, .init(requestID: nil))])
+            let gateway = FakeGateway(creations: [.giving("abc==")], lists: [.giving(listing)])
             task.listAskedAt = Sample.now.addingTimeInterval(-age)
             _ = try await Self.calls(gateway, FakeLedger(task.channel)).create(task, retries: true, by: .server)
             #expect(gateway.calls.listed.count == lists)
@@ -135,10 +131,8 @@ struct ChannelCallsTests {
 
     @Test func `a list that cannot be read delays no creation, and is not requested for each of them`() async throws {
         let task = Sample.task(bundleID: Sample.plainID)
-        let gateway = FakeGateway(
-            creations: [.accepted("abc==", .init(requestID: nil))],
-            lists: [.refused(Sample.refusal(.serviceUnavailable))])
-        let reconciliations = FakeReconciliations()
+        let gateway = FakeGateway(creations: [.giving("abc==")], lists: [.refusing(.serviceUnavailable)])
+        let reconciliations = Reconciliations()
         let calls = Self.calls(gateway, FakeLedger(task.channel), reconciliations)
         for _ in 0..<3 { _ = try await calls.create(task, retries: true, by: .server) }
         #expect(gateway.calls.listed.count == 1 && gateway.calls.created.count == 3)
@@ -147,7 +141,7 @@ struct ChannelCallsTests {
 
     @Test func `a creation whose lease ended while the list was read is not sent`() async throws {
         let task = Sample.task(bundleID: Sample.plainID)
-        let gateway = FakeGateway(lists: [.accepted(ChannelListing(channelIDs: []), .init(requestID: nil))])
+        let gateway = FakeGateway(lists: [.giving(ChannelListing(channelIDs: []))])
         let ledger = FakeLedger(task.channel, mayBegin: false)
         _ = try await Self.calls(gateway, ledger).create(task, retries: true, by: .server)
         #expect(gateway.calls.created.isEmpty && ledger.recorded.isEmpty)
@@ -169,12 +163,10 @@ struct ChannelCallsTests {
         let task = Sample.task()
         let spare = Sample.task(.deleting, channelID: "old==")
         let gateway = FakeGateway(
-            creations: [
-                .refused(Sample.refusal(.cannotCreateChannelConfig)), .accepted("abc==", .init(requestID: nil)),
-            ],
-            deletions: [.accepted((), .init(requestID: nil))])
+            creations: [.refusing(.cannotCreateChannelConfig), .giving("abc==")],
+            deletions: [.ok])
         let ledger = FakeLedger(task.channel, spare: [spare])
-        let reconciliations = FakeReconciliations()
+        let reconciliations = Reconciliations()
         _ = try await Self.calls(gateway, ledger, reconciliations).create(task, retries: false, by: .server)
         #expect(ledger.recorded.map(\.change) == [.deleted, .created(channelID: "abc==")])
         #expect(gateway.calls.deleted == ["old=="])
@@ -183,19 +175,15 @@ struct ChannelCallsTests {
 
     @Test func `when Apple has no place left and no channel can be deleted, its list is requested`() async throws {
         let task = Sample.task()
-        let gateway = FakeGateway(creations: [.refused(Sample.refusal(.cannotCreateChannelConfig))])
-        let reconciliations = FakeReconciliations()
+        let gateway = FakeGateway(creations: [.refusing(.cannotCreateChannelConfig)])
+        let reconciliations = Reconciliations()
         let ledger = FakeLedger(task.channel)
         _ = try await Self.calls(gateway, ledger, reconciliations).create(task, retries: false, by: .server)
         #expect(gateway.calls.created.count == 1)
         #expect(reconciliations.requested == [task.address.app])
     }
 
-    @Test(arguments: [
-        APNsAnswer<Void>.accepted((), APNsReceipt(requestID: nil)),
-        .refused(Sample.refusal(.channelNotRegistered)),
-        .refused(Sample.refusal(.badChannelId)),
-    ])
+    @Test(arguments: [APNsAnswer<Void>.ok, .refusing(.channelNotRegistered), .refusing(.badChannelId)])
     func `a channel that Apple deleted or does not know becomes deleted`(_ answer: APNsAnswer<Void>) async throws {
         let task = Sample.task(.deleting, channelID: "abc==")
         let gateway = FakeGateway(deletions: [answer])
@@ -208,8 +196,8 @@ struct ChannelCallsTests {
 
     @Test func `after a 404 a channel counts as gone only if the list agrees`() async throws {
         let lists: [(APNsAnswer<ChannelListing>, isGone: Bool)] = [
-            (.accepted(ChannelListing(channelIDs: ["other=="]), .init(requestID: nil)), true),
-            (.accepted(ChannelListing(channelIDs: ["abc=="]), .init(requestID: nil)), false),
+            (.giving(ChannelListing(channelIDs: ["other=="])), true),
+            (.giving(ChannelListing(channelIDs: ["abc=="])), false),
             // The list is answered with 404, too, because the path is wrong. So the first 404 does not show that the
             // channel is gone.
             (.refused(APNsRefusal(status: 404, reason: .badPath)), false),
@@ -225,8 +213,8 @@ struct ChannelCallsTests {
     }
 
     @Test(arguments: [
-        (APNsAnswer<Void>.refused(Sample.refusal(.serviceUnavailable)), "ServiceUnavailable", 0.25...0.5),
-        (.refused(Sample.refusal(.topicMismatch)), "TopicMismatch", 128.0...256.0),
+        (APNsAnswer<Void>.refusing(.serviceUnavailable), "ServiceUnavailable", 0.25...0.5),
+        (.refusing(.topicMismatch), "TopicMismatch", 128.0...256.0),
         // Only a 404 means that the channel does not exist.
         (.refused(APNsRefusal(status: 400, reason: .badPath)), "BadPath", 128.0...256.0),
         (.unanswered("lost"), "lost", 0.25...0.5),

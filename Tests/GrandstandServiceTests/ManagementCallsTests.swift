@@ -7,10 +7,10 @@ internal import Testing
 @testable internal import GrandstandService
 
 /// Apple accepts only one spelling of a bundle ID with capitals. The server learns it from one mismatch, and stores it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(20)))
 struct ManagementCallsTests {
-    private static let mismatch = APNsAnswer<Void>.refused(Sample.refusal(.topicMismatch))
-    private static let accepted = APNsAnswer<Void>.accepted((), APNsReceipt(requestID: nil))
+    private static let mismatch = APNsAnswer<Void>.refusing(.topicMismatch)
+    private static let accepted = APNsAnswer<Void>.ok
     private static let capitals = "com.example.Stadium"
     private static let lowercase = "com.example.stadium"
 
@@ -26,7 +26,7 @@ struct ManagementCallsTests {
     @Test func `a bundle ID without capitals has only one spelling`() async {
         let stand = Stand(registered: Self.mismatch)
         let answer = await stand.calls.list(at: Sample.address(Sample.plainID))
-        #expect(answer == .refused(Sample.refusal(.topicMismatch)))
+        #expect(answer == .refusing(.topicMismatch))
         #expect(stand.gateway.spelled == [Self.lowercase])
         #expect(stand.quirks.learned.isEmpty)
     }
@@ -92,7 +92,7 @@ struct ManagementCallsTests {
         let stand = Stand(registered: Self.mismatch, lowercased: Self.mismatch)
         for address in [Sample.address(), Self.lowercased()] {
             let answer = await stand.calls.read("abc==", at: address)
-            #expect(answer == .refused(Sample.refusal(.topicMismatch)))
+            #expect(answer == .refusing(.topicMismatch))
         }
         #expect(stand.gateway.spelled == [Self.capitals, Self.lowercase, Self.lowercase, Self.capitals])
         #expect(stand.quirks.learned.isEmpty)
@@ -129,9 +129,7 @@ private struct Stand {
     let quirks: FakeQuirks
     let calls: ManagementCalls
 
-    init(
-        registered: APNsAnswer<Void>? = nil, lowercased: APNsAnswer<Void>? = nil, quirks: FakeQuirks = FakeQuirks()
-    ) {
+    init(registered: APNsAnswer<Void>? = nil, lowercased: APNsAnswer<Void>? = nil, quirks: FakeQuirks = FakeQuirks()) {
         self.quirks = quirks
         calls = ManagementCalls(gateway: gateway, quirks: quirks, now: { Sample.now }, logger: Sample.logger)
         if let registered { gateway.set(.registered, registered) }
@@ -206,5 +204,70 @@ extension APNsAnswer {
         case .unsent(let reason): "unsent: \(reason)"
         case .withheld(let reason): "withheld: \(reason)"
         }
+    }
+}
+
+/// The first answer of APNs that shows whether the Broadcast capability is on is stored, whatever the call was.
+@Suite(.timeLimit(.minutes(20)))
+struct CapabilityWatchTests {
+    private static let off = Sample.refusal(.broadcastFeatureNotEnabled)
+
+    private static let calls: [@Sendable (CapabilityWatch, APNsAddress) async -> Void] = [
+        { _ = await $0.send(message, to: $1) },
+        { _ = await $0.createChannel(.noMessageStored, at: $1, requestID: UUID()) },
+        { _ = await $0.readChannel("a==", at: $1) },
+        { _ = await $0.deleteChannel("a==", at: $1, requestID: UUID()) },
+        { _ = await $0.listChannels(at: $1) },
+    ]
+
+    private static func watch(_ gateway: FakeGateway, _ quirks: FakeQuirks) -> CapabilityWatch {
+        CapabilityWatch(gateway: gateway, quirks: quirks, now: { Sample.now }, logger: Sample.logger)
+    }
+
+    private static let message = BroadcastMessage(
+        channelID: "a==", body: [], priority: .immediate, expiration: 0, requestID: UUID())
+
+    private static func address(isOff: Bool) -> APNsAddress {
+        var address = Sample.address()
+        address.isCapabilityOff = isOff
+        return address
+    }
+
+    /// APNs whose capability is on, or off.
+    private static func gateway(isOn: Bool) -> FakeGateway {
+        func answers<Value: Sendable>(_ value: Value) -> [APNsAnswer<Value>] { [isOn ? .giving(value) : .refused(off)] }
+        return FakeGateway(
+            creations: answers("a=="), deletions: answers(()), reads: answers(.noMessageStored),
+            lists: answers(ChannelListing(channelIDs: [])), send: { _ in isOn ? .ok : .refused(off) })
+    }
+
+    @Test(arguments: [false, true])
+    func `a refusal of each kind of call raises the alarm, and a success ends it, once`(isOn: Bool) async {
+        for call in Self.calls {
+            let quirks = FakeQuirks()
+            let watch = Self.watch(Self.gateway(isOn: isOn), quirks)
+            await call(watch, Self.address(isOff: !isOn))
+            #expect(quirks.learned.isEmpty)
+            await call(watch, Self.address(isOff: isOn))
+            #expect(quirks.learned.map(\.value) == [isOn ? "on" : "off"])
+            let evidence = quirks.learned.first?.evidence
+            #expect(isOn || evidence?.contains("BroadcastFeatureNotEnabled") == true)
+        }
+    }
+
+    @Test(arguments: [APNsAnswer<Void>.refusing(.badPriority), .unanswered("lost"), .unsent("no key")])
+    func `other answers do not change the alarm`(_ answer: APNsAnswer<Void>) async {
+        for isOff in [true, false] {
+            let quirks = FakeQuirks()
+            let watch = Self.watch(FakeGateway(send: { _ in answer }), quirks)
+            _ = await watch.send(Self.message, to: Self.address(isOff: isOff))
+            #expect(quirks.learned.isEmpty)
+        }
+    }
+
+    @Test func `if the alarm cannot be stored the call still succeeds`() async {
+        let watch = Self.watch(FakeGateway(send: { _ in .refused(Self.off) }), FakeQuirks(fails: true))
+        let answer = await watch.send(Self.message, to: Self.address(isOff: false))
+        #expect("\(answer)" == "\(APNsAnswer<Void>.refused(Self.off))")
     }
 }

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandService
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(20)))
 struct WorkLoopTests {
     /// What a loop requested and did. Each entry is also yielded to `events`.
     private final class Journal: Sendable {
@@ -221,5 +221,123 @@ struct WorkLoopTests {
         #expect(settings.rest(after: .milliseconds(1)) == .milliseconds(50))
         #expect(settings.rest(after: .milliseconds(150)) == .milliseconds(600))
         #expect(settings.rest(after: .seconds(110)) == .seconds(2))
+    }
+}
+
+/// A ring before or during a wait ends the wait. No ring is lost, and a wait can be cancelled.
+@Suite(.timeLimit(.minutes(20)))
+struct DoorbellTests {
+    /// This duration is longer than the test's time limit, so only a ring or a cancellation can end the wait.
+    private static let forever = Duration.seconds(3_600)
+
+    @Test func `many rings before the wait count as one`() async {
+        let bell = Doorbell()
+        for _ in 0..<5 { bell.ring() }
+        await bell.wait(atMost: Self.forever)
+        // No ring is left, so this wait ends by its timeout.
+        let clock = ContinuousClock()
+        let start = clock.now
+        await bell.wait(atMost: .milliseconds(30))
+        #expect(clock.now - start >= .milliseconds(30))
+    }
+
+    @Test func `a ring during the wait ends it`() async {
+        // Whether the wait or the ring comes first is deliberately left open. In neither order may the ring be lost.
+        for _ in 0..<500 {
+            let bell = Doorbell()
+            async let waiting: Void = bell.wait(atMost: Self.forever)
+            bell.ring()
+            await waiting
+        }
+    }
+
+    @Test func `a wait with timeout zero returns at once and uses up no ring`() async {
+        let bell = Doorbell()
+        bell.ring()
+        await bell.wait(atMost: .zero)
+        await bell.wait(atMost: .seconds(-1))
+        await bell.wait(atMost: Self.forever)
+    }
+
+    @Test func `cancelling the task ends the wait`() async {
+        for _ in 0..<200 {
+            let bell = Doorbell()
+            let task = Task { await bell.wait(atMost: Self.forever) }
+            task.cancel()
+            await task.value
+        }
+    }
+
+    @Test func `after a cancelled wait the bell still works`() async {
+        let bell = Doorbell()
+        let task = Task { await bell.wait(atMost: Self.forever) }
+        task.cancel()
+        await task.value
+        async let waiting: Void = bell.wait(atMost: Self.forever)
+        bell.ring()
+        await waiting
+    }
+}
+
+@Suite(.timeLimit(.minutes(20)))
+struct SemaphoreTests {
+    @Test func `at most the allowed number of tasks are inside, and every task gets in`() async {
+        let semaphore = Semaphore(permits: 2)
+        let valve = Valve()
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<20 { group.addTask { await semaphore.withPermit { await valve.pass() } } }
+            await valve.hold(2)
+            valve.open()
+        }
+        #expect(valve.most == 2)
+    }
+
+    @Test func `a permit is free again after an error`() async throws {
+        struct Refused: Error {}
+        let semaphore = Semaphore(permits: 1)
+        await #expect(throws: Refused.self) { try await semaphore.withPermit { throw Refused() } }
+        #expect(await semaphore.withPermit { 7 } == 7)
+    }
+}
+
+/// How loops log failures.
+struct FailureLogTests {
+    private final class Lines: Sendable {
+        let all = Mutex<[String]>([])
+    }
+
+    private struct Recorder: LogHandler {
+        let lines: Lines
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.trace
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            lines.all.withLock { $0.append("\(event.level) \(event.message) \(event.metadata?["error"] ?? "")") }
+        }
+    }
+
+    private struct Cut: Error, CustomStringConvertible {
+        var description: String { "the task was cancelled, and the query with it" }
+    }
+
+    @Test func `a failure is logged at its level, unless a stop caused it`() async throws {
+        let lines = Lines()
+        let logger = Logger(label: "test") { _ in Recorder(lines: lines) }
+        logger.failed("rows could not be read", Cut())
+        logger.failed("rows could not be read", Cut(), at: .warning)
+        await Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            logger.failed("rows could not be read", Cut())
+        }.value
+        #expect(
+            lines.all.withLock { $0 } == [
+                "error rows could not be read \(Cut())", "warning rows could not be read \(Cut())",
+                "debug cut off by a stop \(Cut())",
+            ])
     }
 }

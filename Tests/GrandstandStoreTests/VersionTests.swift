@@ -7,23 +7,16 @@ internal import Testing
 @testable internal import GrandstandStore
 
 /// If two callers write at the same time, one is refused.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct VersionTests {
     /// How many of `count` concurrent writes were not refused as `version-mismatch`.
     private func winners(_ count: Int, _ write: @escaping @Sendable (Int) async throws -> Void) async throws -> Int {
-        try await withThrowingTaskGroup(of: Bool.self) { group in
-            for number in 0..<count {
-                group.addTask {
-                    do {
-                        try await write(number)
-                        return true
-                    } catch let problem as Problem where problem.kind == .versionMismatch {
-                        return false
-                    }
-                }
-            }
-            return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
-        }
+        try await concurrently(count) { number in
+            do {
+                try await write(number)
+                return true
+            } catch let problem as Problem where problem.kind == .versionMismatch { return false }
+        }.count { $0 }
     }
 
     @Test func `of many concurrent writers of an event one succeeds, and one based on an old version does not`()
@@ -56,7 +49,7 @@ struct VersionTests {
                 }
                 #expect(kind == .versionMismatch)
             }
-            #expect(try await stores.events.event(.sample("other"), now: stores.now) == nil)
+            #expect(try await stores.event("other") == nil)
         }
     }
 
@@ -66,7 +59,7 @@ struct VersionTests {
             try await stores.provision()
             try await stores.accept(.update())
             try await stores.sendOne()
-            let live = try #require(try await stores.events.event(.sample(), now: stores.now))
+            let live = try #require(try await stores.event())
             #expect(live.state == .live)
             #expect(live.version == version)
             let development = try Audience.sample("com.example.Goal", .development)

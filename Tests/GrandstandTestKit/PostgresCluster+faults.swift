@@ -3,7 +3,7 @@ internal import Foundation
 internal import GrandstandStore
 internal import Postgres
 
-/// Faults and replicas of a cluster, for tests and for the simulation in `Tests/MatchDay`.
+/// Faults and replicas of a cluster.
 extension PostgresCluster {
     /// Starts the cluster and migrates it to this build's schema.
     ///

@@ -64,21 +64,18 @@ struct ClockEstimateTests {
         #expect(ClockStanding(lead: odd.lead) == .right)
     }
 
-    @Test(arguments: [
-        (0, ClockStanding.right), (1.9, .right), (2.1, .off), (10, .off), (10.1, .unusable), (3_600, .unusable),
-    ])
-    func `a difference of more than 2 s is reported, and one of more than 10 s is unusable, in both directions`(
-        seconds: Double, standing: ClockStanding
+    /// The standing before; then a lead and the standing after it.
+    @Test(
+        arguments: [
+            (.right, 0, .right), (.right, 1.9, .right), (.right, 2.1, .off), (.right, 10, .off),
+            (.right, 10.1, .unusable),
+            (.right, 3_600, .unusable), (.off, 1.9, .off), (.off, 1.7, .right), (.unusable, 9.5, .unusable),
+            (.unusable, 8.9, .off), (.unusable, 1.7, .right),
+        ] as [(ClockStanding, Double, ClockStanding)])
+    func `more than 2 s are reported, more than 10 s are unusable, and near a limit the result does not change often`(
+        before: ClockStanding, seconds: Double, standing: ClockStanding
     ) {
-        #expect(ClockStanding(lead: seconds...seconds) == standing)
-        #expect(ClockStanding(lead: -seconds...(-seconds)) == standing)
-    }
-
-    @Test func `near a limit the result does not change with every answer`() {
-        #expect(ClockStanding(lead: 1.9...1.9, before: .off) == .off)
-        #expect(ClockStanding(lead: 1.7...1.7, before: .off) == .right)
-        #expect(ClockStanding(lead: 9.5...9.5, before: .unusable) == .unusable)
-        #expect(ClockStanding(lead: 8.9...8.9, before: .unusable) == .off)
-        #expect(ClockStanding(lead: 1.7...1.7, before: .unusable) == .right)
+        #expect(ClockStanding(lead: seconds...seconds, before: before) == standing)
+        #expect(ClockStanding(lead: -seconds...(-seconds), before: before) == standing)
     }
 }

@@ -36,34 +36,27 @@ struct DeclarationWarningsTests {
         let told = Self.declared(7_200)
         #expect(told.moving(own, from: Self.times(7_200)).isEmpty)
         #expect(told.moving([], from: Self.times(3_600)).isEmpty)
-        #expect(
-            told.moving(own, from: Self.times(3_600)) == [
-                "startsAt was 2026-11-21T23:26:40.000Z and is now 2026-11-22T00:26:40.000Z. Scheduled messages that keep their times, "
-                    + "because they have a sendAt of their own: 2, the first at 2026-11-21T22:27:40.000Z. A sendAt such as "
-                    + "{\"afterStart\": -600} moves with the event."
-            ])
+        let warnings = told.moving(own, from: Self.times(3_600))
+        #expect(warnings.count == 1)
+        #expect(warnings.first?.contains(": 2, the first at 2026-11-21T22:27:40.000Z.") == true)
         #expect(Self.declared(nil).moving(own, from: Self.times(3_600)).count == 1)
     }
 
     @Test func `messages relative to the start move without a warning, unless they become late or past`() {
         let relative = [Scheduled(sendAt: Self.at(3_000), afterStart: -600)]
         #expect(Self.declared(7_200, 9_000).moving(relative, from: Self.times(3_600, 9_000)).isEmpty)
-        let past = Self.declared(300).moving(relative, from: Self.times(3_600))
-        #expect(past.count == 1)
-        #expect(past.first?.contains("sent at once") == true)
-        #expect(past.first?.contains(RFC3339.text(Self.at(-300))) == true)
-        let unknown = Self.declared(nil).moving(relative, from: Self.times(3_600))
-        #expect(unknown.count == 1)
-        #expect(unknown.first?.contains("keep their times") == true)
-        #expect(unknown.first?.contains(RFC3339.text(Self.at(3_000))) == true)
-        // The warning uses the event's new start. The message is sent 600 s after this start, which is later than
+        // The third warning uses the event's new start. The message is sent 600 s after this start, which is later than
         // `endsAt`.
         let after = [Scheduled(sendAt: Self.at(3_000), afterStart: 600)]
-        let late = Self.declared(7_200, 7_500).moving(after, from: Self.times(2_400, 7_500))
-        #expect(
-            late == [
-                "Scheduled messages after endsAt, 2026-11-22T00:31:40.000Z: 1, the first at 2026-11-22T00:36:40.000Z."
-            ])
+        for (warnings, words, time) in [
+            (Self.declared(300).moving(relative, from: Self.times(3_600)), "sent at once", -300.0),
+            (Self.declared(nil).moving(relative, from: Self.times(3_600)), "keep their times", 3_000),
+            (Self.declared(7_200, 7_500).moving(after, from: Self.times(2_400, 7_500)), "after endsAt", 7_800),
+        ] {
+            #expect(warnings.count == 1)
+            #expect(warnings.first?.contains(words) == true)
+            #expect(warnings.first?.contains(RFC3339.text(Self.at(time))) == true)
+        }
     }
 
     @Test func `removing an audience without an end gives a warning with the number of followers`() throws {

@@ -30,17 +30,18 @@ struct DeliveryPlanTests {
         try DeliveryPlan(request, audiences: [unstored, stored], now: now).items.map(\.apnsExpiration)
     }
 
-    @Test func `without a given expiration apns-expiration is 0, or in 8 h where a message is stored`() throws {
+    @Test func `apns-expiration is 0 where nothing is stored, otherwise the given time, or in 8 h`() throws {
         #expect(try expirations(request()) == [0, epoch + 28_800])
-    }
-
-    @Test
-    func `expiresIn gives 0 where nothing is stored and the time where a message is stored, with the same deadline`()
-        throws
-    {
-        let plan = try DeliveryPlan(request(expiresIn: 300), audiences: [unstored, stored], now: now)
-        #expect(plan.items.map(\.apnsExpiration) == [0, epoch + 301])
+        #expect(try expirations(request(expiresIn: 300)) == [0, epoch + 301])
+        #expect(try expirations(request(apnsExpiration: 0)) == [0, 0])
+        let plan = try DeliveryPlan(request(expiresIn: 300), audiences: [unstored], now: now)
         #expect(plan.expiresAt == now.addingTimeInterval(300))
+        // Any other time is refused where nothing is stored, in the past, and beyond 8 h.
+        for (value, audience) in [(epoch + 60, unstored), (epoch, stored), (epoch + 28_801, stored)] {
+            #expect {
+                try DeliveryPlan(request(apnsExpiration: value), audiences: [audience], now: now)
+            } throws: { ($0 as? Problem)?.kind == .expirationNotAllowed }
+        }
     }
 
     /// `apns-expiration` is in whole seconds. It is rounded up. If it were rounded down, the header's time could be
@@ -50,7 +51,7 @@ struct DeliveryPlanTests {
             let now = Date(timeIntervalSince1970: Double(epoch) + fraction)
             let requests = [
                 request(), request(expiresIn: 1), request(expiresIn: 28_799), request(expiresIn: 28_800),
-                request(apnsExpiration: epoch + 1), request(apnsExpiration: 0),
+                request(apnsExpiration: epoch + 1), request(apnsExpiration: epoch + 28_800), request(apnsExpiration: 0),
             ]
             for request in requests {
                 let plan = try DeliveryPlan(request, audiences: [stored], now: now)
@@ -63,21 +64,6 @@ struct DeliveryPlanTests {
         }
     }
 
-    @Test func `apnsExpiration 0 is sent under both policies`() throws {
-        #expect(try expirations(request(apnsExpiration: 0)) == [0, 0])
-    }
-
-    @Test func `an apnsExpiration other than 0 is refused where nothing is stored, in the past, and beyond 8 h`() throws
-    {
-        for (value, audience) in [(epoch + 60, unstored), (epoch, stored), (epoch + 28_801, stored)] {
-            #expect {
-                try DeliveryPlan(request(apnsExpiration: value), audiences: [audience], now: now)
-            } throws: { ($0 as? Problem)?.kind == .expirationNotAllowed }
-        }
-        let plan = try DeliveryPlan(request(apnsExpiration: epoch + 28_800), audiences: [stored], now: now)
-        #expect(plan.items.map(\.apnsExpiration) == [epoch + 28_800])
-    }
-
     @Test func `the priority is 10 with an alert or for an end, otherwise 5, unless it is given`() throws {
         let cases: [(BroadcastRequest, APNsPriority)] = [
             (request(), .powerAware), (request(alert: "{}"), .immediate), (request(.end), .immediate),
@@ -88,23 +74,18 @@ struct DeliveryPlanTests {
         }
     }
 
-    @Test func `a body may have at most 5,120 bytes`() throws {
-        let overhead = BroadcastPayload(event: .update, contentState: []).body(timestamp: epoch).count
-        let largest = request(stateSize: APNsLimits.broadcastPayload - overhead)
-        #expect(try DeliveryPlan(largest, audiences: [stored], now: now).warnings.count == 1)
-        #expect {
-            try DeliveryPlan(
-                request(stateSize: APNsLimits.broadcastPayload - overhead + 1), audiences: [stored], now: now)
-        } throws: { error in
-            let problem = error as? Problem
-            return problem?.kind == .payloadTooLarge
-                && problem?.members.first == .size(5_121)
+    @Test func `a body may have at most 5,120 bytes, and a content beyond ActivityKit's 4,096 bytes has a warning`()
+        throws
+    {
+        func warnings(_ size: Int) throws -> Int {
+            try DeliveryPlan(request(stateSize: size), audiences: [stored], now: now).warnings.count
         }
-    }
-
-    @Test func `content beyond ActivityKit's 4,096 bytes is accepted with a warning`() throws {
-        #expect(try DeliveryPlan(request(stateSize: 4_096), audiences: [stored], now: now).warnings.isEmpty)
-        #expect(try DeliveryPlan(request(stateSize: 4_097), audiences: [stored], now: now).warnings.count == 1)
+        #expect(try warnings(4_096) == 0)
+        #expect(try warnings(4_097) == 1)
+        let around = BroadcastPayload(event: .update, contentState: []).body(timestamp: epoch).count
+        #expect(try warnings(APNsLimits.broadcastPayload - around) == 1)
+        let problem = #expect(throws: Problem.self) { try warnings(APNsLimits.broadcastPayload - around + 1) }
+        #expect(problem?.kind == .payloadTooLarge && problem?.members.first == .size(5_121))
     }
 
     @Test func `a dismissal more than four hours after the end is refused, and one in the past means at once`()

@@ -20,9 +20,12 @@ struct EventDefaultsTests {
         // The event's priority is not copied to the message's own priority, because the audience's priority is used
         // before the event's.
         #expect(filled.priority == nil && filled.eventPriority == .immediate)
-        #expect(filled.expiresIn == 60)
-        #expect(filled.payload.staleDate == 1_300)
+        #expect(filled.expiresIn == 60 && filled.payload.staleDate == 1_300)
         #expect(filled.payload.relevanceScore == Array("7.50".utf8))
+        // An end does not expire early.
+        let end = request(.end).filled(by: defaults, at: now)
+        #expect(end.expiresIn == nil && end.payload.staleDate == 1_300)
+        #expect(request(.update).filled(by: EventDefaults(), at: now) == request(.update))
     }
 
     @Test func `a message's own values come first, even one set by a header`() {
@@ -39,17 +42,10 @@ struct EventDefaultsTests {
         #expect(timed.filled(by: defaults, at: now).expiresIn == 10)
     }
 
-    @Test func `an end does not expire early, and without defaults nothing changes`() {
-        #expect(request(.end).filled(by: defaults, at: now).expiresIn == nil)
-        #expect(request(.end).filled(by: defaults, at: now).payload.staleDate == 1_300)
-        #expect(request(.update).filled(by: EventDefaults(), at: now) == request(.update))
-    }
-
     @Test func `written defaults are read as the same`() throws {
         for written in [defaults, EventDefaults(), EventDefaults(staleAfter: 43_200)] {
             #expect(try EventDefaults(parsing: JSONWriter.text(Contract.EventDefaults(written))) == written)
         }
-        #expect(throws: Problem.self) { try EventDefaults(parsing: Array(#"{"staleAfter": 0}"#.utf8)) }
         #expect(throws: Problem.self) { try EventDefaults(parsing: Array(#"{"priority": 7}"#.utf8)) }
     }
 
@@ -78,11 +74,8 @@ struct EventDefaultsTests {
                 key: try #require(EventKey(rawValue: "derby")), name: "Derby", audiences: []), state: .live,
             channels: [], createdAt: now, updatedAt: now)
         #expect(Reopening(event: event, parts: [part(.production)]).warnings.isEmpty)
-        let warnings = Reopening(
-            event: event, parts: [part(.development, lost: "abc=="), part(.production, ended: true)]
-        ).warnings
-        #expect(warnings.count == 2)
-        #expect(warnings[0].contains("abc==") && warnings[0].contains("development"))
-        #expect(warnings[1].contains("com.example.Goal in production"))
+        let parts = [part(.development, lost: "abc=="), part(.production, ended: true)]
+        let warnings = Reopening(event: event, parts: parts).warnings
+        #expect(warnings.count == 2 && warnings[0].contains("abc==") && warnings[1].contains("in production"))
     }
 }

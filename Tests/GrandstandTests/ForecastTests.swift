@@ -4,37 +4,41 @@ internal import Grandstand
 internal import Testing
 
 struct ForecastTests {
-    private let now = Date(timeIntervalSince1970: 0)
+    private static func at(_ seconds: Double) -> Date { Date(timeIntervalSince1970: seconds) }
 
-    private func span(_ opens: TimeInterval, _ closes: TimeInterval?, isHeld: Bool = false) -> Forecast.Span {
-        Forecast.Span(
-            opensAt: Date(timeIntervalSince1970: opens), closesAt: closes.map { Date(timeIntervalSince1970: $0) },
-            isHeld: isHeld)
+    private static func span(_ opens: Double, _ closes: Double?, isHeld: Bool = false) -> Forecast.Span {
+        Forecast.Span(opensAt: at(opens), closesAt: closes.map(at), isHeld: isHeld)
     }
 
-    @Test func `the peak is where most spans overlap`() {
-        let forecast = Forecast(
-            spans: [span(0, nil, isHeld: true), span(10, 30), span(20, 40), span(30, 50)],
-            limit: 100, now: now)
-        #expect(forecast == Forecast(peak: 3, peakAt: Date(timeIntervalSince1970: 20), exceedsAt: nil))
-    }
+    /// The spans and the limit; then the peak, its time, and when the limit is first exceeded.
+    static let forecasts: [(String, [Forecast.Span], Int, Forecast)] = [
+        (
+            "the peak is where most spans overlap",
+            [span(0, nil, isHeld: true), span(10, 30), span(20, 40), span(30, 50)], 100,
+            Forecast(peak: 3, peakAt: at(20), exceedsAt: nil)
+        ),
+        (
+            "the first time above the limit is found", [span(10, nil), span(20, nil), span(30, nil)], 2,
+            Forecast(peak: 3, peakAt: at(30), exceedsAt: at(30))
+        ),
+        (
+            "past spans do not count, and open ones count from now", [span(-20, -10), span(-5, nil)], 1,
+            Forecast(peak: 1, peakAt: at(0), exceedsAt: nil)
+        ),
+        (
+            "a held channel counts now, even if its times were moved", [span(50, 60, isHeld: true), span(20, 30)], 5,
+            Forecast(peak: 2, peakAt: at(20), exceedsAt: nil)
+        ),
+        (
+            "a held channel is freed at its time", [span(-20, -10, isHeld: true)], 0,
+            Forecast(peak: 1, peakAt: at(0), exceedsAt: at(0))
+        ),
+    ]
 
-    @Test func `the first time above the limit is found`() {
-        let forecast = Forecast(spans: [span(10, nil), span(20, nil), span(30, nil)], limit: 2, now: now)
-        #expect(forecast.exceedsAt == Date(timeIntervalSince1970: 30))
-        #expect(forecast.peak == 3)
-    }
-
-    @Test func `past spans do not count, and open ones count from now`() {
-        let forecast = Forecast(spans: [span(-20, -10), span(-5, nil)], limit: 1, now: now)
-        #expect(forecast == Forecast(peak: 1, peakAt: now, exceedsAt: nil))
-    }
-
-    @Test func `a held channel counts now, even if its times were moved, and is freed at its time`() {
-        let moved = Forecast(spans: [span(50, 60, isHeld: true), span(20, 30)], limit: 5, now: now)
-        #expect(moved == Forecast(peak: 2, peakAt: Date(timeIntervalSince1970: 20), exceedsAt: nil))
-        let late = Forecast(spans: [span(-20, -10, isHeld: true)], limit: 0, now: now)
-        #expect(late == Forecast(peak: 1, peakAt: now, exceedsAt: now))
+    @Test func `a forecast has the peak of the spans, its time, and the first time above the limit`() {
+        for (what, spans, limit, forecast) in Self.forecasts {
+            #expect(Forecast(spans: spans, limit: limit, now: Self.at(0)) == forecast, "\(what)")
+        }
     }
 }
 
@@ -52,17 +56,12 @@ struct ChannelTenureTests {
             lastMessageAt: last.map(hours), overAt: over.map(hours))
     }
 
-    @Test func `without an end an event closes twelve hours after endsAt or its last message`() {
-        #expect(tenure.closes(course(ends: 2)) == hours(14))
-        #expect(tenure.closes(course(ends: 2, last: 5)) == hours(17))
-        #expect(tenure.closes(course(ends: 2, last: 1)) == hours(14))
-    }
-
-    @Test func `without endsAt an event closes after the quiet time, counted from its last activity`() {
-        #expect(tenure.closes(course()) == hours(48))
-        #expect(tenure.closes(course(last: 5)) == hours(53))
-        #expect(tenure.closes(course(starts: 100, last: 5)) == hours(148))
-        #expect(tenure.closes(course(starts: 100, opens: 200)) == hours(248))
+    /// Twelve hours after `endsAt` or the last message; without `endsAt` after the quiet time, from the last activity.
+    @Test func `an event without an end closes after its declared end or after the quiet time`() {
+        for (course, closes) in [
+            (course(ends: 2), 14.0), (course(ends: 2, last: 5), 17), (course(ends: 2, last: 1), 14), (course(), 48),
+            (course(last: 5), 53), (course(starts: 100, last: 5), 148), (course(starts: 100, opens: 200), 248),
+        ] { #expect(tenure.closes(course) == hours(closes)) }
     }
 
     @Test

@@ -12,4 +12,9 @@ struct HTTPDateTests {
         #expect(HTTPDate.text(second) == text)
         #expect(HTTPDate.parse(text) == Date(timeIntervalSince1970: Double(second)))
     }
+
+    @Test(arguments: [
+        "", "now", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Now 1994 08:49:37 GMT", "Sun, 06 Nov 1994 25:00:00 GMT",
+    ])
+    func `other text is not a date`(text: String) { #expect(HTTPDate.parse(text) == nil) }
 }

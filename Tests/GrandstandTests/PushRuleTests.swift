@@ -3,39 +3,9 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Testing
 
-/// The rules of a message to one token: its bytes, its limit, and the meaning of APNs' answers.
+/// The rules of a message to one token: its bytes and its limit.
 struct PushRuleTests {
     private static let now = Date(timeIntervalSince1970: 1_700_000_000)
-
-    private static func verdict(_ answer: APNsAnswer<Void>, of subject: Verdict.Subject) -> Verdict {
-        Verdict(answer, of: subject, attempts: 1, expiresAt: now.addingTimeInterval(600), now: now, jitter: 0.5)
-    }
-
-    @Test(arguments: [
-        (410, APNsReason.unregistered), (410, .expiredToken), (400, .badDeviceToken), (400, .deviceTokenNotForTopic),
-    ])
-    func `an invalid token rejects the message finally and does not affect a channel`(
-        status: Int, reason: APNsReason
-    ) {
-        let refusal = APNsRefusal(status: status, reason: reason)
-        for subject in [Verdict.Subject.push, .start] {
-            #expect(Self.verdict(.refused(refusal), of: subject) == .rejected(refusal))
-        }
-    }
-
-    @Test func `without an answer an update is repeated and a start is not, and what was not sent is repeated`() {
-        #expect(Self.verdict(.unanswered("timeout"), of: .start) == .unknown(reason: "timeout"))
-        let others: [(APNsAnswer<Void>, Verdict.Subject)] = [
-            (.unanswered("timeout"), .push), (.unsent("no connection"), .start), (.withheld("no key"), .start),
-            (.refused(APNsRefusal(status: 503, reason: .serviceUnavailable)), .start),
-        ]
-        for (answer, subject) in others {
-            guard case .retry = Self.verdict(answer, of: subject) else {
-                Issue.record("\(answer) of \(subject)")
-                continue
-            }
-        }
-    }
 
     @Test func `a start has its own members and the caller's bytes`() {
         var payload = BroadcastPayload(
@@ -47,8 +17,6 @@ struct PushRuleTests {
         #expect(text(payload) == head + #","input-push-token":1}}"#)
         payload.start?.input = .channel(Array(#""abc==""#.utf8))
         #expect(text(payload) == head + #","input-push-channel":"abc=="}}"#)
-        payload.start?.input = nil
-        #expect(text(payload) == head + "}}")
     }
 
     private func text(_ payload: BroadcastPayload) -> String {

@@ -43,6 +43,8 @@ struct TokenStandingTests {
         #expect(turns.count { $0 == .probe } == 9)
         #expect(turns.first { $0 == .probe } != nil && turns[0] != .probe)
         #expect(!turns.contains(.send))
+        // A clock that was set back delays nothing.
+        #expect(standing.turn(now: at(-3_600)) == .probe)
         let begins = standing.refused(.invalidProviderToken, key: Self.key, now: at(31))
         #expect(!begins)
         #expect(standing.refusal == KeyRefusal(reason: .invalidProviderToken, since: at(0)))
@@ -73,11 +75,6 @@ struct TokenStandingTests {
         #expect(standing.refusal?.since == at(3))
     }
 
-    @Test func `a clock that was set back delays nothing`() {
-        var standing = refused()
-        #expect(standing.turn(now: at(-3_600)) == .probe)
-    }
-
     @Test func `a message that waits for a key is sent with its next probe, however often it was tried`() {
         let refusal = APNsRefusal.heldBack(
             by: KeyRefusal(reason: .invalidProviderToken, since: Self.start), seconds: 2.2)
@@ -92,16 +89,5 @@ struct TokenStandingTests {
                 .refused(refusal), attempts: attempts, deadline: at(3_600), now: Self.start, jitter: 0.9)
             #expect(push == .retry(at: at(3), reason: "InvalidProviderToken"))
         }
-    }
-
-    @Test func `only refusals of the token itself count`() {
-        let reasons = APNsReason.table.map(\.reason).filter(\.concernsProviderToken)
-        #expect(
-            Set(reasons) == [
-                .badEnvironmentKeyInToken, .expiredProviderToken, .invalidProviderToken, .missingProviderToken,
-                .unrelatedKeyIdInToken,
-            ])
-        #expect(APNsReason(rawValue: "BadEnvironmentKeyIdInToken").concernsProviderToken)
-        #expect(!APNsReason(rawValue: "SomethingNew").concernsProviderToken)
     }
 }

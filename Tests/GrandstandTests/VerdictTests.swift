@@ -7,49 +7,75 @@ struct VerdictTests {
     private let now = Date(timeIntervalSince1970: 1_000)
 
     private func verdict(
-        _ answer: APNsAnswer<Void>, attempts: Int = 1, expiresIn seconds: TimeInterval = 3_600
+        _ answer: APNsAnswer<Void>, of subject: Verdict.Subject = .broadcast, attempts: Int = 1,
+        expiresIn seconds: TimeInterval = 3_600
     ) -> Verdict {
-        Verdict(answer, attempts: attempts, expiresAt: now.addingTimeInterval(seconds), now: now, jitter: 0.5)
+        Verdict(
+            answer, of: subject, attempts: attempts, expiresAt: now.addingTimeInterval(seconds), now: now, jitter: 0.5)
     }
 
-    private func refusal(_ reason: APNsReason, status: Int? = nil, retryAfter: Int? = nil) -> APNsAnswer<Void> {
-        .refused(APNsRefusal(status: status ?? reason.status ?? 400, reason: reason, retryAfter: retryAfter))
+    private static func refusal(_ reason: String, _ status: Int? = nil, retryAfter: Int? = nil) -> APNsAnswer<Void> {
+        let reason = APNsReason(rawValue: reason)
+        return .refused(APNsRefusal(status: status ?? reason.status ?? 400, reason: reason, retryAfter: retryAfter))
     }
 
-    @Test func `200 means accepted`() {
-        let receipt = APNsReceipt(requestID: "r", uniqueID: "u")
-        #expect(verdict(.accepted((), receipt)) == .accepted(receipt))
+    /// The name of a verdict's case.
+    private static func name(_ verdict: some Any) -> String {
+        String("\(verdict)".prefix { $0.isLetter })
     }
 
-    @Test(arguments: [
-        APNsReason.payloadTooLarge, .topicDisallowed, .broadcastFeatureNotEnabled, .badExpirationDate, .badPriority,
-    ])
-    func `after a refusal that a repetition cannot change there is no second attempt`(reason: APNsReason) {
-        guard case .rejected(let refusal) = verdict(refusal(reason)) else {
-            Issue.record("\(reason) was not rejected")
-            return
-        }
-        #expect(refusal.reason == reason)
-    }
+    /// The consequences of an answer for a broadcast, for an update to one token, for a start, and for a push to one of
+    /// many tokens. After 503 a push was not accepted. After any other 5xx it is unknown whether it was accepted.
+    static let verdicts: [(APNsAnswer<Void>, String)] =
+        documented.flatMap { reasons, consequences in reasons.map { (refusal($0), consequences) } } + [
+            (.accepted((), APNsReceipt(requestID: "r", uniqueID: "u")), "accepted accepted accepted accepted"),
+            (.unanswered("timeout"), "retry retry unknown unknown"),
+            (.unsent("no connection"), "retry retry retry retry"),
+            (.withheld("no key"), "retry retry retry retry"),
+            (refusal("Whatever", 504), "retry retry unknown unknown"),
+            (refusal("Gone", 410), "channelDoubted rejected rejected rejected"),
+            (refusal("TooManyRequests", retryAfter: 20), "throttled throttled throttled retry"),
+        ]
 
-    @Test(arguments: [(APNsReason.badChannelId, 400), (.channelNotRegistered, 400), (.init(rawValue: "Gone"), 410)])
-    func `for a channel that Apple does not know the message is repeated at growing intervals, but not forever`(
-        reason: APNsReason, status: Int
+    private static let documented: [([String], String)] = [
+        (
+            ["PayloadTooLarge", "TopicDisallowed", "FeatureNotEnabled", "BadExpirationDate", "BadPriority"],
+            "rejected rejected rejected rejected"
+        ),
+        (["BadChannelId", "ChannelNotRegistered"], "channelDoubted rejected rejected rejected"),
+        (["Unregistered", "ExpiredToken"], "channelDoubted rejected rejected gone"),
+        (["BadDeviceToken", "DeviceTokenNotForTopic"], "rejected rejected rejected suspect"),
+        (["TooManyRequests", "ServiceUnavailable", "Shutdown", "ExpiredProviderToken"], "retry retry retry retry"),
+        (["InternalServerError"], "retry retry unknown unknown"),
+    ]
+
+    @Test(arguments: verdicts)
+    func `each answer has its consequence for each kind of message`(
+        _ answer: APNsAnswer<Void>, _ consequences: String
     ) {
-        let answer = refusal(reason, status: status)
+        var names = [Verdict.Subject.broadcast, .push, .start].map { Self.name(verdict(answer, of: $0)) }
+        names.append(
+            Self.name(
+                TokenVerdict(answer, attempts: 1, deadline: now.addingTimeInterval(60), now: now, jitter: 0.5)))
+        #expect(names.joined(separator: " ") == consequences)
+    }
+
+    @Test(arguments: ["BadChannelId", "ChannelNotRegistered"])
+    func `for a channel that Apple does not know the message is repeated at growing intervals, but not forever`(
+        reason: String
+    ) {
+        let answer = Self.refusal(reason)
         var waited: [TimeInterval] = []
         for attempt in 1..<Verdict.doubtfulAttempts {
             guard case .channelDoubted(let refusal, let next?) = verdict(answer, attempts: attempt) else {
                 Issue.record("\(reason) did not mean the channel")
                 return
             }
-            #expect(refusal.reason == reason)
+            #expect(refusal.reason.rawValue == reason)
             waited.append(next.timeIntervalSince(now))
         }
         #expect(waited == waited.sorted() && (1.0...2.0).contains(waited[0]) && waited.reduce(0, +) < 150)
-        for last in [
-            verdict(answer, attempts: Verdict.doubtfulAttempts), verdict(answer, expiresIn: 0.5),
-        ] {
+        for last in [verdict(answer, attempts: Verdict.doubtfulAttempts), verdict(answer, expiresIn: 0.5)] {
             guard case .channelDoubted(_, nil) = last else {
                 Issue.record("\(last)")
                 return
@@ -57,34 +83,16 @@ struct VerdictTests {
         }
     }
 
-    @Test(arguments: [
-        APNsReason.tooManyRequests, .internalServerError, .serviceUnavailable, .shutdown, .expiredProviderToken,
-    ])
-    func `a temporary refusal is repeated`(reason: APNsReason) {
-        guard case .retry(let at, reason.rawValue) = verdict(refusal(reason)) else {
-            Issue.record("\(reason) was not retried")
+    @Test func `a temporary refusal is repeated within a second, or after its Retry-After, but not past the deadline`()
+    {
+        guard case .retry(let at, "Shutdown") = verdict(Self.refusal("Shutdown")) else {
+            Issue.record("not retried")
             return
         }
         #expect(at > now && at < now.addingTimeInterval(1))
-    }
-
-    @Test func `a request without an answer is repeated`() {
-        guard case .retry = verdict(.unanswered("no answer")) else {
-            Issue.record("not retried")
-            return
-        }
-    }
-
-    @Test func `Retry-After is obeyed`() {
-        guard case .throttled(let at, _) = verdict(refusal(.tooManyRequests, retryAfter: 20)) else {
-            Issue.record("not retried")
-            return
-        }
-        #expect(at == now.addingTimeInterval(20))
-    }
-
-    @Test func `no attempt is made after the deadline`() {
-        #expect(verdict(refusal(.shutdown), expiresIn: 0.01) == .expired(reason: "Shutdown"))
+        let later = verdict(Self.refusal("TooManyRequests", retryAfter: 20))
+        #expect(later == .throttled(until: now.addingTimeInterval(20), reason: "TooManyRequests"))
+        #expect(verdict(Self.refusal("Shutdown"), expiresIn: 0.01) == .expired(reason: "Shutdown"))
     }
 }
 

@@ -30,6 +30,16 @@ package struct Phone: Sendable {
         return app
     }
 
+    /// Runs `body` with a phone on which the app was launched.
+    package static func with(
+        _ phone: Phone = Phone(), _ body: (Phone, LiveActivities) async throws -> Void
+    ) async throws {
+        defer { phone.discard() }
+        let app = await phone.launch()
+        try await body(phone, app)
+        await app.stop()
+    }
+
     package func discard() { try? FileManager.default.removeItem(at: folder) }
 
     /// What the server has of this phone's installation.

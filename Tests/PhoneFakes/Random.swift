@@ -1,14 +1,16 @@
 /// SplitMix64: the same numbers for the same seed, everywhere.
-package struct Random {
+package struct Random: RandomNumberGenerator {
     private var state: UInt64
 
     package init(seed: UInt64) { state = seed }
 
-    package mutating func next(below bound: Int) -> Int {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var word = state
         word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
         word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return Int((word ^ (word >> 31)) % UInt64(bound))
+        return word ^ (word >> 31)
     }
+
+    package mutating func next(below bound: Int) -> Int { Int(next() % UInt64(bound)) }
 }

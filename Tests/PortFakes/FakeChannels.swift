@@ -20,6 +20,8 @@ package struct FakeChannels: ChannelStore {
     package var note: @Sendable (ChannelOutcome, ChannelTask) throws -> Channel = { _, _ in throw Unasked() }
     package var locate: @Sendable (AppEnvironment) throws -> APNsAddress? = { _ in throw Unasked() }
     package var count: @Sendable () throws -> [Quota] = { throw Unasked() }
+    /// Whether a creation still has its lease when its call is about to be sent.
+    package var beginCall: @Sendable (ChannelTask) throws -> Bool = { _ in throw Unasked() }
 
     package init() {}
 
@@ -54,9 +56,97 @@ package struct FakeChannels: ChannelStore {
     package func align(now: Date, tenure: ChannelTenure) async throws -> Int { throw Unasked() }
     package func claimDue(now: Date, leasedUntil: Date, limit: Int) async throws -> [ChannelTask] { throw Unasked() }
     package func nextDue(now: Date) async throws -> Date? { throw Unasked() }
-    package func beginCall(of task: ChannelTask, now: Date) async throws -> Bool { throw Unasked() }
+    package func beginCall(of task: ChannelTask, now: Date) async throws -> Bool { try beginCall(task) }
     package func extendLease(of task: ChannelTask, until: Date) async throws { throw Unasked() }
     package func reclaim(
         _ app: AppEnvironment, limit: Int, now: Date, leasedUntil: Date
     ) async throws -> [ChannelTask] { try spare() }
+}
+
+/// A `ReconciliationStore` whose answers the test sets. It answers only calls about runs that a person starts, calls
+/// about reports, and those of creations. All other calls throw `Unasked`.
+package struct FakeReconciliations: ReconciliationStore {
+    package var read: @Sendable (UUID, AppEnvironment) throws -> [UInt8]? = { _, _ in throw Unasked() }
+    package var list: @Sendable (AppEnvironment, PageRequest) throws -> Page<[UInt8]> = { _, _ in throw Unasked() }
+    package var start: @Sendable (AppEnvironment) throws -> ReconciliationRun = { _ in throw Unasked() }
+    /// What the ledger contains when Apple's list has arrived.
+    package var compare: @Sendable (ChannelListing) throws -> LedgerSnapshot = { _ in throw Unasked() }
+    package var hold: @Sendable () throws -> Void = { throw Unasked() }
+    package var end: @Sendable (ReconciliationReport) throws -> Void = { _ in throw Unasked() }
+    /// A list that was read before a creation.
+    package var see: @Sendable (ChannelListing) throws -> Void = { _ in throw Unasked() }
+    package var want: @Sendable (AppEnvironment) throws -> Void = { _ in throw Unasked() }
+
+    package init() {}
+
+    package func report(_ id: UUID, of app: AppEnvironment) async throws -> [UInt8]? { try read(id, app) }
+    package func reports(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<[UInt8]> {
+        try list(app, page)
+    }
+    package func begin(_ app: AppEnvironment, now: Date, leasedUntil: Date) async throws -> ReconciliationRun {
+        try start(app)
+    }
+    package func observe(
+        _ listing: ChannelListing, listedAt: Date, seenAt: Date, _ run: ReconciliationRun
+    ) async throws -> LedgerSnapshot { try compare(listing) }
+    package func hastenCreations(_ run: ReconciliationRun, now: Date) async throws { throw Unasked() }
+    package func finish(
+        _ run: ReconciliationRun, _ report: ReconciliationReport, again: Date?, now: Date
+    ) async throws { try end(report) }
+
+    package func claimDue(interval: TimeInterval, now: Date, leasedUntil: Date) async throws -> ReconciliationRun? {
+        throw Unasked()
+    }
+    package func nextDue(interval: TimeInterval, now: Date) async throws -> Date? { throw Unasked() }
+    package func request(_ app: AppEnvironment, now: Date) async throws { try want(app) }
+    package func extend(_ run: ReconciliationRun, until: Date) async throws { try hold() }
+    package func witness(
+        _ listing: ChannelListing, askedAt: Date, seenAt: Date, _ app: AppEnvironment
+    ) async throws { try see(listing) }
+    package func keep(policies: [String: StoragePolicy], _ run: ReconciliationRun) async throws { throw Unasked() }
+    package func apply(
+        _ actions: [ReconciliationAction], _ run: ReconciliationRun, by actor: AuditActor, now: Date, leasedUntil: Date
+    ) async throws -> (done: [Bool], deletions: [ChannelTask]) { throw Unasked() }
+    package func fail(_ run: ReconciliationRun, again: Date, now: Date) async throws { throw Unasked() }
+}
+
+/// A `QuirkStore` whose answers the test sets.
+package struct FakeQuirks: QuirkStore {
+    package var known: [Quirk] = []
+    package var keep: @Sendable (Quirk, AppEnvironment) throws -> Void = { _, _ in throw Unasked() }
+
+    package init() {}
+
+    package func quirks(of bundleID: BundleID) async throws -> [Quirk] { known }
+    package func remember(_ quirk: Quirk, for app: AppEnvironment, by actor: AuditActor) async throws {
+        try keep(quirk, app)
+    }
+}
+
+/// An `APNsGateway` whose answers the test sets. Its calls cannot throw, so a call that the test does not expect is
+/// unanswered.
+package struct FakeGateway: APNsGateway {
+    package var state = KeyFileState.missing
+    package var create: @Sendable (StoragePolicy, APNsAddress) -> APNsAnswer<String> = { _, _ in .unanswered("unasked")
+    }
+    package var read: @Sendable (String, APNsAddress) -> APNsAnswer<StoragePolicy> = { _, _ in .unanswered("unasked") }
+    package var delete: @Sendable (String, APNsAddress) -> APNsAnswer<Void> = { _, _ in .unanswered("unasked") }
+    package var list: @Sendable (APNsAddress) -> APNsAnswer<ChannelListing> = { _ in .unanswered("unasked") }
+
+    package init() {}
+
+    package func keyFile(of use: KeyUse) async -> KeyFileState { state }
+    package func send(_ message: BroadcastMessage, to address: APNsAddress) async -> APNsAnswer<Void> {
+        .unanswered("unasked")
+    }
+    package func createChannel(
+        _ storagePolicy: StoragePolicy, at address: APNsAddress, requestID: UUID
+    ) async -> APNsAnswer<String> { create(storagePolicy, address) }
+    package func readChannel(_ channelID: String, at address: APNsAddress) async -> APNsAnswer<StoragePolicy> {
+        read(channelID, address)
+    }
+    package func deleteChannel(
+        _ channelID: String, at address: APNsAddress, requestID: UUID
+    ) async -> APNsAnswer<Void> { delete(channelID, address) }
+    package func listChannels(at address: APNsAddress) async -> APNsAnswer<ChannelListing> { list(address) }
 }

@@ -9,7 +9,6 @@ package struct FakeInstallations: InstallationStore {
     package var find: @Sendable (InstallationID, String) throws -> KnownInstallation = { _, _ in throw Unasked() }
     package var remove: @Sendable (InstallationID, String) throws -> Void = { _, _ in throw Unasked() }
     package var report: @Sendable (DeviceActivity, Bool) throws -> Bool = { _, _ in throw Unasked() }
-    package var dismiss: @Sendable (String) throws -> Void = { _ in throw Unasked() }
     package var count: @Sendable (AppEnvironment) throws -> InstallationStatistics = { _ in throw Unasked() }
 
     package init() {}
@@ -25,7 +24,80 @@ package struct FakeInstallations: InstallationStore {
         _ activity: DeviceActivity, of id: InstallationID, secret: String, isSampled: Bool, now: Date
     ) async throws -> Bool { try report(activity, isSampled) }
     package func forget(activity: String, of id: InstallationID, secret: String) async throws {
-        try dismiss(activity)
+        throw Unasked()
     }
     package func statistics(of app: AppEnvironment) async throws -> InstallationStatistics { try count(app) }
+}
+
+/// A `ReceiptStore` whose answers the test sets.
+package struct FakeReceipts: ReceiptStore {
+    package var take: @Sendable (ReceiptBatch) throws -> Int = { _ in throw Unasked() }
+    package var tell: @Sendable (EventKey) throws -> [(app: AppEnvironment, report: ReceiptReport)] = { _ in
+        throw Unasked()
+    }
+
+    package init() {}
+
+    package func record(
+        _ batch: ReceiptBatch, of id: InstallationID, secret: String, now: Date
+    ) async throws -> Int { try take(batch) }
+    package func receipts(
+        of key: EventKey, within reach: AppReach
+    ) async throws -> [(app: AppEnvironment, report: ReceiptReport)] { try tell(key) }
+}
+
+/// A `WebhookStore` whose answers the test sets.
+package struct FakeWebhooks: WebhookStore {
+    package typealias Log = @Sendable (UUID, WebhookDeliveryFilter, PageRequest) throws -> Page<WebhookDelivery>
+
+    package var find: @Sendable (UUID) throws -> Webhook? = { _ in throw Unasked() }
+    package var list: @Sendable (WebhookFilter, PageRequest) throws -> Page<Webhook> = { _, _ in throw Unasked() }
+    package var make: @Sendable (WebhookDraft) throws -> (webhook: Webhook, secret: WebhookSecret) = { _ in
+        throw Unasked()
+    }
+    package var save: @Sendable (UUID, WebhookDraft, WriteCondition) throws -> Webhook? = { _, _, _ in
+        throw Unasked()
+    }
+    package var remove: @Sendable (UUID, WebhookFilter) throws -> Bool = { _, _ in throw Unasked() }
+    package var rotate: @Sendable (UUID, TimeInterval) throws -> (webhook: Webhook, secret: WebhookSecret)? = {
+        _, _ in throw Unasked()
+    }
+    package var post: @Sendable (UUID) throws -> WebhookDelivery? = { _ in throw Unasked() }
+    package var log: Log = { _, _, _ in throw Unasked() }
+    package var read: @Sendable (UUID, UUID) throws -> WebhookDeliveryLog? = { _, _ in throw Unasked() }
+    package var again: @Sendable (UUID, UUID) throws -> WebhookDelivery? = { _, _ in throw Unasked() }
+
+    package init() {}
+
+    package func webhook(_ id: UUID) async throws -> Webhook? { try find(id) }
+    package func webhooks(where filter: WebhookFilter, _ page: PageRequest) async throws -> Page<Webhook> {
+        try list(filter, page)
+    }
+    package func create(
+        _ draft: WebhookDraft, by actor: AuditActor, now: Date
+    ) async throws -> (webhook: Webhook, secret: WebhookSecret) { try make(draft) }
+    package func replace(
+        _ id: UUID, with draft: WebhookDraft, within bounds: WebhookFilter, by actor: AuditActor,
+        if condition: WriteCondition, now: Date
+    ) async throws -> Webhook? { try save(id, draft, condition) }
+    package func delete(
+        _ id: UUID, within bounds: WebhookFilter, by actor: AuditActor, now: Date
+    ) async throws -> Bool { try remove(id, bounds) }
+    package func rotateSecret(
+        of id: UUID, overlap: TimeInterval, within bounds: WebhookFilter, by actor: AuditActor, now: Date
+    ) async throws -> (webhook: Webhook, secret: WebhookSecret)? { try rotate(id, overlap) }
+    package func test(
+        _ id: UUID, within bounds: WebhookFilter, by actor: AuditActor, now: Date
+    ) async throws -> WebhookDelivery? { try post(id) }
+    package func deliveries(
+        of webhook: UUID, where filter: WebhookDeliveryFilter, _ page: PageRequest
+    ) async throws -> Page<WebhookDelivery> { try log(webhook, filter, page) }
+    package func delivery(_ id: UUID, of webhook: UUID) async throws -> WebhookDeliveryLog? {
+        try read(id, webhook)
+    }
+    package func replay(
+        _ id: UUID, of webhook: UUID, within bounds: WebhookFilter, now: Date
+    ) async throws -> WebhookDelivery? {
+        try again(id, webhook)
+    }
 }

@@ -2,11 +2,10 @@ internal import FoundationEssentials
 internal import Postgres
 internal import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(20)))
 struct ConnectionTests {
     @Test func `an error has SQLSTATE and names`() async throws {
-        let pool = try await TestCluster.pool(maximumConnections: 1)
-        try await pool.withConnection { connection in
+        try await TestCluster.withConnection { connection in
             try await connection.script("create temporary table t (id bigint constraint t_id unique check (id > 0))")
             try await connection.query("insert into t values (\(1))")
             await #expect {
@@ -23,7 +22,6 @@ struct ConnectionTests {
             } throws: { ($0 as? PostgresError)?.sqlState == .syntaxError }
             #expect(try await connection.query("select count(*) from t")[0].decode(Int.self) == 1)
         }
-        await pool.close()
     }
 
     @Test
@@ -47,8 +45,7 @@ struct ConnectionTests {
     @Test func `a pipeline answers in order, and an error names its query and leaves the connection usable`()
         async throws
     {
-        let pool = try await TestCluster.pool(maximumConnections: 1)
-        try await pool.withConnection { connection in
+        try await TestCluster.withConnection { connection in
             let results = try await connection.pipeline((1...50).map { "select \($0) as n" })
             #expect(try results.map { try $0[0].decode(Int.self, "n") } == Array(1...50))
             try await connection.script("create temporary table p (n bigint)")
@@ -60,12 +57,10 @@ struct ConnectionTests {
             // The pipeline was one transaction, so its first insert was rolled back.
             #expect(try await connection.query("select count(*) from p")[0].decode(Int.self) == 0)
         }
-        await pool.close()
     }
 
     @Test func `more statements than the cache holds are executed`() async throws {
-        let pool = try await TestCluster.pool(maximumConnections: 1) { $0.statementCacheSize = 4 }
-        try await pool.withConnection { connection in
+        try await TestCluster.withConnection({ $0.statementCacheSize = 4 }) { connection in
             for round in 0..<3 {
                 for number in 0..<20 {
                     let query = PostgresQuery(unsafeSQL: "select \(number)::bigint + $1 as n", bindings: [.init(round)])
@@ -75,72 +70,63 @@ struct ConnectionTests {
             let prepared = try await connection.query("select count(*) from pg_prepared_statements")
             #expect(try prepared[0].decode(Int.self) <= 6)
         }
-        await pool.close()
     }
 
     @Test func `a command that must be the first of its pipeline is first, even if other statements are deallocated`()
         async throws
     {
-        let pool = try await TestCluster.pool(maximumConnections: 1) { $0.statementCacheSize = 1 }
-        try await pool.withConnection { connection in
+        try await TestCluster.withConnection({ $0.statementCacheSize = 1 }) { connection in
             try await connection.query("select 1")
             try await connection.query("select 2")
             try await connection.query("vacuum pg_am")
             #expect(try await connection.query("select 3::bigint")[0].decode(Int.self) == 3)
         }
-        await pool.close()
     }
 
     @Test func `a statement whose result type changed with the schema is prepared again`() async throws {
-        let pool = try await TestCluster.pool(maximumConnections: 1)
-        try await pool.withConnection { connection in
+        try await TestCluster.withConnection { connection in
             try await connection.script("create temporary table c (a bigint); insert into c values (1)")
             #expect(try await connection.query("select * from c")[0].decode(Int.self, "a") == 1)
             try await connection.script("alter table c add b text default 'new'")
             #expect(try await connection.query("select * from c")[0].decode(String.self, "b") == "new")
         }
-        await pool.close()
     }
 
     @Test func `a query past its deadline is cancelled at the server, and the connection stays open`() async throws {
-        let pool = try await TestCluster.pool(maximumConnections: 1)
-        try await pool.withConnection { connection in
-            await #expect {
-                try await connection.query("select pg_sleep(30)", deadline: .milliseconds(50))
-            } throws: { ($0 as? PostgresError)?.kind == .timedOut }
+        try await TestCluster.withConnection { connection in
+            #expect(
+                await kind { try await connection.query("select pg_sleep(30)", deadline: .milliseconds(50)) }
+                    == .timedOut)
             let pid = try await connection.query("select pg_backend_pid()")[0].decode(Int32.self)
             #expect(Int(pid) == connection.backendPID)
         }
-        await pool.close()
     }
 
     @Test func `the query of a cancelled task is cancelled at the server, and the connection stays usable`()
         async throws
     {
-        let pool = try await TestCluster.pool(maximumConnections: 2)
-        let (pid, task) = await sleeper(in: pool)
-        try await sleeping(pid, seenBy: pool)
-        task.cancel()
-        let result = await task.result
-        #expect { try result.get() } throws: { ($0 as? PostgresError)?.kind == .cancelled }
-        // The backend was only asked to cancel: it still exists, and no longer sleeps.
-        let alive = try await pool.query(
-            "select count(*) from pg_stat_activity where pid = \(pid) and wait_event is distinct from 'PgSleep'")
-        #expect(try alive[0].decode(Int.self) == 1)
-        await pool.close()
+        try await TestCluster.with(2) { pool in
+            let (pid, task) = await sleeper(in: pool)
+            try await sleeping(pid, seenBy: pool)
+            task.cancel()
+            #expect(await kind { try await task.value } == .cancelled)
+            // The backend was only asked to cancel: it still exists, and no longer sleeps.
+            let alive = try await pool.query(
+                "select count(*) from pg_stat_activity where pid = \(pid) and wait_event is distinct from 'PgSleep'")
+            #expect(try alive[0].decode(Int.self) == 1)
+        }
     }
 
     @Test func `if a backend is terminated during a query the connection is lost, and the next query gets another`()
         async throws
     {
-        let pool = try await TestCluster.pool(maximumConnections: 2)
-        let (pid, task) = await sleeper(in: pool)
-        try await sleeping(pid, seenBy: pool)
-        try await pool.query("select pg_terminate_backend(\(pid)::int)")
-        let result = await task.result
-        #expect { try result.get() } throws: { ($0 as? PostgresError)?.kind == .connectionLost }
-        #expect(try await pool.query("select 1::bigint")[0].decode(Int.self) == 1)
-        await pool.close()
+        try await TestCluster.with(2) { pool in
+            let (pid, task) = await sleeper(in: pool)
+            try await sleeping(pid, seenBy: pool)
+            try await pool.query("select pg_terminate_backend(\(pid)::int)")
+            #expect(await kind { try await task.value } == .connectionLost)
+            #expect(try await pool.query("select 1::bigint")[0].decode(Int.self) == 1)
+        }
     }
 
     @Test func `a connection that was cut while idle is replaced without an error`() async throws {
@@ -156,18 +142,16 @@ struct ConnectionTests {
     }
 
     @Test func `two tasks on one connection are an error`() async throws {
-        let pool = try await TestCluster.pool(maximumConnections: 2)
-        try await pool.withConnection { connection in
-            let pid = connection.backendPID
-            let first = Task { try await connection.query("select pg_sleep(30)", deadline: .seconds(20)) }
-            try await sleeping(pid, seenBy: pool)
-            await #expect {
-                try await connection.query("select 1")
-            } throws: { ($0 as? PostgresError)?.kind == .misuse }
-            first.cancel()
-            _ = await first.result
+        try await TestCluster.with(2) { pool in
+            try await pool.withConnection { connection in
+                let pid = connection.backendPID
+                let first = Task { try await connection.query("select pg_sleep(30)", deadline: .seconds(20)) }
+                try await sleeping(pid, seenBy: pool)
+                #expect(await kind { try await connection.query("select 1") } == .misuse)
+                first.cancel()
+                _ = await first.result
+            }
         }
-        await pool.close()
     }
 
     /// A task that sleeps at the server, and the backend in which it sleeps.

@@ -12,12 +12,11 @@ struct ConnectorTests {
     }
 
     @Test func `a host that disappears is noticed within seconds, when connecting and afterwards`() {
-        let parameters = Self.parameters { _ in }
-        #expect(parameters["connect_timeout"] == "3")
-        #expect(parameters["tcp_user_timeout"] == "5000")
-        #expect(parameters["keepalives_idle"] == "2")
-        #expect(parameters["keepalives_interval"] == "1")
-        #expect(parameters["keepalives_count"] == "3")
+        let expected = [
+            "connect_timeout": "3", "tcp_user_timeout": "5000", "keepalives_idle": "2", "keepalives_interval": "1",
+            "keepalives_count": "3",
+        ]
+        #expect(Self.parameters { _ in }.filter { expected[$0.key] != nil } == expected)
     }
 
     @Test

@@ -3,7 +3,7 @@ internal import Synchronization
 internal import Testing
 
 /// A pool delivers what RAISE NOTICE sends in its transactions.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct NoticeTests {
     private final class Heard: Sendable {
         private let calls = Mutex<[[String]]>([])

@@ -15,13 +15,30 @@ enum TestCluster {
 
     /// A pool on the shared server.
     static func pool(
-        maximumConnections: Int = 4, _ change: (inout PostgresConfiguration) -> Void = { _ in }
+        maximumConnections: Int = 4, _ change: (inout PostgresConfiguration) -> Void = { _ in },
+        isolation: isolated (any Actor)? = #isolation
     ) async throws -> PostgresPool {
         var configuration = PostgresConfiguration(connectionString: try await connectionString())
         configuration.maximumConnections = maximumConnections
         change(&configuration)
         return PostgresPool(configuration: configuration, logger: quiet)
     }
+
+    /// Runs `body` with a pool on the shared server, and closes the pool.
+    static func with(
+        _ maximumConnections: Int = 4, _ change: (inout PostgresConfiguration) -> Void = { _ in },
+        isolation: isolated (any Actor)? = #isolation, _ body: (PostgresPool) async throws -> Void
+    ) async throws {
+        let pool = try await pool(maximumConnections: maximumConnections, change)
+        try await body(pool)
+        await pool.close()
+    }
+
+    /// Runs `body` with the only connection of a pool on the shared server.
+    static func withConnection(
+        _ change: (inout PostgresConfiguration) -> Void = { _ in }, isolation: isolated (any Actor)? = #isolation,
+        _ body: (PostgresConnection) async throws -> Void
+    ) async throws { try await with(1, change) { try await $0.withConnection { try await body($0) } } }
 
     /// A separate server for one test, to be stopped and started.
     ///
@@ -38,5 +55,17 @@ enum TestCluster {
 
     private static func temporaryDirectory(_ name: String) -> String {
         FileManager.default.temporaryDirectory.path + "/gs-pg-\(name)-\(UUID().uuidString.prefix(8))"
+    }
+}
+
+/// - Returns: why `body` failed; `nil`: it succeeded.
+func kind<Value>(
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
+) async -> PostgresError.Kind? {
+    do {
+        _ = try await body()
+        return nil
+    } catch {
+        return (error as? PostgresError)?.kind
     }
 }

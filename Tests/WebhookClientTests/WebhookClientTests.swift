@@ -6,7 +6,7 @@ internal import Testing
 @testable internal import WebhookClient
 
 /// Posts over a real socket, and what a receiver may do with them.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct WebhookClientTests {
     private static let loopback = NetworkGuard(
         allowed: ["127.0.0.0/8", "::1"].compactMap(IPNetwork.init), allowsPlainHTTP: true)
@@ -47,7 +47,8 @@ struct WebhookClientTests {
     @Test func `a redirect is an answer and is not followed`() async throws {
         try await Receiver.with { other in
             try await Receiver.with(react: { _, _ in .answer(307, headers: ["location": other.url]) }) { receiver in
-                #expect(try await Self.client().post(try Self.message(receiver.url)) == .answered(status: 307))
+                let outcome = try await Self.client().post(try Self.message(receiver.url))
+                #expect(outcome == .answered(status: 307))
                 #expect(other.connections == 0)
                 #expect(receiver.requests.count == 1)
             }
@@ -75,7 +76,8 @@ struct WebhookClientTests {
 
     @Test func `an endless answer is read up to a limit`() async throws {
         try await Receiver.with(react: { _, _ in .answer(200, length: 50_000_000) }) { receiver in
-            #expect(try await Self.client().post(try Self.message(receiver.url)) == .answered(status: 200))
+            let outcome = try await Self.client().post(try Self.message(receiver.url))
+            #expect(outcome == .answered(status: 200))
         }
     }
 
@@ -112,7 +114,8 @@ struct WebhookClientTests {
     @Test func `http is refused unless it is allowed`() async throws {
         try await Receiver.with { receiver in
             let networks = NetworkGuard(allowed: Self.loopback.allowed)
-            #expect(try await Self.client(networks).post(try Self.message(receiver.url)).isRefused)
+            let message = try Self.message(receiver.url)
+            #expect(try await Self.client(networks).post(message).isRefused)
             #expect(receiver.connections == 0)
         }
     }

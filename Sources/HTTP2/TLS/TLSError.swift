@@ -29,11 +29,11 @@ package enum TLSError: Error, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Reads the first error of the calling thread's queue.
+    /// Reads the last error of the calling thread's queue: the one that is nearest to the call.
     ///
     /// - Parameter ssl: the connection whose call failed; `nil`: the call had no connection.
     init(_ ssl: OpaquePointer?) {
-        let code = ERR_peek_error()
+        let code = ERR_peek_last_error()
         defer { ERR_clear_error() }
         let name = ERR_reason_error_string(code).map { String(cString: $0) } ?? "unknown"
         self =

@@ -23,6 +23,8 @@ package final class TLSHandler: ChannelDuplexHandler {
     private static let record = 16 << 10
 
     let ssl: OpaquePointer
+    /// `ssl` reads the list of protocols in it.
+    private let tls: TLSContext
     /// Encrypted bytes from the peer, and for the peer. `ssl` owns both.
     private let received: OpaquePointer
     private let outgoing: OpaquePointer
@@ -37,6 +39,7 @@ package final class TLSHandler: ChannelDuplexHandler {
 
     /// - Parameter peer: for a client, the name or address that the certificate must have.
     package init(_ context: TLSContext, peer: String? = nil) throws(TLSError) {
+        tls = context
         ssl = try context.connection(to: peer)
         guard let received = BIO_new(BIO_s_mem()), let outgoing = BIO_new(BIO_s_mem()) else { throw TLSError(nil) }
         (self.received, self.outgoing) = (received, outgoing)

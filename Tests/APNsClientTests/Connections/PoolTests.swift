@@ -8,7 +8,7 @@ internal import Testing
 
 /// The pool against servers that refuse, cannot be reached and come back. `FailureTableTests` has the failure table of
 /// docs/internals/http2.md.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct PoolTests {
     private static let address = ClientAndSimulator.address
 

@@ -9,7 +9,7 @@ internal import MetricsTestKit
 internal import Testing
 
 /// What the client counts, as a metrics backend receives it.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct MetricsTests {
     private static let labels = [
         ("host", "127.0.0.1"), ("team", "SIMULATOR1"), ("key", "SIMULATOR1"), ("traffic", "channels"),

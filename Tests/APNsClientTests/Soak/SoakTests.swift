@@ -9,7 +9,7 @@ internal import Testing
 
 /// Random faults of the simulator at full rate. `.ci/run` runs this test for a few seconds.
 /// `GRANDSTAND_SOAK_SECONDS=600` runs it for ten minutes, and `GRANDSTAND_SOAK_SEED` repeats the faults of a run.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.timeLimit(.minutes(20)))
 struct SoakTests {
     private static let seconds = ProcessInfo.processInfo.environment["GRANDSTAND_SOAK_SECONDS"].flatMap(Int.init) ?? 3
     private static let seed =

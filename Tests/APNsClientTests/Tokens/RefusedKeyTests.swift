@@ -7,7 +7,7 @@ internal import Synchronization
 internal import Testing
 
 /// A key that APNs refuses: the simulator has another key with the same ID.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(20)))
 struct RefusedKeyTests {
     /// A store in memory that does what `KeyRefusalStore` documents.
     private final class Store: KeyRefusalStore {

@@ -7,7 +7,7 @@ internal import Testing
 @testable internal import APNsClient
 
 /// Replicas that share a key send the same token.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(20)))
 struct SharedTokenTests {
     /// A store in memory that does what `ProviderTokenStore` documents. It can be made to fail.
     private final class Store: ProviderTokenStore {

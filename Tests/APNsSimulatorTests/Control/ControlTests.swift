@@ -3,7 +3,7 @@ internal import Foundation
 internal import HTTP2
 internal import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct ControlTests {
     @Test func `wrong calls name the mistake and change nothing`() async throws {
         let calls: [(String, String, String, Int)] = [

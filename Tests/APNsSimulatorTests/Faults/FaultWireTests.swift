@@ -4,7 +4,7 @@ internal import HTTP2
 internal import Testing
 
 /// Faults over the wire.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct FaultWireTests {
     @Test func `a fault refuses the third request only, with the reason as it or a quirk spells it`() async throws {
         let fault = #"{"match": {"nth": 3}, "action": "refuse", "reason": "ServiceUnavailable", "retryAfter": 7}"#
@@ -26,7 +26,7 @@ struct FaultWireTests {
     }
 
     @Test func `a delayed request is processed at once and answered later`() async throws {
-        try await meet(#"{"action": "delay", "seconds": 0.05, "times": 1}"#) { running, client in
+        try await meet(#"{"action": "delay", "seconds": 0.05, "times": 1}"#) { (running, client) async throws in
             #expect(try await client.create(policy: 0).status == 201)
             #expect(running.simulator.journal().map(\.fate) == [.held])
         }
@@ -87,7 +87,7 @@ struct FaultWireTests {
     @Test(arguments: ["handshake", "certificate"])
     func `TLS fails in the handshake, or with a certificate for another name`(failure: String) async throws {
         let fault = #"{"match": {"environment": "production"}, "action": "tls", "failure": "\#(failure)", "times": 1}"#
-        try await meet(fault) { running, _ in
+        try await meet(fault) { (running, _) async throws in
             await #expect(throws: HTTP2ConnectError.self) { try await running.connect(.production) }
             #expect(try await running.client(.production).list().status == 200)
         }

@@ -5,7 +5,7 @@ internal import Testing
 
 /// The simulator's TLS, as other clients see it.
 @Suite(
-    "With curl and openssl", .timeLimit(.minutes(2)),
+    "With curl and openssl", .timeLimit(.minutes(20)),
     .enabled(if: Shell.hasTools, "needs curl with HTTP/2, openssl and xxd"))
 struct CurlTests {
     @Test func `a client with HTTP/1.1 only is disconnected without a status`() async throws {

@@ -4,7 +4,7 @@ internal import HTTP2
 internal import Testing
 
 /// Clients that ask for a host by name. They check that the certificate has this name.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct HostNameTests {
     @Test(arguments: [
         ("api.sandbox.push.apple.com", APNsEnvironment.development, false),

@@ -4,7 +4,7 @@ internal import HTTP2
 internal import Testing
 
 /// The journal, and the interventions of a test over the wire: answers that are withheld, dropped or replaced.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct InterventionTests {
     @Test func `a wait ends when its task is cancelled, and when the simulator stops`() async throws {
         try await RunningSimulator.withClient { running, _ in

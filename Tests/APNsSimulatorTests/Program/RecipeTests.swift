@@ -5,7 +5,7 @@ internal import GrandstandTestKit
 internal import Testing
 
 /// Runs the recipes of docs/simulator.md as they are on the page, with other ports and another folder.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct RecipeTests {
     private static let hasPython = Shell.succeeds("python3 -c 'import httpx, h2'")
 

@@ -5,7 +5,7 @@ internal import HTTP2
 internal import Testing
 
 /// The simulator over the wire.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct SimulatorTests {
     @Test(arguments: APNsEnvironment.allCases)
     func `a channel can be created and sent to, and the journal has every request with its result`(

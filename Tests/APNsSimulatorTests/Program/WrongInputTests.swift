@@ -7,7 +7,7 @@ internal import Testing
 
 /// Bytes that are not HTTP/2, TLS or JSON: the connection ends or the request is refused, and the next valid request is
 /// answered.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(20)))
 struct WrongInputTests {
     @Test(.enabled(if: Shell.succeeds("bash -c true && timeout 9 true"), "needs bash and timeout"))
     func `bytes that are not TLS end the connection`() async throws {

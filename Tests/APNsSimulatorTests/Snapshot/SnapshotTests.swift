@@ -32,7 +32,7 @@ struct SnapshotTests {
         #expect(try stage.bench.push(to: token, DevicePushTests.start("")).reason == .unregistered)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(20)))
     func `a restart with a state file has the same channels, and a foreign file stays unchanged`() async throws {
         let folder = try TemporaryFolder()
         let file = folder.file("kept/state.json")

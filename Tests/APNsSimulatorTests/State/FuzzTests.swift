@@ -7,7 +7,7 @@ internal import Testing
 /// Mutated requests: every answer is one that APNs can give, and the next valid request is accepted. The requests are
 /// the same each time. GRANDSTAND_FUZZ_SEED chooses other requests, and GRANDSTAND_FUZZ_COUNT sets the number of
 /// requests.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct FuzzTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let seed = environment["GRANDSTAND_FUZZ_SEED"].flatMap(UInt64.init) ?? 20_261_121

@@ -8,19 +8,19 @@ internal import Testing
 struct Fan: Sendable {
     /// The simulator's name of the phone.
     let phone: String
+    let bundleID: String
     let environment: APNsEnvironment
     /// The push-to-start token of the phone; `nil`: the phone's system has none.
     let token: String?
     /// The version that the app reports. The simulator knows only its major version.
     let systemVersion: String
 
+    /// The event that the app reports activities of.
+    var event = "derby"
     var installation = UUID()
     var secret = Fan.makeSecret()
     var locale = "en-GB"
-    /// The variant that the app registers.
-    var variant: String?
     var liveActivitiesEnabled = true
-    var frequentPushesEnabled = true
     var topics = ["team:rapid"]
     /// The push-to-start tokens by attributes type.
     var startTokens: [String: String]
@@ -28,13 +28,17 @@ struct Fan: Sendable {
     static let attributesType = "MatchAttributes"
 
     /// Adds a phone with the app to the simulator.
-    init(_ phone: String, _ systemVersion: String, in environment: APNsEnvironment, _ simulator: Simulator) throws {
+    init(
+        _ phone: String, _ systemVersion: String, of bundleID: String = Stage.bundleID,
+        in environment: APNsEnvironment, _ simulator: Simulator
+    ) throws {
         let system = try #require(Int(systemVersion.prefix { $0.isNumber }))
-        let tokens = try simulator.addDevice(phone, in: environment, system: system, bundleIDs: [Stage.bundleID])
+        let tokens = try simulator.addDevice(phone, in: environment, system: system, bundleIDs: [bundleID])
         self.phone = phone
+        self.bundleID = bundleID
         self.environment = environment
         self.systemVersion = systemVersion
-        token = tokens[Stage.bundleID.lowercased()]
+        token = tokens[bundleID.lowercased()]
         startTokens = token.map { [Self.attributesType: $0] } ?? [:]
     }
 
@@ -52,7 +56,7 @@ struct Fan: Sendable {
     }
 
     private var path: String {
-        "/v1/apps/\(Stage.bundleID)/\(environment.rawValue)/installations/\(installation.uuidString.lowercased())"
+        "/v1/apps/\(bundleID)/\(environment.rawValue)/installations/\(installation.uuidString.lowercased())"
     }
 
     /// The whole state that the app registers.
@@ -62,8 +66,8 @@ struct Fan: Sendable {
         }
         let topics = topics.map { "\"\($0)\"" }
         return """
-            {"systemVersion": "\(systemVersion)", "locale": "\(locale)",\(variant.map { #" "variant": "\#($0)","# } ?? "")
-             "liveActivitiesEnabled": \(liveActivitiesEnabled), "frequentPushesEnabled": \(frequentPushesEnabled),
+            {"systemVersion": "\(systemVersion)", "locale": "\(locale)",
+             "liveActivitiesEnabled": \(liveActivitiesEnabled), "frequentPushesEnabled": true,
              "startTokens": [\(tokens.joined(separator: ","))], "topics": [\(topics.joined(separator: ","))]}
             """
     }
@@ -89,9 +93,9 @@ struct Fan: Sendable {
     ///
     /// - Parameter token: the update token, for an activity without a channel.
     func report(
-        _ app: HTTPCaller, of event: String = "derby", state: String = "active", token: String? = nil
+        _ app: HTTPCaller, of event: String? = nil, state: String = "active", token: String? = nil
     ) async throws {
-        let answer = try await reporting(app, of: event, state: state, token: token)
+        let answer = try await reporting(app, of: event ?? self.event, state: state, token: token)
         try #require([200, 201].contains(answer.status), "\(answer.text)")
     }
 

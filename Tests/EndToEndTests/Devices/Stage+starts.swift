@@ -12,13 +12,14 @@ extension Stage {
         _ phone: String, _ systemVersion: String = "18.4", in environment: APNsEnvironment = .production,
         _ change: (inout Fan) -> Void = { _ in }
     ) throws -> Fan {
-        var fan = try Fan(phone, systemVersion, in: environment, simulator)
+        var fan = try Fan("\(event)-\(phone)", systemVersion, of: bundleID, in: environment, simulator)
+        fan.event = event
         change(&fan)
         return fan
     }
 
     /// A caller with the key that ships in the app.
-    func appsKey() async throws -> HTTPCaller { try await caller([.device], app: Self.bundleID) }
+    func appsKey() async throws -> HTTPCaller { try await caller([.device], app: bundleID) }
 
     /// The declaration of an event for the followers of two teams. The event starts in a year, unless it is started by
     /// hand.
@@ -40,34 +41,33 @@ extension Stage {
     }
 
     /// Declares an event that has a start; returns once its channels are active.
-    func putStartingEvent(_ key: String = "derby", _ body: String = Stage.startingEvent()) async throws {
-        let answer = try await api("PUT", "/v1/events/\(key)", body)
+    func putStartingEvent(_ key: String? = nil, _ body: String? = nil) async throws {
+        let answer = try await api(
+            "PUT", "/v1/events/\(key ?? event)",
+            body ?? Self.startingEvent([audience(.production, .mostRecentMessageStored)]))
         try #require(answer.status == 201, "\(answer.text)")
-        try await activeChannels(of: key)
+        try await activeChannels(of: key ?? event)
     }
 
     /// Requests that the event is started at once.
-    func startNow(_ key: String = "derby") async throws {
-        let answer = try await api("POST", "/v1/events/\(key)/starts")
+    func startNow(_ key: String? = nil) async throws {
+        let answer = try await api("POST", "/v1/events/\(key ?? event)/starts")
         try #require(answer.status == 202, "\(answer.text)")
     }
 
     /// What has become of the event's start.
-    func starts(of key: String = "derby") async throws -> JSON {
-        let answer = try await api("GET", "/v1/events/\(key)/starts")
+    func starts() async throws -> JSON {
+        let answer = try await api("GET", "/v1/events/\(event)/starts")
         try #require(answer.status == 200, "\(answer.text)")
         return answer.json
     }
 
-    /// Waits until nothing is left to send.
-    ///
-    /// - Parameter accepted: starts that must be accepted by then; `nil`: any number.
+    /// Waits until nothing is left to send, and so many starts are accepted.
     @discardableResult
-    func started(_ key: String = "derby", accepted: Int? = nil) async throws -> JSON {
-        try await until("the start of \(key) is done") {
-            let starts = try await starts(of: key)
-            let isMet = accepted.map { $0 == starts.count("accepted") } ?? true
-            return starts["state"]?.string == "done" && isMet ? starts : nil
+    func started(accepted: Int) async throws -> JSON {
+        try await until("the start of \(event) is done") {
+            let starts = try await starts()
+            return starts["state"]?.string == "done" && starts.count("accepted") == accepted ? starts : nil
         }
     }
 
@@ -79,8 +79,8 @@ extension Stage {
         return try #require(shown.first)
     }
 
-    /// The pushes to devices that the simulator received, in order.
-    var devicePushes: [SimulatorRequest] { simulator.journal().map(\.request).filter(\.isDevicePush) }
+    /// The pushes to devices with the test's app that the simulator received, in order.
+    var devicePushes: [SimulatorRequest] { journal.map(\.request).filter(\.isDevicePush) }
 
     /// How many pushes the simulator received for a token.
     func pushes(to token: String?) -> Int { devicePushes.count { $0.deviceToken == token } }

@@ -8,7 +8,7 @@ internal import Testing
 
 /// The app's library against the real server and the simulator, over a network that loses, delays, doubles and reorders
 /// requests.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct PhoneStormTests {
     private static let app = GrandstandClient.AppEnvironment(Stage.bundleID, .production)
 

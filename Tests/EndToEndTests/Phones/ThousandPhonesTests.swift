@@ -7,7 +7,7 @@ internal import Testing
 
 /// What the cache and entity tags save, counted in requests to the server. `GRANDSTAND_PHONES=1000` gives the numbers
 /// in docs/internals/benchmarks.md.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct ThousandPhonesTests {
     private static let phones = ProcessInfo.processInfo.environment["GRANDSTAND_PHONES"].flatMap { Int($0) } ?? 20
     private static let app = GrandstandClient.AppEnvironment(Stage.bundleID, .production)

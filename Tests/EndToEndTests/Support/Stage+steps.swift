@@ -8,8 +8,8 @@ internal import Testing
 /// Steps that several tests share.
 extension Stage {
     /// Registers an app whose key the simulator knows.
-    func putApp(_ bundleID: String = Stage.bundleID, channelLimit: Int = 10_000) async throws {
-        try await Self.putApp(api, bundleID, channelLimit: channelLimit)
+    func putApp(_ bundleID: String? = nil, channelLimit: Int = 10_000) async throws {
+        try await Self.putApp(api, bundleID ?? self.bundleID, channelLimit: channelLimit)
     }
 
     /// Registers an app whose key the simulator knows, through any server.
@@ -34,10 +34,14 @@ extension Stage {
         """
     }
 
+    /// One audience of the test's app, as JSON.
+    func audience(_ environment: APNsEnvironment, _ policy: StoragePolicy) -> String {
+        Self.audience(environment, policy, of: bundleID)
+    }
+
     @discardableResult
-    func putEvent(
-        _ key: String, _ audiences: [String] = [Stage.audience(.development, .noMessageStored)]
-    ) async throws -> HTTPCaller.Answer {
+    func putEvent(_ key: String, _ audiences: [String]? = nil) async throws -> HTTPCaller.Answer {
+        let audiences = audiences ?? [audience(.development, .noMessageStored)]
         let answer = try await api(
             "PUT", "/v1/events/\(key)", #"{"name": "Derby", "audiences": [\#(audiences.joined(separator: ","))]}"#)
         try #require([200, 201].contains(answer.status), "\(answer.text)")
@@ -58,19 +62,19 @@ extension Stage {
     /// Registers the app and declares an event, by default with one channel that stores nothing. Returns Apple's IDs
     /// once the channels are active.
     @discardableResult
-    func putLiveEvent(_ key: String = "derby", _ audiences: [String]? = nil) async throws -> [String] {
+    func putLiveEvent(_ key: String? = nil, _ audiences: [String]? = nil) async throws -> [String] {
         try await putApp()
-        if let audiences { try await putEvent(key, audiences) } else { try await putEvent(key) }
-        return try await activeChannels(of: key)
+        try await putEvent(key ?? event, audiences)
+        return try await activeChannels(of: key ?? event)
     }
 
     /// Reconciliations of the app in development.
-    static let reconciliations = "/v1/apps/\(bundleID)/development/reconciliations"
+    var reconciliations: String { "/v1/apps/\(bundleID)/development/reconciliations" }
 
     /// Reconciles, once no other run is under way; returns the report.
     func reconcile(_ body: String) async throws -> JSON {
         try await until("a reconciliation ran") {
-            let answer = try await api("POST", Self.reconciliations, body)
+            let answer = try await api("POST", reconciliations, body)
             if answer.slug == "reconciliation-running" { return nil }
             try #require(answer.status == 201, "\(answer.text)")
             return answer.json
@@ -79,7 +83,7 @@ extension Stage {
 
     /// Tries to import a channel into the app in development.
     func importChannel(_ body: String) async throws -> HTTPCaller.Answer {
-        try await api("POST", "/v1/apps/\(Self.bundleID)/development/channels/import", body)
+        try await api("POST", "/v1/apps/\(bundleID)/development/channels/import", body)
     }
 
     /// Asks for `count` channels by hand, all at once. A call that had to wait too long is repeated.
@@ -90,7 +94,7 @@ extension Stage {
                     let key = UUID().uuidString
                     return try await until("the channel is made or refused", within: .seconds(120)) {
                         let answer = try await api(
-                            "POST", "/v1/apps/\(Self.bundleID)/development/channels",
+                            "POST", "/v1/apps/\(bundleID)/development/channels",
                             #"{"storagePolicy": "noMessageStored"}"#, headers: ["Idempotency-Key": key])
                         let waits: [String?] = ["store-unavailable", "idempotency-in-progress", "channel-pending"]
                         return waits.contains(answer.slug) ? nil : answer
@@ -102,25 +106,20 @@ extension Stage {
     }
 
     /// The app's channels in development, as Apple has them.
-    func atApple() -> [SimulatedChannel] { simulator.channels(of: Self.bundleID, in: .development) }
+    func atApple() -> [SimulatedChannel] { simulator.channels(of: bundleID, in: .development) }
 
     /// The app's quota in development.
     func quota() async throws -> JSON {
-        let quotas = try await api("GET", "/v1/quotas").json["items"]?.items ?? []
+        let quotas = try await api("GET", "/v1/quotas?limit=200").json["items"]?.items ?? []
         return try #require(
             quotas.first {
-                $0["environment"]?.string == "development" && $0["bundleId"]?.string == Self.bundleID
+                $0["environment"]?.string == "development" && $0["bundleId"]?.string == bundleID
             })
     }
 
-    /// The audit log's entries of one action, the newest first.
-    func audited(_ action: String) async throws -> [JSON] {
-        try await api("GET", "/v1/audit-log?action=\(action)").json["items"]?.items ?? []
-    }
-
     /// Sends a broadcast that must be accepted; returns its ID.
-    func broadcast(_ body: String, to key: String = "derby") async throws -> String {
-        let answer = try await api("POST", "/v1/events/\(key)/broadcasts", body)
+    func broadcast(_ body: String, to key: String? = nil) async throws -> String {
+        let answer = try await api("POST", "/v1/events/\(key ?? event)/broadcasts", body)
         try #require(answer.status == 202, "\(answer.text)")
         return try #require(answer.json["id"]?.string)
     }
@@ -133,9 +132,19 @@ extension Stage {
         }
     }
 
-    /// Waits until `count` broadcasts have reached the simulator, and returns them in order.
+    /// Whether a request is about the test's app.
+    var isOwn: @Sendable (SimulatorRequest) -> Bool {
+        let name = bundleID.lowercased()
+        return { ($0.path + " " + ($0[header: "apns-topic"] ?? "")).lowercased().contains(name) }
+    }
+
+    /// The simulator's requests that are about the test's app.
+    var journal: [JournalEntry] { simulator.journal().filter { isOwn($0.request) } }
+
+    /// Waits until `count` broadcasts of the test's app have reached the simulator, and returns them in order.
     func sent(_ count: Int) async throws -> [SimulatorRequest] {
-        try await simulator.requests(count) { $0.request.isBroadcast }.map(\.request)
+        let isOwn = isOwn
+        return try await simulator.requests(count) { $0.request.isBroadcast && isOwn($0.request) }.map(\.request)
     }
 }
 
@@ -145,8 +154,6 @@ extension SimulatorRequest {
     var isCreation: Bool { method == "POST" && path.hasSuffix("/channels") }
 
     var isDeletion: Bool { method == "DELETE" && path.hasSuffix("/channels") }
-
-    var isList: Bool { path.hasSuffix("/all-channels") }
 
     var text: String { String(decoding: body, as: UTF8.self) }
 

@@ -1,5 +1,6 @@
 internal import APNsSimulator
 internal import APNsWire
+internal import EmbeddedPostgres
 internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
@@ -20,6 +21,10 @@ struct Stage: Sendable {
     let api: HTTPCaller
     /// The client that organisers and apps use, with the same key as `api`.
     let client: GrandstandClient
+
+    /// The test's app and its event. `Stage.own` gives each test its own.
+    var bundleID = Stage.bundleID
+    var event = "derby"
 
     /// The bundle ID has capitals on purpose: APNs refuses capitals in its management paths and accepts them in the
     /// send path.
@@ -64,6 +69,18 @@ struct Stage: Sendable {
                 }
                 try await body(environment, simulator)
             }
+        }
+    }
+
+    /// Runs `body` with a server on a PostgreSQL of its own.
+    static func withCluster(
+        settings: [String: String] = [:], _ body: (PostgresCluster, Stage) async throws -> Void
+    ) async throws {
+        let folder = try TemporaryFolder()
+        let cluster = PostgresCluster(directory: folder.path + "/database", logger: logger, durable: false)
+        try await withCleanup({ await cluster.stop() }) {
+            let own = ["DATABASE_URL": try await cluster.startMigrated()]
+            try await with(settings: settings.merging(own) { $1 }) { try await body(cluster, $0) }
         }
     }
 

@@ -10,7 +10,7 @@ internal import Testing
 @testable internal import GrandstandHTTP
 
 /// The writer of an event stream, with a client that reads and with one that does not.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(20)))
 struct EventStreamWriterTests {
     /// Stores what is written. After `capacity` writes it accepts nothing more, like a full socket.
     private struct Socket: ResponseBodyWriter {

@@ -45,12 +45,4 @@ struct QuotaPlotTests {
         #expect(points.allSatisfy { $0[0] >= plot.left && $0[0] <= plot.right })
         #expect(points.allSatisfy { $0[1] >= 0 && $0[1] <= plot.bottom })
     }
-
-    @Test func `a limit far above the line is named in text, so that the line keeps its height`() throws {
-        #expect(QuotaPlot(try Self.quota(limit: 10_000), [], step: 300, span: 3_600, now: Samples.now).limitY == nil)
-        let near = QuotaPlot(try Self.quota(limit: 100), [], step: 300, span: 3_600, now: Samples.now)
-        let limit = try #require(near.limitY)
-        #expect(limit > 0 && limit < Self.points(near.history[0])[0][1])
-        #expect(near.summary.contains("50 of 100 places are taken"))
-    }
 }

@@ -9,8 +9,6 @@ internal import Testing
 
 /// The same form sent twice without a script: the second answer is the same as the first.
 struct RepeatedFormTests {
-    private static let id = "11111111-2222-4333-8444-555555555555"
-
     private static func secret(_ answer: ConsoleWorld.Answer) -> String? {
         answer.body.firstMatch(of: /<code class="secret">([^<]+)</).map { String($0.1) }
     }
@@ -58,98 +56,83 @@ struct RepeatedFormTests {
         #expect(rotations.withLock(\.self) == 1)
     }
 
-    @Test func `an event is declared by the first form and shown by the second`() async throws {
-        let declared = Mutex<EventSpecification?>(nil)
-        let samples = try Samples()
+    private static let id = "11111111-2222-4333-8444-555555555555"
+
+    /// A world in which somebody else has written each object since the form was made. Each object has the values of
+    /// the forms below, or is deleted.
+    private static func overtaken() -> ConsoleWorld {
         var world = ConsoleWorld()
+        var event = Sample.event()
+        event.specification.name = "Final"
+        event.specification.startsAt = RFC3339.date("2026-11-28T14:30:00Z")
+        event.version = 8
         world.apps.list = { _, _ in Page(items: [], nextCursor: nil) }
-        let event: @Sendable (EventSpecification) -> Event = { specification in
-            var event = samples.event(.scheduled)
-            event.specification = specification
-            return event
-        }
-        world.events.find = { _ in declared.withLock(\.self).map(event) }
-        world.events.save = { specification, _, condition in
-            try declared.withLock { declared in
-                try condition.check(declared.map { _ in 1 })
-                declared = specification
-            }
-            return (event(specification), created: true)
-        }
-        let form = [
-            ("key", "final"), ("name", "Final"), ("startsAt", "2026-11-28T14:30"), ("topics", "b a"),
-            ("audiences", "com.example.Stadium production noMessageStored"),
-        ]
-        let path = "/console/season/declare"
-        let first = try await world.submit(path, form, as: "organise")
-        #expect(first.status == 303, "\(first.body)")
-        let second = try await world.submit(path, form, as: "organise")
-        #expect(second.status == 303 && second.location == first.location, "\(second.body)")
-        // An event with this key exists already, with other content.
-        let other = form.map { $0.0 == "name" ? ("name", "Semi") : $0 }
-        let refused = try await world.submit(path, other, as: "organise")
-        #expect(refused.status == 412 && refused.body.contains("This name is already used."))
-    }
-
-    @Test func `an event is moved by the first form and shown as moved by the second`() async throws {
-        var moved = try Samples().event()
-        moved.specification.startsAt = RFC3339.date("2026-11-28T14:30:00Z")
-        moved.specification.endsAt = nil
-        moved.version = 8
-        var world = ConsoleWorld()
-        world.events.find = { [moved] _ in moved }
-        let console = world
-        func move(_ time: String) async throws -> ConsoleWorld.Answer {
-            try await console.submit(
-                "/console/events/derby/move", [("startsAt", time), ("endsAt", ""), ("version", "1")], as: "organise")
-        }
-        #expect(try await move("2026-11-28T14:30").status == 303)
-        #expect(try await move("2026-11-28T15:00").status == 412)
-    }
-
-    @Test func `an app is deleted once, and the second form says so, too`() async throws {
-        let removed = Mutex(false)
-        var world = ConsoleWorld()
-        world.apps.remove = { bundleID in
-            guard
-                !removed.withLock({ removed in
-                    defer { removed = true }; return removed
-                })
-            else {
-                throw Problem(.appNotFound, "There is no app \(bundleID).")
-            }
-        }
-        for _ in 0..<2 {
-            let answer = try await world.submit(
-                "/console/apps/com.example.Stadium/delete", [("currentKey", "admin")])
-            #expect(answer.status == 303 && answer.location == "/console/apps", "\(answer.body)")
-        }
-        #expect(removed.withLock { $0 })
-    }
-
-    @Test func `a channel is deleted once, and the second form says so, too`() async throws {
-        let begun = Mutex(0)
-        var world = ConsoleWorld()
         world.apps.find = { _ in Sample.app() }
-        world.channels.begin = { _, _, _ in
-            guard
-                begun.withLock({ begun in
-                    begun += 1; return begun
-                }) == 1
-            else {
-                throw Problem(.channelNotFound, "It is deleted.")
-            }
-            return Sample.task(.deleting)
+        world.apps.save = { _, _ in throw Problem(.versionMismatch, "Somebody was faster.") }
+        world.apps.remove = { throw Problem(.appNotFound, "There is no app \($0).") }
+        world.events.find = { [event] _ in event }
+        world.events.save = { _, _, condition in
+            try condition.check(8)
+            throw Unasked()
         }
+        world.webhooks.find = { _ in Sample.webhook() }
+        world.webhooks.save = { _, _, _ in throw Problem(.versionMismatch, "Somebody was faster.") }
+        world.webhooks.remove = { _, _ in false }
+        world.channels.begin = { _, _, _ in throw Problem(.channelNotFound, "It is deleted.") }
         world.channels.find = { _ in nil }
-        world.channels.note = { _, _ in Sample.channel(.deleted) }
-        world.gateway.delete = { _, _ in .accepted((), .init(requestID: nil)) }
-        let place = "/console/apps/com.example.Stadium/production/channels"
-        for _ in 0..<2 {
-            let answer = try await world.submit(place + "/\(Self.id)/delete", [("currentKey", "admin")])
-            #expect(answer.status == 303 && answer.location == place, "\(answer.body)")
+        return world
+    }
+
+    /// The address of a form, its fields, and a field that makes it another form.
+    private static let forms: [(String, [String: String], (String, String))] = [
+        (
+            "season/declare",
+            [
+                "key": "derby", "name": "Final", "startsAt": "2026-11-28T14:30",
+                "audiences": "com.example.Stadium production noMessageStored",
+            ], ("name", "Semi")
+        ),
+        (
+            "events/derby/move", ["startsAt": "2026-11-28T14:30", "endsAt": "", "version": "1"],
+            ("startsAt", "2026-11-28T15:00")
+        ),
+        (
+            "webhooks/\(id)",
+            ["url": "https://hooks.example.com/x", "topic": "broadcast.settled", "enabled": "true", "etag": "\"7\""],
+            ("url", "https://hooks.example.com/y")
+        ),
+        (
+            "apps/com.example.Stadium",
+            ["name": "Stadium", "teamId": "TEAM123456", "keyId": "KEY1234567", "etag": "\"3\""], ("name", "Arena")
+        ),
+    ]
+
+    @Test(arguments: forms)
+    func `a form sent twice succeeds, and another one based on an old version is refused`(
+        path: String, fields: [String: String], other: (String, String)
+    ) async throws {
+        let world = Self.overtaken()
+        let path = "/console/" + path
+        func submit(_ fields: [String: String]) async throws -> ConsoleWorld.Answer {
+            try await world.submit(path, fields.map { ($0.key, $0.value) })
         }
-        #expect(begun.withLock(\.self) == 2)
+        let second = try await submit(fields)
+        #expect(second.status == 303, "\(second.body)")
+        let refused = try await submit(fields.merging([other.0: other.1]) { $1 })
+        #expect(refused.status == 412)
+        let words = path.hasSuffix("declare") ? "This name is already used." : "It was changed meanwhile"
+        #expect(refused.body.contains(words), "\(refused.body)")
+        // Headers of the API say nothing to people, and the same form would be refused again.
+        for text in ["If-Match", "If-None-Match", "Send again"] { #expect(!refused.body.contains(text)) }
+    }
+
+    @Test(arguments: [
+        ("apps/com.example.Stadium", "apps"), ("webhooks/\(id)", "webhooks"),
+        ("apps/com.example.Stadium/production/channels/\(id)", "apps/com.example.Stadium/production/channels"),
+    ])
+    func `a deletion sent twice succeeds`(path: String, list: String) async throws {
+        let answer = try await Self.overtaken().submit("/console/\(path)/delete", [("currentKey", "admin")])
+        #expect(answer.status == 303 && answer.location == "/console/" + list, "\(answer.body)")
     }
 
     @Test(arguments: [

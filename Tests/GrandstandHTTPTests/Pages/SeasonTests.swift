@@ -1,7 +1,6 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
-internal import JSON
 internal import Testing
 
 @testable internal import GrandstandHTTP
@@ -43,43 +42,5 @@ struct SeasonTests {
         // `late` keeps its channel for four hours after its end, into the next day.
         #expect(days[1].places.map(\.text) == ["2 of 2"])
         #expect(days[2].events.isEmpty && days[2].places.isEmpty)
-    }
-
-    @Test func `weeks begin on Monday, and a full day is folded`() throws {
-        let samples = try Samples()
-        let events = try (0..<9).map { try Self.event("e\($0)", startsIn: 14 + Double($0) / 10) }
-        let monday = SeasonDays.monday(Samples.now)
-        #expect(RFC3339.text(monday) == "2026-11-16T00:00:00.000Z")
-        #expect(SeasonDays.monday(monday) == monday)
-        #expect(SeasonDays.monday(Date(timeIntervalSince1970: -1)) == Date(timeIntervalSince1970: -3 * 86_400))
-        let page = Season(
-            Season.Contents(events: events), from: monday, tenure: ChannelTenure(), now: Samples.now)
-        #expect(page.days.count == 28 && page.days[0].weekday == "Monday" && page.days[0].isPast)
-        #expect(page.days[6].dayOfMonth == "22 Nov" && page.days[6].isToday)
-        #expect(page.days[6].events.count == 6 && page.days[6].moreText == "3 more")
-        #expect(page.nothingDeclared == nil && samples.key.rawValue == "derby")
-    }
-
-    @Test func `events that are over or have no channel add nothing to the channels needed`() throws {
-        var over = try Self.event("over", startsIn: 14)
-        over.state = .cancelled
-        over.channels = [.init(state: .deleted)]
-        let days = SeasonDays(
-            [over], first: Samples.now, count: 1, capacities: [:], tenure: ChannelTenure(), now: Samples.now
-        ).days
-        #expect(days[0].events.count == 1 && days[0].places.isEmpty)
-        #expect(days[0].events[0].channelsText == "1 deleted")
-        // A cancelled event without a channel gets none.
-        over.channels = [.init(state: .waiting)]
-        let cancelled = SeasonEvent(over)
-        #expect(cancelled.placesText == "0 places" && cancelled.channelsText == nil)
-    }
-
-    @Test func `every reconciliation says what it does, and asks for the key if it cannot be undone`() {
-        #expect(Reconciling.allCases.filter(\.isIrreversible) == [.deleteUnmanaged, .recreate])
-        #expect(
-            Reconciling.allCases.map(\.flags) == [
-                [], ["--apply"], ["--apply", "--adopt"], ["--apply", "--delete-unmanaged"], ["--apply", "--recreate"],
-            ])
     }
 }

@@ -13,12 +13,7 @@ struct SessionTests {
         var world = ConsoleWorld()
         world.apps.list = { _, _ in Page(items: [], nextCursor: nil) }
         let session = world.session("operate")
-        #expect(try await world.get("/console/nowhere", in: session).status == 404)
-        // The form in each page's head has the session's token. Even an old form signs out.
-        let page = try await world.get("/console/apps", in: session).body
-        let form = try #require(page.components(separatedBy: #"action="/console/sign-out""#).last)
-        let token = form.components(separatedBy: #"name="token" value=""#).dropFirst().first?.prefix { $0 != "\"" }
-        #expect(FormToken.read(token.map(String.init), for: session, now: Samples.now) != .foreign)
+        // Only a form of this session signs out, even an old one.
         let foreign = FormToken.text(for: world.session("operate"), now: Samples.now)
         for form in [[], [("token", foreign)]] {
             let refused = try await world.post("/console/sign-out", form, in: session)
@@ -30,10 +25,7 @@ struct SessionTests {
         #expect(out.status == 303)
         #expect(out.cookie?.contains("Max-Age=0") == true)
         let copy = try await world.get("/console/apps", in: session)
-        #expect(copy.status == 401)
-        #expect(copy.body.contains("You were signed out: This session is over."))
-        #expect(copy.body.contains(#"value="/console/apps""#))
-        #expect(copy.cookie?.contains("Max-Age=0") == true)
+        #expect(copy.status == 401 && copy.cookie?.contains("Max-Age=0") == true)
     }
 
     @Test func `a session ends when its key is revoked or replaced`() async throws {

@@ -5,30 +5,8 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// How pages show words, numbers, times, commands and addresses.
+/// How pages show commands, addresses and the navigation.
 struct ViewTests {
-    @Test(arguments: [
-        (0, "0"), (999, "999"), (1_000, "1,000"), (10_000, "10,000"), (1_234_567, "1,234,567"), (-1_000, "-1,000"),
-    ])
-    func `large numbers are written with separated thousands`(value: Int, text: String) {
-        #expect(Wording.number(value) == text)
-    }
-
-    @Test func `counts are written with singular or plural, and states with the number of each`() {
-        #expect(Wording.count(1, "channel") == "1 channel")
-        #expect(Wording.count(2_000, "channel") == "2,000 channels")
-        #expect(Wording.tally(["active", "failed", "active"]) == "2 active, 1 failed")
-        #expect(Wording.tally([]) == "")
-    }
-
-    @Test func `times are in UTC, for people and machines`() {
-        #expect(Moment(Samples.now).text == "2026-11-22 00:00 UTC")
-        #expect(Moment(Samples.now, exact: true).text == "2026-11-22 00:00:00 UTC")
-        #expect(Moment(Samples.now).iso == "2026-11-22T00:00:00.000Z")
-        #expect(Moment(iso: "2026-11-22T01:00:00+01:00").text == "2026-11-22 00:00 UTC")
-        #expect(Moment(iso: "soon").text == "soon")
-    }
-
     @Test(arguments: [
         ("com.example.App", "com.example.App"), ("--apply", "--apply"), ("", "''"), ("a b", "'a b'"),
         ("O'Neill", #"'O'\''Neill'"#), ("$(rm)", "'$(rm)'"), ("a\u{1B}b", "'…'"), ("a\u{202E}b", "'…'"),
@@ -59,5 +37,17 @@ struct ViewTests {
         let organiser = Visitor(key: samples.apiKey([.organise]), path: "/console")
         #expect(organiser.links.map(\.label) == ["Events", "Season", "Webhooks"])
         #expect(Visitor(key: samples.apiKey([.lookup], bound: true), path: "/").boundTo == "com.example.Stadium")
+    }
+
+    // MARK: Escaping
+
+    @Test(arguments: [
+        ("Derby – 1:0 ⚽️", "Derby – 1:0 ⚽️"), ("<b>&\"'", "&lt;b&gt;&amp;&quot;&#39;"),
+        ("\"\u{301}", "&quot;\u{301}"), ("<\u{338}", "&lt;\u{338}"), ("a\u{202E}b\u{2066}", "a[U+202E]b[U+2066]"),
+        ("\u{0}\u{1B}\u{7F}\u{9B}", "[U+0][U+1B][U+7F][U+9B]"), ("\r\n\t", "[U+D]\n\t"),
+        ("עברית \u{200F}", "עברית \u{200F}"), ("👨‍👩‍👧", "👨‍👩‍👧"), ("🏴󠁧󠁢󠁥󠁮󠁧󠁿", "🏴󠁧󠁢󠁥󠁮󠁧󠁿"),
+    ])
+    func `markup is escaped, deceptive characters are shown by name, and other text stays`(text: String, html: String) {
+        #expect(Array(HTMLText().escapeText(text).unicodeScalars) == Array(html.unicodeScalars))
     }
 }

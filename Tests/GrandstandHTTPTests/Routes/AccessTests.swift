@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Grandstand
 internal import GrandstandContract
 internal import HTTPTypes
@@ -6,51 +7,69 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// Checks of keys and scopes before a route. The contract says which scope an operation needs.
+/// Checks of keys and scopes before a route, for every operation of the contract. A refused request calls no port.
 struct AccessTests {
-    private static let scopes: [[Contract.Scope]] = [[], [.organise, .operate]] + Contract.Scope.allCases.map { [$0] }
+    /// An operation that is not in the contract.
+    private static let it = Contract.Operation(
+        "it", "GET", "/v1/apps/{bundleId}/it", scopes: [], query: [], keepsAnswers: false)
 
-    /// An operation that is not in the contract, with these scopes.
-    private static func it(_ scopes: [Contract.Scope]) -> Contract.Operation {
-        Contract.Operation("it", "GET", "/v1/apps/{bundleId}/it", scopes: scopes, query: [], keepsAnswers: false)
-    }
-
-    private static func world(_ scopes: [Contract.Scope]) -> RouteWorld {
-        RouteWorld(others: [Route(it(scopes)) { _, _ in .noContent }])
-    }
-
-    @Test(arguments: scopes)
-    func `a route wants a key that holds its scope`(scopes: [Contract.Scope]) async throws {
-        let world = Self.world(scopes)
-        let wanted = scopes.map(\.rawValue)
-        let path = "/v1/apps/com.example.Stadium/it"
-        for secret in [nil, "", "gs_wrong", "gs_adminx"] {
-            let answer = try await world("GET", path, as: secret)
-            #expect(answer.status == 401, "\(secret ?? "no key")")
-            #expect(answer.slug == "unauthenticated")
-            #expect(answer.headers[.wwwAuthenticate] == "Bearer")
+    @Test func `a route needs a key with its scope`() async throws {
+        for operation in Contract.Operation.all {
+            guard let scopes = operation.scopes?.map(\.rawValue) else { continue }
+            let world = RouteWorld()
+            for secret in [nil, "", "gs_wrong", "gs_adminx"] {
+                let answer = try await world(operation.method, operation.sample, as: secret)
+                #expect(answer.status == 401 && answer.slug == "unauthenticated", "\(operation.id)")
+                #expect(answer.headers[.wwwAuthenticate] == "Bearer")
+            }
+            for scope in APIKey.Scope.allCases {
+                let answer = try await world(operation.method, operation.sample, as: "gs_\(scope.rawValue)")
+                // A key with the scope device may use lookups, but not the operations that every other key may use.
+                let mayPass =
+                    scopes.isEmpty
+                    ? scope != .device
+                    : scope == .admin || scopes.contains(scope.rawValue)
+                        || scope == .device && scopes == ["lookup"]
+                #expect(
+                    mayPass == (answer.slug != "forbidden"), "\(operation.id) with \(scope.rawValue): \(answer.text)")
+                guard !mayPass else { continue }
+                #expect(answer.status == 403, "\(operation.id) with \(scope.rawValue)")
+                guard !scopes.isEmpty else {
+                    #expect(answer.detail.hasSuffix("for installations of its app and for lookups only."))
+                    continue
+                }
+                let words = scopes.sorted().joined(separator: " or ")
+                #expect(answer.detail.hasSuffix("does not hold the scope \(words)."), "\(operation.id)")
+            }
         }
-        for scope in APIKey.Scope.allCases {
-            // A device key may use the operations for devices, and lookups.
-            let mayPass =
-                wanted.isEmpty
-                ? scope != .device
-                : wanted.contains(scope.rawValue) || scope == .admin || scope == .device && wanted == ["lookup"]
-            let answer = try await world("GET", path, as: "gs_\(scope.rawValue)")
-            #expect(answer.status == (mayPass ? 204 : 403), "\(scope.rawValue)")
-            if !mayPass { #expect(answer.slug == "forbidden") }
+    }
+
+    @Test func `a key of one app cannot use a path with another app`() async throws {
+        var count = 0
+        for operation in Contract.Operation.all where operation.path.contains("{bundleId}") {
+            let path = operation.sample.replacingOccurrences(of: "com.example.Stadium", with: "com.example.Other")
+            let answer = try await RouteWorld()(operation.method, path, as: "gs_stadium_admin")
+            #expect(answer.status == 403, "\(operation.id)")
+            #expect(answer.detail.contains("com.example.Stadium only"), "\(operation.id)")
+            count += 1
+        }
+        #expect(count > 10)
+    }
+
+    @Test func `an unknown query parameter is refused with the known ones`() async throws {
+        for operation in Contract.Operation.all where operation.scopes != nil {
+            let answer = try await RouteWorld()(operation.method, operation.sample + "?nonsense=1")
+            #expect(answer.slug == "unknown-field", "\(operation.id)")
+            #expect(answer.pointers == ["nonsense"], "\(operation.id)")
+            for name in operation.query { #expect(answer.text.contains(name), "\(operation.id)") }
         }
     }
 
     @Test func `a key of one app passes for that app only, however its name is written`() async throws {
-        let world = Self.world([])
+        let world = RouteWorld(others: [Route(Self.it) { _, _ in .noContent }])
         for path in ["com.example.Stadium", "com.example.stadium", "com%2Eexample%2EStadium"] {
             #expect(try await world("GET", "/v1/apps/\(path)/it", as: "gs_stadium").status == 204, "\(path)")
         }
-        let refused = try await world("GET", "/v1/apps/com.example.Other/it", as: "gs_stadium")
-        #expect(refused.status == 403)
-        #expect(refused.slug == "forbidden")
-        #expect(refused.text.contains("com.example.Stadium only"))
     }
 
     @Test func `a valid request ID is returned in headers and problems, and an invalid one is replaced`() async throws {
@@ -72,7 +91,7 @@ struct AccessTests {
     @Test(arguments: ["/openapi.yaml", "/v1/nothing", "/v1/apps/com.example.Stadium/it"])
     func `HEAD answers as GET does, without the body`(path: String) async throws {
         let world = RouteWorld(others: [
-            Route(Self.it([])) { _, _ in throw Problem(.notFound, "It is not there.") }
+            Route(Self.it) { _, _ in throw Problem(.notFound, "It is not there.") }
         ])
         // The body contains the request ID, whose length varies if the server made it.
         let named = ["X-Request-Id": "head"]

@@ -58,32 +58,6 @@ struct AppRouteTests {
         }
     }
 
-    @Test func `an object out of reach is refused differently from a missing one`() async throws {
-        let world = try Self.world()
-        #expect(try await world("GET", "/v1/apps/com.example.Stadium", as: "gs_stadium").status == 200)
-        #expect(try await world("GET", "/v1/apps/com.example.Other", as: "gs_stadium").slug == "forbidden")
-        #expect(try await world("GET", "/v1/apps/com.example.Other").slug == "app-not-found")
-    }
-
-    @Test func `a preview is stored as written, and an invalid template is refused with its place`() async throws {
-        var world = try Self.world()
-        world.apps.save = { app, _ in (app, true) }
-        func put(_ preview: String) async throws -> RouteWorld.Answer {
-            let body = #"{"name": "x", "teamId": "TEAM123456", "keyId": "KEY1234567", "preview": \#(preview)}"#
-            return try await world("PUT", "/v1/apps/com.example.Stadium", Array(body.utf8))
-        }
-        let kept = try await put(#"{"compact": "{{home}} – {{away}}", "expanded": "{{minute}}′\n{{home}}"}"#)
-        #expect(kept.status == 201)
-        #expect(
-            kept.json["preview"] as? [String: String]
-                == ["compact": "{{home}} – {{away}}", "expanded": "{{minute}}′\n{{home}}"])
-        #expect(try await put("null").json["preview"] is NSNull)
-        let refused = try await put(#"{"compact": "{{home", "expanded": "{{>x}}", "large": ""}"#)
-        #expect(refused.status == 422)
-        #expect(refused.text.contains("/preview/compact") && refused.text.contains("line 1, column 1"))
-        #expect(refused.text.contains("/preview/expanded") && refused.text.contains("/preview/large"))
-    }
-
     private static let place = "/v1/apps/com.example.Stadum/production"
     private static let id = "11111111-2222-4333-8444-555555555555"
 
@@ -93,20 +67,17 @@ struct AppRouteTests {
             ("DELETE", "/channels/\(id)", nil), ("POST", "/channels/import", #"{"channelId": "abc=="}"#),
             ("POST", "/channels/\(id)/broadcasts", #"{"event": "update", "contentState": {}}"#),
             ("GET", "/reconciliations", nil), ("GET", "/reconciliations/\(id)", nil),
+            ("GET", "/v1/events?bundleId=com.example.Stadum", nil),
             ("PUT", "/quirks/management-path", #"{"value": "lowercased"}"#),
         ] as [(String, String, String?)])
     func `an unknown app is distinguished from an app without objects`(
         method: String, path: String, body: String?
     ) async throws {
-        let answer = try await Self.empty(method, Self.place + path, body.map { Array($0.utf8) })
+        let answer = try await Self.empty(
+            method, path.hasPrefix("/v1") ? path : Self.place + path, body.map { Array($0.utf8) })
         #expect(answer.status == 404)
         #expect(answer.slug == "app-not-found")
         #expect(answer.detail.contains("PUT /v1/apps"))
-    }
-
-    @Test func `a list of events for an unknown app is refused with app-not-found`() async throws {
-        let answer = try await Self.empty("GET", "/v1/events?bundleId=com.example.Stadum")
-        #expect(answer.slug == "app-not-found")
     }
 
     /// A world whose ports find nothing.
@@ -117,5 +88,28 @@ struct AppRouteTests {
         world.channels.locate = { _ in nil }
         world.reconciliations.read = { _, _ in nil }
         return world
+    }
+
+    // MARK: Quirks
+
+    private static let quirk = "/v1/apps/com.example.stadium/production/quirks/management-path"
+
+    @Test func `a value is stored with the actor, for the bundle ID in its registered spelling`() async throws {
+        var world = RouteWorld()
+        world.apps.find = { $0.topic == Sample.stadium.topic ? Sample.app() : nil }
+        world.quirks.keep = { quirk, app in
+            let wanted = Quirk(
+                environment: .production, name: .managementPath, value: "lowercased", learnedAt: RouteWorld.now,
+                evidence: "set by key:test")
+            guard quirk == wanted, app.bundleID == Sample.stadium, app.environment == .production else {
+                throw Unasked()
+            }
+        }
+        let answer = try await world("PUT", Self.quirk, #"{"value": "lowercased"}"#)
+        #expect(answer.status == 200)
+        #expect(
+            answer.text
+                == #"{"environment":"production","quirk":"management-path","value":"lowercased","#
+                + #""learnedAt":"2026-11-21T20:45:00.000Z","evidence":"set by key:test"}"#)
     }
 }

@@ -2,7 +2,6 @@ internal import APNsWire
 internal import Foundation
 internal import Grandstand
 internal import GrandstandStore
-internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
@@ -24,20 +23,6 @@ struct AuditRouteTests {
             """)
     }
 
-    static let refusals: [Refusal] = [
-        .init("no action", "GET", path + "?action=nothing", pointers: ["action"], hint: "channel.created"),
-        .init("no bundle ID", "GET", path + "?bundleId=a%20b", pointers: ["bundleId"]),
-        .init("no time", "GET", path + "?from=yesterday", pointers: ["from"], hint: "RFC 3339"),
-        .init(
-            "an end before its begin", "GET", path + "?from=2026-11-21T20:45:01Z&to=2026-11-21T20:45:00Z",
-            pointers: ["to"], hint: "after from"),
-        .init("no end of time", "GET", path + "?to=2026-11-21", pointers: ["to"]),
-        .init("a page of a word", "GET", path + "?limit=all", pointers: ["limit"]),
-    ]
-
-    @Test(arguments: refusals)
-    func `bad input is refused before any call`(refusal: Refusal) async throws { try await refusal.check() }
-
     @Test func `audit entries have all their members, and those that do not apply are null`() async throws {
         try await withRoutes { world in
             try await Self.add(5, to: world)
@@ -47,23 +32,16 @@ struct AuditRouteTests {
                     event_key, reason, signing_key, apns_status, apns_reason)
                 overriding system value
                 values (7, \(RouteWorld.now), 'key:ops', \(Sample.id), 'channel.refused', 'com.example.Stadium',
-                    'production', \(Sample.id), 'abc==', 'derby', 'why', 'KEY1234567', 400, 'BadPriority'),
-                    (6, \(RouteWorld.now), 'grandstand', null, 'event.expired', null, null, null, null, null, null,
-                    null, null, null)
+                    'production', \(Sample.id), 'abc==', 'derby', 'why', 'KEY1234567', 400, 'BadPriority')
                 """)
-            let text = try await world("GET", Self.path + "?limit=2", as: "gs_operate").text
+            let text = try await world("GET", Self.path + "?limit=1", as: "gs_operate").text
             #expect(
                 text
                     == #"{"items":[{"id":"7","at":"2026-11-21T20:45:00.000Z","actor":"key:ops","#
-                    + #""keyId":"11111111-2222-4333-8444-555555555555","action":"channel.refused","#
-                    + #""bundleId":"com.example.Stadium","environment":"production","#
-                    + #""channel":"11111111-2222-4333-8444-555555555555","channelId":"abc==","eventKey":"derby","#
-                    + #""broadcast":null,"reason":"why","signingKey":"KEY1234567","#
-                    + #""apns":{"status":400,"reason":"BadPriority","requestId":null}},"#
-                    + #"{"id":"6","at":"2026-11-21T20:45:00.000Z","actor":"grandstand","keyId":null,"#
-                    + #""action":"event.expired","bundleId":null,"environment":null,"channel":null,"channelId":null,"#
-                    + #""eventKey":null,"broadcast":null,"reason":null,"signingKey":null,"apns":null}],"nextCursor":"6"}"#
-            )
+                    + #""keyId":"\#(Sample.id.words)","action":"channel.refused","bundleId":"com.example.Stadium","#
+                    + #""environment":"production","channel":"\#(Sample.id.words)","channelId":"abc==","#
+                    + #""eventKey":"derby","broadcast":null,"reason":"why","signingKey":"KEY1234567","#
+                    + #""apns":{"status":400,"reason":"BadPriority","requestId":null}}],"nextCursor":"7"}"#)
         }
     }
 

@@ -1,7 +1,6 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
-internal import GrandstandTestKit
 internal import HTTPTypes
 internal import JSON
 internal import PortFakes
@@ -79,54 +78,6 @@ struct EventRouteTests {
         #expect(bare.text.contains(#""channelsOpenBefore":null"#) && bare.text.contains(#""defaults":null"#))
     }
 
-    private static func put(_ name: String, _ members: String, _ pointers: [String], slug: String = "invalid-request")
-        -> Refusal
-    {
-        Refusal(
-            name, "PUT", path, #"{"name": "x", \#(audiences), \#(members)}"#, status: 422, slug: slug,
-            pointers: pointers)
-    }
-
-    private static let refusals: [Refusal] = [
-        put(
-            "two openings",
-            #""startsAt": "2026-11-21T20:45:00Z", "channelsOpenAt": "2026-11-21T20:45:00Z", "channelsOpenBefore": 60"#,
-            ["/channelsOpenBefore"]),
-        put("channelsOpenBefore without a start", #""channelsOpenBefore": 60"#, ["/channelsOpenBefore"]),
-        put(
-            "channels that open after the start", #""startsAt": "2026-11-21T20:45:00Z", "channelsOpenBefore": -1"#,
-            ["/channelsOpenBefore"]),
-        put(
-            "defaults out of range",
-            #""defaults": {"priority": 2, "staleAfter": 0, "expiresIn": 28801, "relevanceScore": "1"}"#,
-            ["/defaults/priority", "/defaults/staleAfter", "/defaults/expiresIn", "/defaults/relevanceScore"]),
-        put("a default nobody knows", #""defaults": {"stale": 1}"#, ["/defaults/stale"], slug: "unknown-field"),
-        put("defaults that are not an object", #""defaults": 5"#, ["/defaults"]),
-        Refusal("overdue that is not a Boolean", "GET", "/v1/events?overdue=1", status: 422, pointers: ["overdue"]),
-        Refusal("end that is not a Boolean", "DELETE", "\(path)?end=yes", status: 422, pointers: ["end"]),
-        Refusal(
-            "an audience to reopen without its environment", "POST", "\(path)/reopen",
-            #"{"audiences": [{"bundleId": "com.example.A"}]}"#,
-            status: 422,
-            pointers: ["/audiences/0/environment"]),
-        Refusal(
-            "a field nobody knows", "POST", "\(path)/reopen", #"{"x": 1}"#, status: 422, slug: "unknown-field",
-            pointers: ["/x"]),
-        Refusal(
-            "a patch that is a list", "PATCH", path, "[null]", status: 422, pointers: [""],
-            hint: "An object was expected"),
-        Refusal(
-            "a patch as text", "PATCH", path, "{}", headers: ["Content-Type": "text/plain"], status: 415,
-            slug: "unsupported-media-type", hint: "merge-patch"),
-        Refusal(
-            "If-None-Match with a tag", "PATCH", path, "{}", headers: ["If-None-Match": "\"1\""], status: 422,
-            pointers: ["If-None-Match"]),
-    ]
-
-    @Test(arguments: refusals) func `a fault is reported with its place`(refusal: Refusal) async throws {
-        try await refusal.check()
-    }
-
     @Test func `a patch changes the members it names, null removes, lists are replaced, and the rest keeps its bytes`()
         async throws
     {
@@ -150,20 +101,6 @@ struct EventRouteTests {
             "PATCH", Self.path, #"{"channelsOpenBefore": null, "channelsOpenAt": "2026-11-22T10:00:00Z"}"#)
         #expect(other.status == 200)
         #expect(stored.current?.specification.channelsOpenBefore == nil)
-    }
-
-    @Test func `a start and its alerts are unchanged by a patch of other members`() async throws {
-        let start =
-            #"{"at": "2026-11-21T20:45:00Z", "attributesType": "M", "attributes": { "home" : 1.0 }, "alert": {"title": "t"}, "alertsByLocale": {"de": {"title":  "ü"}}}"#
-        let (stored, _) = try await Self.declared(#""start": \#(start)"#)
-        let before = stored.current?.specification
-        let answer = try await stored.world("PATCH", Self.path, #"{"name": "Cup"}"#)
-        #expect(answer.status == 200, "\(answer.text)")
-        var expected = try #require(before)
-        expected.name = "Cup"
-        // An answer shows undeclared metadata as `{}`, and the patch stores it in this form.
-        expected.metadata = Array("{}".utf8)
-        #expect(stored.current?.specification == expected)
     }
 
     @Test(arguments: [
@@ -215,11 +152,8 @@ struct EventRouteTests {
             #expect(missing.slug == "event-not-found" && missing.status == 404)
             #expect(shared.slug == missing.slug && shared.detail == missing.detail)
         }
-        let own = StoredEvent(Sample.event())
-        let moved = try await own.world(
-            "PATCH", Self.path,
-            #"{"audiences": [{"bundleId": "com.example.Other", "environment": "production", "storagePolicy": "noMessageStored"}]}"#,
-            as: "gs_stadium")
+        let other = Self.audiences.replacing("Stadium", with: "Other")
+        let moved = try await StoredEvent(Sample.event()).world("PATCH", Self.path, "{\(other)}", as: "gs_stadium")
         #expect(moved.status == 403)
     }
 
@@ -261,7 +195,6 @@ struct EventRouteTests {
         }
         let answer = try await world("POST", "\(Self.path)/reopen")
         #expect(answer.status == 200, "\(answer.text)")
-        #expect(answer.json["key"] as? String == "derby" && answer.json["state"] as? String == "live")
         #expect(
             answer.text.contains(
                 #""channels":[{"bundleId":"com.example.Stadium","environment":"production","channel":"new"}]"#))
@@ -271,5 +204,62 @@ struct EventRouteTests {
         #expect(try await world("POST", "\(Self.path)/reopen", chosen).status == 200)
         #expect(
             asked.withLock { $0 } == [nil, [.init(bundleID: Sample.stadium, environment: .production)]])
+    }
+
+    // MARK: Previews of broadcasts
+
+    @Test func `a preview shows what each audience would get, also in its app's text`() async throws {
+        let audience = Audience(bundleID: Sample.stadium, environment: .production, storagePolicy: .noMessageStored)
+        var world = RouteWorld()
+        var app = Sample.app()
+        app.preview = AppPreview(compact: "{{home}} – {{away}}")
+        world.apps.find = { [app] _ in app }
+        world.outbox.rehearsal = { intake in
+            BroadcastRehearsal(
+                event: .update, goesAt: RouteWorld.now, isScheduled: false, expiresAt: RouteWorld.now,
+                warnings: ["long"],
+                parts: [
+                    .init(
+                        audience: audience, kind: .channel, payload: intake.request.payload, priority: .powerAware,
+                        apnsExpiration: 0, bytes: 70, replaces: [])
+                ])
+        }
+        let body = #"{"event": "update", "contentState": {"home": 1, "away": 0}}"#
+        let answer = try await world("POST", "/v1/events/derby/broadcasts/preview", Array(body.utf8), as: "gs_organise")
+        #expect(answer.status == 200)
+        let entry = try #require((answer.json["audiences"] as? [[String: Any]])?.first)
+        #expect((entry["preview"] as? [String: String]) == ["compact": "1 – 0"])
+        #expect(entry["limit"] as? Int == 5_120)
+        #expect(((entry["payload"] as? [String: Any])?["aps"] as? [String: Any])?["event"] as? String == "update")
+    }
+
+    // MARK: Streams: access and the beginning. EventStreamWriterTests test the content.
+
+    private static let stream = "/v1/events/derby/stream"
+
+    private static func streamed(_ apps: [BundleID] = [Sample.stadium]) -> RouteWorld {
+        var world = RouteWorld()
+        world.events.find = { $0 == Sample.derby ? Sample.event(apps) : nil }
+        return world
+    }
+
+    @Test func `proxies neither cache nor delay a stream`() async throws {
+        for secret in ["gs_organise", "gs_stadium"] {
+            let answer = try await Self.streamed()("GET", Self.stream, as: secret)
+            #expect(answer.status == 200, "\(secret)")
+            #expect(answer.headers[.contentType] == "text/event-stream")
+            #expect(answer.headers[.cacheControl] == "no-store")
+            #expect(answer.headers[.accelBuffering] == "no")
+        }
+    }
+
+    @Test func `the event must exist, and the key must reach all its audiences`() async throws {
+        #expect(try await Self.streamed()("GET", "/v1/events/none/stream").slug == "event-not-found")
+        #expect(try await RouteWorld()("GET", "/v1/events/a%20b/stream").slug == "event-not-found")
+        for apps in [[Sample.other], [Sample.stadium, Sample.other]] {
+            let answer = try await Self.streamed(apps)("GET", Self.stream, as: "gs_stadium")
+            #expect(answer.status == 404)
+            #expect(answer.slug == "event-not-found")
+        }
     }
 }

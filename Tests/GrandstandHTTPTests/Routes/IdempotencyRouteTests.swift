@@ -2,8 +2,10 @@ internal import APNsWire
 internal import Foundation
 internal import Grandstand
 internal import GrandstandContract
+internal import GrandstandStore
 internal import HTTPTypes
 internal import PortFakes
+internal import Synchronization
 internal import Testing
 
 @testable internal import GrandstandHTTP
@@ -43,77 +45,48 @@ struct IdempotencyRouteTests {
         }
     }
 
-    @Test func `the answer to a success is stored`() async throws {
-        var world = RouteWorld()
-        world.idempotency.atOnce = { _, work in IdempotentOutcome(answer: try await work(), isReplay: false) }
-        world.ledger.create = { draft in
-            IssuedKey(key: RouteWorld.keys["gs_lookup"] ?? Sample.known(nil), secret: "gs_\(draft.name)")
-        }
-        let made = try await world(
-            "POST", "/v1/keys", #"{"name": "new", "scopes": ["lookup"]}"#, headers: Self.headers)
-        #expect(made.status == 201)
-        #expect(made.json["secret"] as? String == "gs_new")
-        #expect(made.headers[.idempotentReplayed] == nil)
-    }
-
-    @Test(arguments: [
-        Problem(.storeUnavailable, "It is away."), Problem(.channelPending, "Ask again.", retryAfter: 2),
-        Problem(.eventNotFound, "Create it first."), Problem(.eventEnded, "Reopen it."),
-    ])
-    func `a refusal is not stored`(problem: Problem) async throws {
-        var world = RouteWorld()
-        world.idempotency.atOnce = { _, work in
-            await #expect(throws: problem) { try await work() }
-            throw problem
-        }
-        world.ledger.create = { _ in throw problem }
-        let answer = try await world(
-            "POST", "/v1/keys", #"{"name": "new", "scopes": ["lookup"]}"#, headers: Self.headers)
-        #expect(answer.status == problem.status)
-        #expect(answer.headers[.contentType] == "application/problem+json")
-    }
-
-    @Test func `the refusal of a body is not stored`() async throws {
-        var world = RouteWorld()
-        world.idempotency.atOnce = { _, work in
-            await #expect(throws: Problem.self) { try await work() }
-            throw Problem(.invalidRequest, "As it was thrown.")
-        }
-        #expect(try await world("POST", "/v1/keys", "{}", headers: Self.headers).status == 422)
-    }
-
-    @Test(arguments: [false, true]) func `the answer to a batch is stored if one item was accepted`(isAccepted: Bool)
-        async throws
+    /// With the real store. A repetition of a refused request is carried out, also if it has another body.
+    @Test func `a refusal of a body, a request or a whole batch is not stored, and the first success is`() async throws
     {
-        var world = RouteWorld()
-        world.idempotency.atOnce = { _, work in
-            do {
-                let outcome = IdempotentOutcome(answer: try await work(), isReplay: false)
-                #expect(isAccepted)
-                return outcome
-            } catch {
-                #expect(!isAccepted)
-                throw error
+        try await withRoutes { world in
+            let store = PostgresIdempotencyStore(world.database)
+            world.idempotency.atOnce = { request, work in
+                try await store.once(request, now: RouteWorld.now, work: work)
             }
-        }
-        world.outbox.take = { intakes in
-            intakes.map { intake in
-                guard isAccepted, intake.request.payload.event == .update else {
-                    return .failure(Problem(.eventNotFound, "Create it first."))
+            let isRefused = Mutex(true)
+            let lookup = try #require(RouteWorld.keys["gs_lookup"])
+            world.ledger.create = { _ in
+                if isRefused.withLock({ $0 }) { throw Problem(.storeUnavailable, "It is away.") }
+                return IssuedKey(key: lookup, secret: "gs_\(UUID())")
+            }
+            world.outbox.take = { intakes in
+                intakes.map { intake in
+                    guard !isRefused.withLock({ $0 }), intake.request.payload.event == .update else {
+                        return .failure(Problem(.eventNotFound, "Create it first."))
+                    }
+                    return .success(
+                        Broadcast(
+                            id: UUID(), eventKey: Sample.derby, event: .update, acceptedAt: RouteWorld.now,
+                            sendAt: nil, isScheduled: false, deliveries: [], warnings: []))
                 }
-                return .success(
-                    Broadcast(
-                        id: Sample.id, eventKey: EventKey(rawValue: "derby"), event: .update,
-                        acceptedAt: RouteWorld.now,
-                        sendAt: nil, isScheduled: false, deliveries: [], warnings: []))
+            }
+            let routes = world
+            let key = #"{"name": "new", "scopes": ["lookup"]}"#
+            let items = ["update", "end"].map { #"{"eventKey": "derby", "event": "\#($0)", "contentState": {}}"# }
+            let batch = #"{"items": [\#(items.joined(separator: ","))]}"#
+            func call(_ path: String, _ body: String) async throws -> RouteWorld.Answer {
+                try await routes("POST", path, body, headers: ["Idempotency-Key": path])
+            }
+            #expect(try await call("/v1/keys", "{}").status == 422)
+            #expect(try await call("/v1/keys", key).status == 503)
+            #expect(try await call("/v1/broadcasts", batch).status == 202)
+            isRefused.withLock { $0 = false }
+            for (path, body, status) in [("/v1/keys", key, 201), ("/v1/broadcasts", batch, 202)] {
+                let (first, again) = (try await call(path, body), try await call(path, body))
+                #expect(first.status == status && first.headers[.idempotentReplayed] == nil, "\(first.text)")
+                #expect(again.text == first.text && again.headers[.idempotentReplayed] == "true", "\(again.text)")
             }
         }
-        let items = ["update", "end"].map { #"{"eventKey": "derby", "event": "\#($0)", "contentState": {}}"# }
-        let answer = try await world(
-            "POST", "/v1/broadcasts", Array(#"{"items": [\#(items.joined(separator: ","))]}"#.utf8),
-            headers: Self.headers)
-        #expect(answer.status == 202, "\(answer.text)")
-        #expect((answer.json["items"] as? [Any])?.count == 2)
     }
 
     @Test(arguments: ["", String(repeating: "x", count: 256), "a\tb"])

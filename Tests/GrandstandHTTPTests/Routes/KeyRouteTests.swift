@@ -6,27 +6,6 @@ internal import Testing
 @testable internal import GrandstandHTTP
 
 struct KeyRouteTests {
-    @Test(arguments: [
-        (#"{"scopes": ["lookup"]}"#, "/name"), (#"{"name": "x"}"#, "/scopes"),
-        (#"{"name": "x", "scopes": []}"#, "/scopes"), (#"{"name": "x", "scopes": ["root"]}"#, "/scopes"),
-        (#"{"name": "x", "scopes": ["lookup"], "expiresAt": "2020-01-01T00:00:00Z"}"#, "/expiresAt"),
-        (#"{"name": "x", "scopes": ["lookup"], "bundleId": "!"}"#, "/bundleId"),
-        (#"{"name": "x", "scopes": ["lookup"], "secret": "mine"}"#, "/secret"),
-        (#"{"name": "x", "scopes": ["device"]}"#, "/bundleId"),
-        (#"{"name": "x", "scopes": ["admin", "device"]}"#, "/bundleId"),
-        (#"{"name": "x", "scopes": ["device"], "bundleIds": ["com.example.A", "com.example.B"]}"#, "/bundleId"),
-        (#"{"name": "x", "scopes": ["lookup"], "bundleIds": []}"#, "/bundleIds"),
-        (#"{"name": "x", "scopes": ["organise"], "eventKeyPrefix": "cup/"}"#, "/eventKeyPrefix"),
-        (#"{"name": "x", "scopes": ["organise", "lookup"], "eventKeyPrefix": "cup."}"#, "/eventKeyPrefix"),
-        (#"{"name": "x", "scopes": ["lookup"], "bundleIds": ["com.example.A", "!"]}"#, "/bundleIds/1"),
-        (#"{"name": "x", "scopes": ["lookup"], "bundleIds": ["com.example.A", "com.Example.a"]}"#, "/bundleIds/1"),
-        (#"{"name": "x", "scopes": ["lookup"], "bundleId": "a.b", "bundleIds": ["a.b"]}"#, "/bundleIds"),
-    ])
-    func `each fault of a key draft points to its member`(body: String, pointer: String) async throws {
-        let answer = try await RouteWorld()("POST", "/v1/keys", Array(body.utf8))
-        #expect(answer.status == 422)
-        #expect(answer.pointers == [pointer])
-    }
 
     @Test func `only a key that reaches all apps may set a prefix of event keys`() async throws {
         var world = RouteWorld()
@@ -72,5 +51,50 @@ struct KeyRouteTests {
         #expect(made.json["bundleIds"] as? [String] == ["com.example.Other", "com.example.Stadium"])
         let draft = Array(#"{"name": "x", "scopes": ["lookup"]}"#.utf8)
         #expect(try await world("POST", "/v1/keys", draft, as: "gs_stadium_admin").slug == "forbidden")
+    }
+
+    // MARK: Keys limited to events whose keys begin with a prefix
+
+    private static let declaration =
+        #"{"name": "Final", "audiences": [{"bundleId": "com.example.Stadium", "environment": "production", "#
+        + #""storagePolicy": "noMessageStored"}]}"#
+
+    @Test func `a key with an event prefix may declare only events with this prefix`() async throws {
+        var world = RouteWorld()
+        let refused = try await world("PUT", "/v1/events/league.1", Array(Self.declaration.utf8), as: "gs_cup")
+        #expect(refused.status == 403 && refused.detail.contains("event keys that begin with cup."))
+        world.events.save = { specification, reach, _ in
+            guard specification.key.rawValue == "cup.final", reach.eventKeyPrefix?.rawValue == "cup." else {
+                throw Unasked()
+            }
+            return (Sample.event(), created: true)
+        }
+        let made = try await world("PUT", "/v1/events/cup.final", Array(Self.declaration.utf8), as: "gs_cup")
+        #expect(made.status == 201, "\(made.text)")
+    }
+
+    @Test(arguments: [("GET", nil), ("PATCH", "{}")] as [(String, String?)])
+    func `for a key with an event prefix, its app's other events do not exist`(method: String, body: String?)
+        async throws
+    {
+        var world = RouteWorld()
+        world.events.find = { _ in Sample.event() }
+        let answer = try await world(method, "/v1/events/derby", body.map { Array($0.utf8) }, as: "gs_cup")
+        #expect(answer.slug == "event-not-found", "\(answer.text)")
+    }
+
+    @Test(
+        arguments: [
+            ("PUT", "/v1/apps/com.example.Stadium/contents/MatchAttributes"),
+            ("DELETE", "/v1/apps/com.example.Stadium/contents/MatchAttributes"),
+            ("POST", "/v1/apps/com.example.Stadium/production/pushes"), ("POST", "/v1/webhooks"),
+        ])
+    func `a key with an event prefix may change nothing that concerns its whole app`(method: String, path: String)
+        async throws
+    {
+        let hook = #"{"url": "https://hooks.example.com/x", "topics": ["broadcast.settled"]}"#
+        let body = method == "DELETE" ? nil : Array((path.hasSuffix("webhooks") ? hook : "{}").utf8)
+        let answer = try await RouteWorld()(method, path, body, as: "gs_cup")
+        #expect(answer.slug == "forbidden", "\(answer.text)")
     }
 }

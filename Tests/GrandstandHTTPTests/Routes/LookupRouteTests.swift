@@ -1,7 +1,6 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
-internal import GrandstandTestKit
 internal import HTTPTypes
 internal import PortFakes
 internal import Testing
@@ -16,8 +15,8 @@ struct LookupRouteTests {
         #"{"eventKey":"derby","channelId":"abc==","storagePolicy":"noMessageStored","state":"live","#
         + #""startsAt":null,"endsAt":null}"#
 
-    /// Events by their keys: `derby` has a channel, `friendly` has none yet, the channels of `soon` and `later` open
-    /// later, the quota has no place for `crowded`, `final` is over.
+    /// Events by their keys: `derby` has a channel, `friendly` has none yet, the quota has no place for `crowded`,
+    /// `final` is over.
     private static func world() -> RouteWorld {
         var world = RouteWorld()
         world.lookups.read = { keys in
@@ -30,8 +29,6 @@ struct LookupRouteTests {
                 switch key.rawValue {
                 case "derby": record.channelID = "abc=="
                 case "friendly": break
-                case "soon": record.wait.opensAt = now.addingTimeInterval(600.5)
-                case "later": record.wait.opensAt = now.addingTimeInterval(3 * 86_400)
                 case "crowded":
                     record.wait.refusal = .init(reason: "quota-exhausted", nextAttemptAt: now.addingTimeInterval(20))
                 case "final": record.endedAt = now
@@ -58,53 +55,14 @@ struct LookupRouteTests {
         return world
     }
 
-    private static let many = (1...101).map { "\"\($0)\"" }.joined(separator: ",")
-
-    static let refusals: [Refusal] = [
-        .init("all of it", "GET", path + "?include=all", pointers: ["include"], hint: "contentState"),
-        .init(
-            "no environment", "GET", path.replacingOccurrences(of: "production", with: "staging"), status: 404,
-            slug: "not-found", pointers: ["environment"]),
-        .init("no event key", "GET", base + "/a%20b", status: 404, slug: "event-not-found"),
-        .init("no bundle ID", "GET", "/v1/lookup/a%20b/production/derby", status: 404, slug: "app-not-found"),
-        .init("a topic that is none", "GET", base + "?topic=a%20b", pointers: ["topic"]),
-        .init("what is over cannot be followed", "GET", base + "?state=ended", pointers: ["state"], hint: "live"),
-        .init("no moment", "GET", base + "?from=tomorrow", pointers: ["from"]),
-        .init(
-            "an end before its begin", "GET", base + "?from=2026-11-21T20:45:01Z&to=2026-11-21T20:45:00Z",
-            pointers: ["to"]),
-        .init("no variant", "GET", base + "?variant=a%20b", pointers: ["variant"]),
-        .init("a page of 201 events", "GET", base + "?limit=201", pointers: ["limit"]),
-        .init("no cursor", "GET", base + "?cursor=x", pointers: ["cursor"]),
-        .init("no keys", "POST", base, "{}", pointers: ["/eventKeys"]),
-        .init("none of them", "POST", base, #"{"eventKeys": []}"#, pointers: ["/eventKeys"]),
-        .init("a number among them", "POST", base, #"{"eventKeys": ["a", 1]}"#, pointers: ["/eventKeys"]),
-        .init("101 of them", "POST", base, #"{"eventKeys": [\#(many)]}"#, pointers: ["/eventKeys"]),
-        .init(
-            "an unknown field", "POST", base, #"{"eventKeys": ["derby"], "include": "contentState"}"#,
-            slug: "unknown-field", pointers: ["/include"]),
-    ]
-
-    @Test(arguments: refusals)
-    func `bad input is refused before any call`(refusal: Refusal) async throws {
-        try await refusal.check(as: "gs_lookup")
-    }
-
     @Test func `a channel is found with its tag, and a request with that tag gets no body`() async throws {
         for path in [Self.path, Self.path.replacingOccurrences(of: "Stadium", with: "stadium")] {
             let found = try await Self.world()("GET", path, as: "gs_lookup")
-            #expect(found.status == 200)
-            #expect(found.text == Self.shape)
+            #expect(found.status == 200 && found.text == Self.shape)
             #expect(found.headers[.cacheControl] == "public, max-age=10")
             let tag = try #require(found.headers[.eTag])
-            for candidates in [tag, "\"other\", \(tag)", "W/\(tag)", "*"] {
-                let known = try await Self.world()("GET", path, headers: ["If-None-Match": candidates], as: "gs_lookup")
-                #expect(known.status == 304, "\(candidates)")
-                #expect(known.body.isEmpty)
-                #expect(known.headers[.eTag] == tag)
-            }
-            let other = try await Self.world()("GET", path, headers: ["If-None-Match": "\"x\""], as: "gs_lookup")
-            #expect(other.status == 200)
+            let known = try await Self.world()("GET", path, headers: ["If-None-Match": tag], as: "gs_lookup")
+            #expect(known.status == 304 && known.body.isEmpty && known.headers[.eTag] == tag)
         }
     }
 
@@ -126,8 +84,7 @@ struct LookupRouteTests {
 
     @Test(
         arguments: [
-            ("friendly", 404, "channel-pending", "2", 2), ("soon", 404, "channel-pending", "601", 10),
-            ("later", 404, "channel-pending", "3600", 10), ("crowded", 404, "channel-pending", "20", 10),
+            ("friendly", 404, "channel-pending", "2", 2), ("crowded", 404, "channel-pending", "20", 10),
             ("final", 410, "event-ended", nil, 10), ("cup", 404, "event-not-found", nil, 5),
         ] as [(String, Int, String, String?, Int)])
     func `a refusal has its reason and the time for caches`(
@@ -163,10 +120,7 @@ struct LookupRouteTests {
                 + #"{"eventKey":"no key","reason":"event-not-found"}]}"#)
     }
 
-    @Test func `other apps' keys are refused, and everyone while the database cannot be reached`() async throws {
-        let other = Self.path.replacingOccurrences(of: "Stadium", with: "Other")
-        #expect(try await Self.world()("GET", other, as: "gs_stadium").status == 403)
-        #expect(try await Self.world()("GET", Self.path, as: "gs_stadium").status == 200)
+    @Test func `everyone is refused while the database cannot be reached`() async throws {
         var world = RouteWorld()
         world.lookups.read = { _ in throw Problem(.storeUnavailable, "It is away.", retryAfter: 1) }
         let answer = try await world("GET", Self.path, as: "gs_lookup")

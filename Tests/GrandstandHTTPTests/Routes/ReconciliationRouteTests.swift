@@ -1,8 +1,10 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandStore
 internal import GrandstandTestKit
 internal import PortFakes
+internal import Postgres
 internal import Testing
 
 @testable internal import GrandstandHTTP
@@ -43,20 +45,6 @@ struct ReconciliationRouteTests {
         return world
     }
 
-    static let refusals: [Refusal] = [
-        .init("apply is not a boolean", "POST", base, #"{"apply": "yes"}"#, pointers: ["/apply"]),
-        .init("an unknown option", "POST", base, #"{"force": true}"#, slug: "unknown-field", pointers: ["/force"]),
-        .init("no object", "POST", base, "[]"),
-        .init("a page of 201", "GET", base + "?limit=201", pointers: ["limit"]),
-        .init("an ID that is not a UUID", "GET", base + "/1", status: 404, slug: "reconciliation-not-found"),
-        .init(
-            "an unknown environment", "POST", base.replacingOccurrences(of: "production", with: "staging"), "{}",
-            status: 404, slug: "not-found", pointers: ["environment"]),
-    ]
-
-    @Test(arguments: refusals)
-    func `bad input is refused before any call`(refusal: Refusal) async throws { try await refusal.check() }
-
     @Test(
         arguments: [
             (nil, false, []), ("{}", false, []), (#"{"apply": false}"#, false, []),
@@ -96,34 +84,37 @@ struct ReconciliationRouteTests {
         #expect(answer.slug == "apns-unanswered")
     }
 
-    /// A stored report, with white space that the server must not change.
-    ///
-    /// - Parameter lists: the members that contain the lists. An abridged report has the member `abridged` instead.
-    private static func report(
-        _ lists: String = #""missing": [], "unmanaged": [], "actions": []"#
-    ) -> String {
-        #"{"id": "\#(Sample.id)", "bundleId": "com.example.Stadium", "environment": "production", "actor": "grandstand", "#
-            + #""startedAt": "2026-11-21T20:45:00.000Z", "finishedAt": "2026-11-21T20:45:01.000Z", "applied": false, "#
-            + #""apple": 0, "ledger": 0, "matched": 0, \#(lists), "alarm": null, "notes": []}"#
+    @Test func `a report is returned with the bytes that are stored, page by page`() async throws {
+        try await withRoutes { world in
+            world.apps.find = { _ in Sample.app() }
+            world.reports = PostgresReconciliationStore(world.database)
+            _ = try await PostgresAppStore(world.database).put(Sample.app(), by: .server)
+            let reports = [Sample.otherID, Sample.id].map { Self.report($0) }
+            for (id, report) in zip([Sample.otherID, Sample.id], reports) {
+                try await world.database.query(
+                    """
+                    insert into reconciliations (id, bundle_id, environment, started_at, finished_at, report)
+                    values (\(id), 'com.example.Stadium', 'production', \(RouteWorld.now), \(RouteWorld.now),
+                        \(report)::text::json)
+                    """)
+            }
+            #expect(try await world("GET", Self.one).text == reports[1])
+            let first = try await world("GET", Self.base + "?limit=1")
+            #expect(first.text.hasPrefix(#"{"items":[\#(reports[0])],"#), "\(first.text)")
+            let cursor = try #require(first.json["nextCursor"] as? String)
+            let second = try await world("GET", Self.base + "?limit=1&cursor=\(PercentEncoding.encode(cursor))")
+            #expect(second.text == #"{"items":[\#(reports[1])],"nextCursor":null}"#)
+            try await world.database.query("delete from reconciliations")
+            let none = try await world("GET", Self.one)
+            #expect(none.slug == "reconciliation-not-found" && none.detail.contains("last 50 are kept"))
+        }
     }
 
-    @Test func `reports are returned as stored, page by page`() async throws {
-        var world = RouteWorld()
-        let (whole, abridged) = (Self.report(), Self.report(#""abridged": true"#))
-        world.apps.find = { $0 == Sample.stadium ? Sample.app() : nil }
-        world.reconciliations.list = { app, page in
-            guard app == Self.selector, page == PageRequest(limit: 2, cursor: "c") else { throw Unasked() }
-            return Page(items: [abridged, whole].map { Array($0.utf8) }, nextCursor: "d")
-        }
-        world.reconciliations.read = { id, app in
-            id == Sample.id && app == Self.selector ? Array(whole.utf8) : nil
-        }
-        #expect(
-            try await world("GET", Self.base + "?limit=2&cursor=c").text
-                == #"{"items":[\#(abridged),\#(whole)],"nextCursor":"d"}"#)
-        #expect(try await world("GET", Self.one).text == whole)
-        let none = try await world("GET", Self.base + "/\(Sample.otherID)")
-        #expect(none.slug == "reconciliation-not-found")
-        #expect(none.detail.contains("last 50 are kept"))
+    /// A report with white space that the server must not change.
+    private static func report(_ id: UUID) -> String {
+        #"{"id": "\#(id.uuidString.lowercased())", "bundleId": "com.example.Stadium", "environment": "production", "#
+            + #""actor": "grandstand", "startedAt": "2026-11-21T20:45:00.000Z", "#
+            + #""finishedAt": "2026-11-21T20:45:01.000Z", "applied": false, "apple": 0, "ledger": 0, "matched": 0, "#
+            + #""missing": [], "unmanaged": [], "actions": [], "alarm": null, "notes": []}"#
     }
 }

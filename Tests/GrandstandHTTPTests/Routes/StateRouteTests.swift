@@ -2,9 +2,7 @@ internal import APNsWire
 internal import Foundation
 internal import Grandstand
 internal import GrandstandStore
-internal import GrandstandTestKit
 internal import HTTPTypes
-internal import JSON
 internal import PortFakes
 internal import Testing
 
@@ -15,21 +13,6 @@ struct StateRouteTests {
     private static let path = "/v1/events/derby/state"
     private static let contents = "/v1/apps/com.example.Stadium/contents"
     private static let type = contents + "/MatchAttributes"
-
-    static let refusals: [Refusal] = [
-        .init("nothing", "PUT", path, "{}", pointers: ["/contentState"]),
-        .init("a list", "PUT", path, #"{"contentState": []}"#, pointers: ["/contentState"]),
-        .init(
-            "no number", "POST", path + "/preview", #"{"contentState": {}, "sequence": "1"}"#, pointers: ["/sequence"]),
-        .init(
-            "an alert", "PUT", path, #"{"contentState": {}, "byVariant": {"de": {"alert": {}}}}"#,
-            slug: "unknown-field", pointers: ["/byVariant/de/alert"]),
-    ]
-
-    @Test(arguments: refusals)
-    func `an invalid state is refused with pointers to its faults`(refusal: Refusal) async throws {
-        try await refusal.check()
-    }
 
     @Test func `a state without changes gets 200, another gets 202 with its broadcast`() async throws {
         var world = RouteWorld()
@@ -63,15 +46,7 @@ struct StateRouteTests {
             #expect(created.status == 201, "\(created.text)")
             let shown = try await world("GET", Self.type, as: "gs_organise")
             #expect(shown.headers[.eTag] != nil && shown.headers[.eTag] == created.headers[.eTag])
-            let stale = try await world(
-                "PUT", Self.type, Array(body.utf8), headers: ["If-Match": #""7""#], as: "gs_organise")
-            #expect(stale.slug == "version-mismatch")
-            let answer = try await world(
-                "PUT", Self.type, Array(body.utf8), headers: ["If-Match": shown.headers[.eTag] ?? ""], as: "gs_organise"
-            )
-            #expect(answer.status == 200, "\(answer.text)")
-            #expect(answer.text.contains(#""check":"warn","versions":[{"name":"3.2","schema":{"type": "object"}}]"#))
-            #expect(answer.text.hasSuffix(#""mismatches":[]}"#))
+            #expect(shown.text.contains(#""check":"warn","versions":[{"name":"3.2","schema":{"type": "object"}}]"#))
             #expect(try await world("GET", Self.type + "2", as: "gs_organise").slug == "content-not-found")
         }
     }

@@ -13,19 +13,19 @@ internal import Synchronization
 
 /// The console's pages behind their router, without a socket and a server. Some ports are functions; the stores use a
 /// database (`withConsole`).
+@dynamicMemberLookup
 struct ConsoleWorld {
-    /// A database that cannot be reached, unless the test sets another one.
-    var database = Database.away
-    var apps = FakeApps()
-    var channels = FakeChannels()
-    var events = FakeEvents()
-    var outbox = FakeOutbox()
-    var quirks = FakeQuirks()
-    var reconciliations = FakeReconciliations()
-    var starts = FakeStarts()
-    var gateway = FakeGateway()
-    var ledger = FakeLedger()
-    var webhooks = FakeWebhooks()
+    /// The ports, which the API has, too.
+    private var ports: RouteWorld
+
+    subscript<Port>(dynamicMember port: WritableKeyPath<RouteWorld, Port>) -> Port {
+        get { ports[keyPath: port] }
+        set { ports[keyPath: port] = newValue }
+    }
+
+    /// - Parameter database: by default a database that cannot be reached.
+    init(database: Database = .away) { ports = RouteWorld(database: database) }
+
     var activity: @Sendable (AppReach) throws -> ConsoleActivity = { _ in
         ConsoleActivity(messages: 0, oldestWaiting: nil, apple: [])
     }
@@ -150,13 +150,8 @@ struct ConsoleWorld {
     }
 
     private func console() throws -> Console {
-        var world = RouteWorld(database: database)
-        (world.apps, world.channels, world.events, world.outbox) = (apps, channels, events, outbox)
-        (world.quirks, world.reconciliations) = (quirks, reconciliations)
-        (world.starts, world.gateway, world.ledger) = (starts, gateway, ledger)
-        world.webhooks = webhooks
-        return Console(
-            world.dependencies(now: now),
+        Console(
+            ports.dependencies(now: now),
             Console.Sources(
                 sessions: sessions, keys: sessions, throttles: { _ in [] },
                 activity: { [activity] reach, _ in try activity(reach) },

@@ -32,6 +32,8 @@ struct RouteWorld {
     var gateway = FakeGateway()
     var ledger = FakeLedger()
     var reconciliations = FakeReconciliations()
+    /// Has the reports; `nil`: `reconciliations` has them.
+    var reports: (any ReconciliationStore)?
     var webhooks = FakeWebhooks()
     var installations = FakeInstallations()
     var receipts = FakeReceipts()
@@ -39,7 +41,6 @@ struct RouteWorld {
     var idempotency = FakeIdempotency()
     /// The rate limits. They count the requests of all calls of this world.
     var limits = RateLimits(.init(requests: nil, lookups: nil, failures: nil))
-    var views = Self.views()
     /// Routes of the test, in addition to the API's.
     var others: [Route] = []
     var pages: MountedPages?
@@ -72,11 +73,9 @@ struct RouteWorld {
     }
 
     /// Live views that get no updates.
-    static func views(streams: Int = 100, perKey: Int = 10) -> LiveViews {
-        LiveViews(
-            store: PostgresLiveStore(.away), settings: .init(maximumStreams: streams, maximumPerKey: perKey),
-            now: { now }, logger: logger)
-    }
+    private static let views = LiveViews(
+        store: PostgresLiveStore(.away), settings: .init(maximumStreams: 100, maximumPerKey: 10), now: { now },
+        logger: logger)
 
     // A request's context requires a channel. This one is never opened, so it need not be closed.
     private static let channel = NIOAsyncTestingChannel()
@@ -169,14 +168,14 @@ struct RouteWorld {
                 keys: FakeKeys(Self.keys), ledger: ledger, memory: FakeKeys(Self.keys),
                 uses: KeyUses(logger: Self.logger, record: { _ in }), idempotency: idempotency, limits: limits,
                 isSecure: false, logger: Self.logger, metrics: NoMetrics(), hasOwnOperationsPort: false),
-            gateway: gateway, channelOperations: operations, reconciliation: reconciliation, views: views,
+            gateway: gateway, channelOperations: operations, reconciliation: reconciliation, views: Self.views,
             readiness: { Readiness(database: true) }, settings: settings, now: now)
     }
 
     private var stores: Stores {
         var stores = Stores(Databases(database), logger: Self.logger)
         (stores.apps, stores.channels, stores.events, stores.outbox) = (apps, channels, events, outbox)
-        (stores.starts, stores.quirks, stores.reconciliations) = (starts, quirks, reconciliations)
+        (stores.starts, stores.quirks, stores.reconciliations) = (starts, quirks, reports ?? reconciliations)
         (stores.webhooks, stores.installations, stores.receipts) = (webhooks, installations, receipts)
         return stores
     }

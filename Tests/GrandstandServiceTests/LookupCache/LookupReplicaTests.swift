@@ -1,15 +1,12 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
-internal import GrandstandTestKit
-internal import Logging
-internal import PortFakes
 internal import Synchronization
 internal import Testing
 
 @testable internal import GrandstandService
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(20)))
 struct LookupReplicaTests {
     @Test func `at first everything is read, and then each announcement replaces or removes one event`() async throws {
         try await LookupWorld.withReplica { replica, source, _ in
@@ -72,42 +69,22 @@ struct LookupReplicaTests {
         }
     }
 
-    @Test func `apps and environments of one event are kept apart`() throws {
-        let source = LookupWorld.FakeSource()
-        let now = Date(timeIntervalSince1970: 1_700_000_000)
-        let replica = LookupReplica(
-            source: source, now: { now },
-            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+    @Test func `apps and environments of one event are kept apart`() {
         func record(_ topic: String, _ environment: APNsEnvironment, _ channelID: String?) -> LookupRecord {
             LookupRecord(topic: topic, environment: environment, storagePolicy: .noMessageStored, channelID: channelID)
         }
-        replica.state.withLock { state in
-            state.confirmedAt = now
-            state.records[LookupWorld.key("derby")] = [
-                record("com.example.goal", .production, nil), record("com.example.goal", .development, "two"),
-                record("com.example.other", .production, "three"),
-            ]
+        let records = [
+            record("com.example.goal", .production, nil), record("com.example.goal", .development, "two"),
+            record("com.example.other", .production, "three"),
+        ]
+        func answer(_ topic: String, _ environment: APNsEnvironment) -> LookupAnswer? {
+            records.answer(topic: topic, in: environment, nil, of: LookupWorld.key("derby"), now: Sample.now)
         }
-        func known(
-            _ topic: String, _ environment: APNsEnvironment, _ key: String = "derby"
-        ) -> LookupAnswer? { replica.known(topic: topic, in: environment, LookupWorld.key(key))?.answer }
-        #expect(known("com.example.goal", .production) == .pending(ChannelWait()))
-        #expect(LookupWorld.channelID(known("com.example.goal", .development)) == "two")
-        #expect(LookupWorld.channelID(known("com.example.other", .production)) == "three")
-        #expect(known("com.example.other", .development) == nil)
-        #expect(known("com.example.none", .production) == nil)
-        #expect(known("com.example.goal", .production, "cup") == nil)
-    }
-
-    @Test func `after listening starts again everything is read, because announcements may have been missed`()
-        async throws
-    {
-        try await LookupWorld.withReplica { replica, source, _ in
-            await LookupWorld.expect("one", of: replica)
-            source.state.withLock { $0.channelIDs[LookupWorld.key("derby")] = "two" }
-            source.stream.continuation.yield(.listening)
-            await LookupWorld.expect("two", of: replica)
-        }
+        #expect(answer("com.example.goal", .production) == .pending(ChannelWait()))
+        #expect(LookupWorld.channelID(answer("com.example.goal", .development)) == "two")
+        #expect(LookupWorld.channelID(answer("com.example.other", .production)) == "three")
+        #expect(answer("com.example.other", .development) == nil)
+        #expect(answer("com.example.none", .production) == nil)
     }
 
     @Test
@@ -125,7 +102,7 @@ struct LookupReplicaTests {
             clock.advance(by: 30 - clock.now.timeIntervalSince(confirmedAt))
             #expect(LookupWorld.known(replica)?.freshness == .stale(seconds: 30))
             let unknown = await #expect(throws: Problem.self) {
-                try await replica.answer(topic: LookupWorld.topic, in: .production, LookupWorld.key("cup"))
+                try await LookupWorld.ask(replica, "cup")
             }
             #expect(unknown?.kind == .storeUnavailable)
             #expect(source.state.withLock { $0.reads } == 0)
@@ -134,55 +111,115 @@ struct LookupReplicaTests {
         }
     }
 
-    @Test func `the log says once that the cached lookups cannot be confirmed, and once that they can again`()
-        async throws
-    {
-        let lines = LogLines()
-        let source = LookupWorld.FakeSource()
-        try await LookupWorld.withReplica(source, logger: lines.logger) { replica, source, _ in
-            await LookupWorld.expect("one", of: replica)
-            source.state.withLock { $0.fails = true }
-            var looks = source.looks.stream.makeAsyncIterator()
-            for _ in 1...5 { while await looks.next() == false {} }
-            source.state.withLock { $0.fails = false }
-            while await looks.next() == true {}
-            // The end of the outage is logged after the successful reading, and thus before the next reading.
-            _ = await looks.next()
-            #expect(
-                lines.all == [
-                    "warning lookups could not be confirmed; they are answered from memory; trying again",
-                    "notice over: lookups could not be confirmed; they are answered from memory",
-                ])
-        }
-    }
-
-    @Test func `an unknown event is read from the database at most once a second`() async throws {
-        try await LookupWorld.withReplica { replica, source, _ in
-            await LookupWorld.expect("one", of: replica)
-            for _ in 1...50 {
-                let miss = try await replica.answer(topic: LookupWorld.topic, in: .production, LookupWorld.key("cup"))
-                #expect(miss.answer == nil)
-            }
-            #expect(source.state.withLock { $0.reads } == 1)
-        }
-    }
-
     @Test func `before the first reading a limited number of lookups go to the database, and the others must retry`()
         async throws
     {
         let source = LookupWorld.FakeSource()
         let clock = LookupWorld.Clock()
-        let replica = LookupReplica(
-            source: source, now: { clock.now },
-            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        let replica = LookupReplica(source: source, now: { clock.now }, logger: Sample.logger)
         for number in 1...100 {
-            _ = try await replica.answer(topic: LookupWorld.topic, in: .production, LookupWorld.key("event-\(number)"))
+            _ = try await LookupWorld.ask(replica, "event-\(number)")
         }
         let refusal = await #expect(throws: Problem.self) {
-            try await replica.answer(topic: LookupWorld.topic, in: .production, LookupWorld.key("event-101"))
+            try await LookupWorld.ask(replica, "event-101")
         }
         #expect(refusal?.kind == .storeUnavailable)
         #expect(refusal?.retryAfter == 1)
         #expect(source.state.withLock { $0.reads } == 100)
+    }
+}
+
+/// Changes by this process.
+@Suite(.timeLimit(.minutes(20)))
+struct LocalChangeTests {
+    @Test
+    func
+        `after a change by this process no older answer is given, and callers wait until the change is read`()
+        async throws
+    {
+        try await LookupWorld.withReplica { replica, source, _ in
+            await LookupWorld.expect("one", of: replica)
+            let valve = Valve()
+            source.state.withLock { $0.reading = valve }
+            source.change(to: "two")
+            replica.changed([.event(LookupWorld.key("derby"))])
+            #expect(LookupWorld.known(replica) == nil)
+            async let answer = LookupWorld.ask(replica)
+            while replica.state.withLock(\.waiting.isEmpty) { await Task.yield() }
+            valve.open()
+            let told = try await answer
+            #expect(LookupWorld.channelID(told.answer) == "two")
+            #expect(LookupWorld.channelIDKnown(replica) == "two")
+        }
+    }
+
+    @Test func `what the database reported about a new event is forgotten with the event's next change`() async throws {
+        let source = LookupWorld.FakeSource()
+        let clock = LookupWorld.Clock()
+        let replica = LookupReplica(source: source, now: { clock.now }, logger: Sample.logger)
+        source.change(to: "one")
+        let first = try await LookupWorld.ask(replica)
+        #expect(LookupWorld.channelID(first.answer) == "one")
+        // No loop of the replica runs here, so only this call can remove the answer that the database gave.
+        replica.changed([.event(LookupWorld.key("derby"))])
+        let isEmpty = replica.state.withLock { $0.told.isEmpty }
+        #expect(isEmpty)
+    }
+
+    @Test func `if the database cannot be read since a change, the older answer is marked as stale`() async throws {
+        var settings = LookupReplica.Settings()
+        settings.interval = .milliseconds(10)
+        settings.patience = .milliseconds(1)
+        try await LookupWorld.withReplica(settings: settings) { replica, source, _ in
+            await LookupWorld.expect("one", of: replica)
+            source.state.withLock { $0.fails = true }
+            replica.changed([.event(LookupWorld.key("derby")), .event(LookupWorld.key("cup"))])
+            let old = try await LookupWorld.ask(replica)
+            #expect(LookupWorld.channelID(old.answer) == "one")
+            #expect(old.freshness != .confirmed)
+            let refusal = await #expect(throws: Problem.self) {
+                try await LookupWorld.ask(replica, "cup")
+            }
+            #expect(refusal?.kind == .storeUnavailable)
+        }
+    }
+
+    @Test func `a lookup waits for earlier changes, not for later ones`() async throws {
+        try await LookupWorld.withReplica { replica, source, _ in
+            await LookupWorld.expect("one", of: replica)
+            let (first, second) = (Valve(), Valve())
+            source.state.withLock { $0.reading = first }
+            source.change(to: "two")
+            replica.changed([.event(LookupWorld.key("derby"))])
+            async let isRead = replica.isRead(LookupWorld.key("derby"))
+            while replica.state.withLock(\.waiting.isEmpty) { await Task.yield() }
+            await first.hold(1)
+            source.state.withLock { $0.reading = second }
+            // The event changes again while it is being read.
+            replica.changed([.event(LookupWorld.key("derby"))])
+            first.open()
+            let wasRead = await isRead
+            #expect(wasRead)
+            #expect(LookupWorld.known(replica) == nil)
+            second.open()
+            await LookupWorld.expect("two", of: replica)
+        }
+    }
+
+    @Test func `a lookup waits at most the configured patience for an event that cannot be read`() async throws {
+        var settings = LookupReplica.Settings()
+        settings.patience = .milliseconds(1)
+        try await LookupWorld.withReplica(settings: settings) { replica, source, _ in
+            await LookupWorld.expect("one", of: replica)
+            let valve = Valve()
+            source.state.withLock { $0.reading = valve }
+            replica.changed([.event(LookupWorld.key("derby"))])
+            #expect(await replica.isRead(LookupWorld.key("derby")) == false)
+            #expect(await replica.isRead(LookupWorld.key("cup")))
+            #expect(LookupWorld.known(replica) == nil)
+            valve.open()
+            await LookupWorld.expect("one", of: replica)
+            #expect(await replica.isRead(nil))
+        }
     }
 }

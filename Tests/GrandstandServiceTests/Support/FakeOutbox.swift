@@ -17,8 +17,9 @@ final class FakeOutbox: Outbox {
         var claimFailures = 0
         /// Lanes that another transaction has locked.
         var locked: Set<Int> = []
-        /// The lanes that the last claim named as held by this replica.
+        /// The lanes that the last claim named as held by this replica, and its limits.
         var held: Set<Int> = []
+        var limits: [LaneLimit] = []
     }
 
     private let account: Mutex<Account>
@@ -46,25 +47,13 @@ final class FakeOutbox: Outbox {
             }
             account.claims.append(claim.limit)
             account.held = claim.held
-            var allowances: [BundleID: Int] = [:]
-            for limit in claim.limits where limit.kind == .channel { allowances[limit.bundleID] = limit.allowance }
-            var taken: [ClaimedDelivery] = []
-            for delivery in account.waiting where taken.count < claim.limit {
-                if let left = allowances[delivery.address.bundleID] {
-                    guard left > 0 else { continue }
-                    allowances[delivery.address.bundleID] = left - 1
-                }
-                taken.append(delivery)
-            }
-            let ids = Set(taken.map(\.id))
-            account.waiting.removeAll { ids.contains($0.id) }
-            return taken
+            account.limits = claim.limits
+            defer { account.waiting.removeFirst(min(claim.limit, account.waiting.count)) }
+            return Array(account.waiting.prefix(claim.limit))
         }
     }
 
-    func settle(
-        _ delivery: ClaimedDelivery, _ settlement: Settlement?, replica: UUID, now: Date
-    ) async throws -> Bool {
+    func settle(_ delivery: ClaimedDelivery, _ settlement: Settlement?, replica: UUID, now: Date) async throws -> Bool {
         defer { events.yield() }
         return try account.withLock { account in
             if account.settlementFailures > 0 {
@@ -143,4 +132,78 @@ final class HandSignals: WakeSignals {
     }
 
     func wake() { for stream in streams.withLock({ $0 }) { stream.yield() } }
+}
+
+/// A store of shards that are due at once. It records what happens to them.
+final class FakeStartStore: StartStore {
+    struct Account: Sendable {
+        var shards: [StartShard]
+        var claims: [StartClaim] = []
+        var settled: [(run: Int, outcomes: [StartOutcome])] = []
+        var extended: [[Int]] = []
+        var settlementFailures = 0
+        /// Claims, failures and settlements in their order.
+        var log: [String] = []
+    }
+
+    private let account: Mutex<Account>
+    private let events: AsyncStream<Void>.Continuation
+    private let changes: AsyncStream<Void>
+
+    init(_ shards: [StartShard], settlementFailures: Int = 0) {
+        var account = Account(shards: shards)
+        account.settlementFailures = settlementFailures
+        self.account = Mutex(account)
+        (changes, events) = AsyncStream.makeStream()
+    }
+
+    var record: Account { account.withLock { $0 } }
+
+    func claim(_ claim: StartClaim) async throws -> [StartShard] {
+        defer { events.yield() }
+        return account.withLock { account in
+            account.claims.append(claim)
+            account.log.append("claim")
+            defer { account.shards.removeFirst(min(claim.limit, account.shards.count)) }
+            return Array(account.shards.prefix(claim.limit))
+        }
+    }
+
+    func settle(_ shard: StartShard, _ verdicts: [StartOutcome], replica: UUID, now: Date) async throws {
+        defer { events.yield() }
+        try account.withLock { account in
+            if account.settlementFailures > 0 {
+                account.settlementFailures -= 1
+                account.log.append("failure")
+                throw Problem(.storeUnavailable, "It is away.")
+            }
+            account.log.append("settled")
+            account.settled.append((shard.run, verdicts))
+        }
+    }
+
+    func extendLeases(of runs: [Int], replica: UUID, until leasedUntil: Date) async throws {
+        account.withLock { $0.extended.append(runs) }
+        events.yield()
+    }
+
+    func nextDue(in environment: APNsEnvironment) async throws -> Date? { nil }
+    func startNow(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> String? {
+        throw NotScripted()
+    }
+    func stop(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws {
+        throw NotScripted()
+    }
+    func report(
+        of key: EventKey, within reach: AppReach, _ outlook: StartOutlook, now: Date
+    ) async throws -> [AudienceStart]? { throw NotScripted() }
+    func topics(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<TopicFollowers> {
+        throw NotScripted()
+    }
+
+    /// Waits until the records satisfy `isEnough`.
+    func wait(until isEnough: (Account) -> Bool) async {
+        if isEnough(record) { return }
+        for await _ in changes where isEnough(record) { return }
+    }
 }

@@ -1,8 +1,6 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
-internal import Logging
-internal import PortFakes
 internal import Synchronization
 internal import Testing
 
@@ -85,9 +83,7 @@ enum LookupWorld {
             return state.channelIDs.filter { keys.contains($0.key) }.mapValues { [Self.record($0)] }
         }
 
-        func page(
-            after: EventKey?, limit: Int
-        ) async throws -> (records: [EventKey: [LookupRecord]], next: EventKey?) {
+        func page(after: EventKey?, limit: Int) async throws -> (records: [EventKey: [LookupRecord]], next: EventKey?) {
             guard after == nil else { return ([:], nil) }
             let ids = state.withLock { $0.channelIDs }
             await pages?.pass()
@@ -121,14 +117,13 @@ enum LookupWorld {
 
     static func withReplica(
         _ source: FakeSource = FakeSource(), settings given: LookupReplica.Settings? = nil,
-        logger: Logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
         _ body: (LookupReplica, FakeSource, Clock) async throws -> Void
     ) async throws {
         let clock = Clock()
         var settings = LookupReplica.Settings()
         settings.interval = .milliseconds(10)
         let replica = LookupReplica(
-            source: source, settings: given ?? settings, now: { clock.now }, logger: logger)
+            source: source, settings: given ?? settings, now: { clock.now }, logger: Sample.logger)
         source.state.withLock { $0.channelIDs[Self.key("derby")] = "one" }
         let running = Task { await replica.run() }
         source.stream.continuation.yield(.listening)
@@ -154,6 +149,12 @@ enum LookupWorld {
 
     static func known(_ replica: LookupReplica) -> (answer: LookupAnswer, freshness: LookupReplica.Freshness)? {
         replica.known(topic: Self.topic, in: .production, Self.key("derby"))
+    }
+
+    static func ask(
+        _ replica: LookupReplica, _ key: String = "derby"
+    ) async throws -> (answer: LookupAnswer?, freshness: LookupReplica.Freshness) {
+        try await replica.answer(topic: topic, in: .production, Self.key(key))
     }
 
     static func channelIDKnown(_ replica: LookupReplica) -> String? {

@@ -2,12 +2,114 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandTestKit
+internal import Postgres
 internal import Testing
 
 @testable internal import GrandstandStore
 
+struct AlignTests {
+    @Test func `every audience gets one channel with its policy, and aligning again changes nothing`() async throws {
+        try await withStores { stores in
+            let audiences = [
+                try Audience.sample("com.example.A", .development, .noMessageStored),
+                try Audience.sample("com.example.A", .production, .mostRecentMessageStored),
+                try Audience.sample("com.example.B", .production, .noMessageStored),
+            ]
+            let key = try await stores.put(.sample(audiences: audiences)).specification.key
+            #expect(try await stores.align() > 0)
+            #expect(try await stores.align() == 0)
+            let asked = try await stores.events.event(key, now: stores.now)?.channels
+            #expect(asked?.map(\.state) == [.pending, .pending, .pending] && asked?.compactMap(\.reason) == [])
+            let tasks = try await stores.claimChannels()
+            let made = tasks.map { task in
+                Audience(
+                    bundleID: task.channel.bundleID, environment: task.channel.environment,
+                    storagePolicy: task.channel.storagePolicy)
+            }
+            #expect(Set(made) == Set(audiences))
+            #expect(tasks.allSatisfy { $0.channel.state == .creating && $0.channel.eventKey == key })
+            for task in tasks {
+                try await stores.record(.created(channelID: "\(task.channel.id)"), of: task)
+            }
+            #expect(try await stores.align() == 0)
+            let event = try #require(try await stores.events.event(key, now: stores.now))
+            #expect(event.channels.map(\.state) == [.active, .active, .active])
+            #expect(event.channels.allSatisfy { $0.channelID != nil })
+        }
+    }
+
+    @Test func `an audience that got its end gets no other channel while its event continues`() async throws {
+        try await withStores { stores in
+            let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
+            try await stores.open(audiences: audiences)
+            try await stores.accept(.end(audiences: [audiences[0].id]))
+            try await stores.sendOne()
+            try await stores.pool.query("update channels set state = 'missing'")
+            try await stores.provision()
+            #expect(
+                try await stores.count(
+                    "select count(*) as n from channels where state = 'active' and bundle_id = 'com.example.A'") == 0)
+            #expect(
+                try await stores.count(
+                    "select count(*) as n from channels where state = 'active' and bundle_id = 'com.example.B'") == 1)
+        }
+    }
+
+    @Test func `channels wait for channelsOpenAt`() async throws {
+        try await withStores { stores in
+            let at = stores.now + 3_600
+            let key = try await stores.put(.sample(channelsOpenAt: at)).specification.key
+            #expect(try await stores.align() == 0)
+            #expect(try await stores.events.event(key, now: stores.now)?.channels.map(\.state) == [.waiting])
+            #expect(try await stores.channels.nextDue(now: stores.now) == at)
+            stores.clock.advance(by: 3_600)
+            #expect(try await stores.events.event(key, now: stores.now)?.channels.map(\.state) == [.pending])
+            #expect(try await stores.provision().map(\.state) == [.active])
+            #expect(try await stores.channels.nextDue(now: stores.now) == nil)
+        }
+    }
+
+    @Test func `a failed creation is repeated at its time, not before`() async throws {
+        try await withStores { stores in
+            try await stores.put(.sample())
+            try await stores.align()
+            let task = try #require(try await stores.claimChannels().first)
+            let at = stores.now + 60
+            try await stores.refuse(task, "BadRequestParams", for: 60)
+            #expect(try await stores.align() == 0)
+            #expect(try await stores.claimChannels().isEmpty)
+            #expect(try await stores.channels.nextDue(now: stores.now) == at)
+            stores.clock.advance(by: 60)
+            try await stores.align()
+            let again = try #require(try await stores.claimChannels().first)
+            #expect(again.channel.id == task.channel.id)
+            #expect(again.channel.attempts == 2)
+            #expect(again.channel.reason == "BadRequestParams")
+        }
+    }
+
+    @Test func `an unanswered creation keeps its row and its place, and is not repeated by itself`()
+        async throws
+    {
+        try await withStores { stores in
+            try await stores.put(.sample())
+            try await stores.align()
+            let task = try #require(try await stores.claimChannels().first)
+            let kept = try await stores.record(
+                .unanswered(settleableAt: stores.now + 1), of: task,
+                APNsRecord(status: nil, reason: "no answer", requestID: nil))
+            #expect(kept.reason == "no answer")
+            #expect(kept.state == .creating)
+            #expect(try await stores.quotas().map(\.reserved).reduce(0, +) == 1)
+            stores.clock.advance(by: 3_600)
+            try await stores.align()
+            #expect(try await stores.claimChannels().isEmpty)
+        }
+    }
+}
+
 /// Which channels get a place when there are too few, and which give theirs up.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct PlaceTests {
     @Test func `only channels that no device needs any longer give up their places early`() async throws {
         try await withStores { stores in
@@ -16,11 +118,11 @@ struct PlaceTests {
             try await stores.accept(.end(expiresIn: 600), for: "stored")
             try await stores.sendOne()
             try await stores.open("spare")
-            try await stores.events.cancel(.sample("spare"), now: stores.now)
+            try await stores.cancel("spare")
             try await stores.align()
             func reclaim() async throws -> [EventKey?] {
                 try await stores.channels.reclaim(
-                    .sample(), limit: 5, now: stores.now, leasedUntil: stores.now.addingTimeInterval(10)
+                    .sample(), limit: 5, now: stores.now, leasedUntil: stores.now + 10
                 ).map(\.channel.eventKey)
             }
             #expect(try await reclaim() == [try .sample("spare")])
@@ -37,14 +139,10 @@ struct PlaceTests {
             try await stores.align()
             let task = try #require(try await stores.claimChannels().first)
             // The event of the idle channel is not over yet, so its channel cannot give up its place.
-            let refused = ChannelOutcome.Change.notCreated(
-                state: .failed, nextAttemptAt: stores.now.addingTimeInterval(600))
-            try await stores.record(
-                refused, of: task,
-                APNsRecord(status: 400, reason: APNsReason.cannotCreateChannelConfig.rawValue, requestID: nil))
+            try await stores.refuse(task, "CannotCreateChannelConfig", for: 600)
             try await stores.align()
             #expect(try await stores.claimChannels().isEmpty)
-            try await stores.events.cancel(.sample("idle"), now: stores.now)
+            try await stores.cancel("idle")
             try await stores.align()
             #expect(try await stores.claimChannels().map(\.channel.eventKey) == [try .sample("next")])
         }
@@ -80,22 +178,6 @@ struct PlaceTests {
             #expect(try await stores.provision().map(\.eventKey) == [try .sample("next")])
             #expect(try await stores.channel(of: "next").state == .active)
             #expect(try await stores.channel(of: "idle-1").state == .retiring)
-
-            // Two more events need a channel. One idle channel can give up its place. The other cannot, because APNs
-            // stores a message for it.
-            for key in ["more-1", "more-2"] {
-                try await stores.put(.sample(key))
-                stores.clock.advance(by: 1)
-            }
-            #expect(try await stores.provision().map(\.eventKey) == [try .sample("idle-1")])
-            #expect(try await stores.provision().map(\.eventKey) == [try .sample("more-1")])
-            #expect(try await stores.channel(of: "more-2").state == .failed)
-            let quota = try await stores.channels.quotas(now: stores.now, tenure: Stores.tenure).last
-            #expect(quota?.used == 3)
-            #expect(quota?.available == 0)
-            stores.clock.advance(by: 600)
-            #expect(try await stores.provision().map(\.eventKey) == [try .sample("stored")])
-            #expect(try await stores.provision().map(\.eventKey) == [try .sample("more-2")])
         }
     }
 
@@ -114,7 +196,7 @@ struct PlaceTests {
                 for task in try await stores.claimChannels() {
                     asked.insert(task.channel.eventKey)
                     try await stores.record(
-                        .notDeleted(nextAttemptAt: stores.now.addingTimeInterval(1)), of: task,
+                        .notDeleted(nextAttemptAt: stores.now + 1), of: task,
                         APNsRecord(status: 403, reason: "Forbidden", requestID: nil))
                 }
                 stores.clock.advance(by: 1)
@@ -150,55 +232,24 @@ struct PlaceTests {
                 holder = try #require(try await stores.provision().first?.eventKey?.rawValue)
                 order.append(holder)
             }
-            #expect(
-                order == ["now", "opens-first", "opens-first-later", "opens-second", "tonight", "next-month"])
+            #expect(order == ["now", "opens-first", "opens-first-later", "opens-second", "tonight", "next-month"])
         }
     }
 
-    @Test func `a place freed at Apple goes to the first of the creations that Apple refused`() async throws {
-        try await withStores { stores in
-            let spare = try await stores.open("spare")
-            try await stores.events.cancel(spare, now: stores.now)
-            let start = stores.now
-            for (key, hours) in [("next-month", 700.0), ("tonight", 8)] {
-                try await stores.put(.sample(key, startsAt: start.addingTimeInterval(hours * 3_600)))
-            }
-            try await stores.align()
-            for task in try await stores.claimChannels() {
-                try await stores.record(
-                    .notCreated(state: .failed, nextAttemptAt: stores.now.addingTimeInterval(200)), of: task,
-                    APNsRecord(status: 403, reason: "CannotCreateChannelConfig", requestID: nil))
-            }
-            let channel = try await stores.channel(of: "spare")
-            try await stores.forceDeletion(of: channel)
-            try await stores.deleted(channel)
-            #expect(try await stores.provision().map(\.eventKey) == [try .sample("tonight")])
-        }
-    }
-
-    @Test func `while Apple's channel limit is reached one creation is retried, and the quota says so`()
-        async throws
-    {
+    @Test func `while Apple's channel limit is reached one creation is retried, and the quota says so`() async throws {
         try await withStores { stores in
             let start = stores.now
             for n in 1...5 {
                 try await stores.put(.sample("event-\(n)", startsAt: start.addingTimeInterval(Double(n))))
             }
             func refuse(_ task: ChannelTask) async throws {
-                try await stores.record(
-                    .notCreated(state: .failed, nextAttemptAt: stores.now.addingTimeInterval(15)), of: task,
-                    APNsRecord(status: 400, reason: "CannotCreateChannelConfig", requestID: nil))
-            }
-            func quota() async throws -> Quota? {
-                try await stores.channels.quotas(now: stores.now, tenure: Stores.tenure).first {
-                    $0.environment == .production
-                }
+                try await stores.refuse(task, "CannotCreateChannelConfig", for: 15)
             }
             try await stores.align()
             let first = try await stores.claimChannels()
             #expect(first.count == 5)
             for task in first { try await refuse(task) }
-            let full = try #require(try await quota())
+            let full = try await stores.quota()
             #expect(full.fullSince == start)
             #expect(full.level == .critical && full.alarms == [.quotaExhausted] && full.available == 0)
 
@@ -213,7 +264,7 @@ struct PlaceTests {
             // Apple has places again: the creations of all waiting events begin at once.
             stores.clock.advance(by: 20)
             #expect(try await stores.provision().map(\.eventKey) == [try .sample("event-1")])
-            #expect(try await quota()?.alarms == [])
+            #expect(try await stores.quota().alarms == [])
             #expect(try await stores.provision().count == 4)
             #expect(stores.now.timeIntervalSince(start) < 90)
         }
@@ -224,12 +275,11 @@ struct PlaceTests {
             _ = try await stores.apps.put(.sample(channelLimit: 1))
             try await stores.put(.sample("moved"))
             try await stores.align()
-            let later = stores.now.addingTimeInterval(3_600)
+            let later = stores.now + 3_600
             try await stores.put(.sample("moved", channelsOpenAt: later))
             try await stores.put(.sample("now"))
             #expect(try await stores.provision().map(\.eventKey) == [try .sample("now")])
-            #expect(
-                try await stores.events.event(.sample("moved"), now: stores.now)?.channels.map(\.state) == [.waiting])
+            #expect(try await stores.event("moved")?.channels.map(\.state) == [.waiting])
         }
     }
 }

@@ -30,13 +30,8 @@ struct RetirementTests {
             #expect(try await retireAt(stores) == at)
             #expect(try await stores.channels.nextDue(now: stores.now) == at)
             #expect(try await stores.claimChannels().isEmpty)
-            #expect(try await stores.align() == 0)
-
             stores.clock.advance(by: Stores.retireAfter)
-            let task = try #require(try await stores.claimChannels().first)
-            #expect(task.channel.state == .deleting)
-            #expect(try await stores.deleted(task.channel).state == .deleted)
-            #expect(try await stores.align() == 0)
+            #expect(try await stores.provision().map(\.state) == [.deleted])
             #expect(try await stores.channels.nextDue(now: stores.now) == nil)
         }
     }
@@ -49,7 +44,7 @@ struct RetirementTests {
             try await stores.accept(.end(expiresIn: 60))
             try await stores.sendOne()
             try await stores.align()
-            #expect(try await retireAt(stores) == stores.now.addingTimeInterval(28_000))
+            #expect(try await retireAt(stores) == stores.now + 28_000)
         }
     }
 
@@ -63,7 +58,7 @@ struct RetirementTests {
             try await stores.accept(.end(expiresIn: 60))
             try await stores.sendOne()
             try await stores.align()
-            #expect(try await retireAt(stores) == stores.now.addingTimeInterval(Stores.retireAfter))
+            #expect(try await retireAt(stores) == stores.now + Stores.retireAfter)
         }
     }
 
@@ -78,9 +73,7 @@ struct RetirementTests {
         }
     }
 
-    @Test func `a dismissal date decades ahead counts as Apple's four hours`()
-        async throws
-    {
+    @Test func `a dismissal date decades ahead counts as Apple's four hours`() async throws {
         try await withStores { stores in
             try await stores.open(audiences: [unstored.get()])
             let end = try await stores.accept(.end())
@@ -89,7 +82,7 @@ struct RetirementTests {
             stores.clock.advance(by: 10)
             try await stores.sendOne()
             _ = try await stores.channels.align(now: stores.now, tenure: ChannelTenure(retireAfter: 60))
-            #expect(try await retireAt(stores) == stores.now.addingTimeInterval(14_400))
+            #expect(try await retireAt(stores) == stores.now + 14_400)
         }
     }
 
@@ -121,19 +114,101 @@ struct RetirementTests {
             #expect(try await stores.channel().state == .retiring)
         }
     }
+}
 
-    @Test func `a removed audience's channel retires, and the event's others stay`() async throws {
+/// Events without an end.
+@Suite(.timeLimit(.minutes(20)))
+struct OverdueTests {
+    @Test func `an event whose end was never sent expires twelve hours after endsAt, with an audit entry`()
+        async throws
+    {
         try await withStores { stores in
-            let kept = try Audience.sample("com.example.Kept")
-            let key = try await stores.open(audiences: [.sample(), kept])
-            try await stores.accept(.update(alert: "{}"))
-            try await stores.put(.sample(audiences: [kept]))
+            let endsAt = stores.now + 3_600
+            try await stores.put(.sample(endsAt: endsAt))
+            try await stores.put(.sample("no-end", startsAt: endsAt))
+            try await stores.provision()
+            stores.clock.advance(by: 3_600 + 12 * 3_600 - 1)
             try await stores.align()
+            #expect(try await stores.event()?.state != .ended)
+            stores.clock.advance(by: 1)
+            try await stores.align()
+            #expect(try await stores.event()?.state == .ended)
             #expect(try await stores.channel().state == .retiring)
-            let event = try #require(try await stores.events.event(key, now: stores.now))
-            #expect(event.specification.audiences == [kept])
+            #expect(try await stores.channel(of: "no-end").state == .active)
+            #expect(try await problem { try await stores.accept(.update()) } == .eventEnded)
+            let entries = try await stores.audited(AuditFilter(action: .eventExpired))
+            #expect(entries.map(\.subject.eventKey) == [try .sample()])
+        }
+    }
+
+    /// Whether the server closed the event by itself.
+    private func isClosed(_ stores: Stores, _ key: String = "match-1") async throws -> Bool {
+        try await stores.align()
+        return try await stores.events.event(.sample(key), now: stores.now)?.state == .ended
+    }
+
+    @Test func `an event without endsAt expires after the quiet time`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            stores.clock.advance(by: 30 * 3_600)
+            try await stores.accept(.update())
+            try await stores.sendOne()
+            stores.clock.advance(by: 48 * 3_600 - 1)
+            #expect(try await !isClosed(stores))
+            stores.clock.advance(by: 1)
+            #expect(try await isClosed(stores))
+            #expect(try await stores.channel().state == .retiring)
+            let entries = try await stores.audited(AuditFilter(action: .eventExpired))
+            #expect(entries.map(\.reason) == ["it has no endsAt, and no message came for 48 hours"])
+        }
+    }
+
+    @Test func `an event that has not begun, opens later or has a scheduled message is not quiet`()
+        async throws
+    {
+        try await withStores { stores in
+            let later = stores.now + 90 * 3_600
+            try await stores.put(.sample("future", startsAt: later))
+            try await stores.put(.sample("opening", channelsOpenAt: later))
+            try await stores.open("planned")
+            try await stores.accept(.update(sendAt: later), for: "planned")
+            stores.clock.advance(by: 60 * 3_600)
+            for key in ["future", "opening", "planned"] { #expect(try await !isClosed(stores, key)) }
+            stores.clock.advance(by: 30 * 3_600)
+            while try await stores.promote() > 0 {}
+            try await stores.sendOne()
+            // The time when a message is sent counts, not the time of its acceptance.
+            stores.clock.advance(by: 48 * 3_600 - 1)
+            for key in ["future", "opening", "planned"] { #expect(try await !isClosed(stores, key)) }
+            stores.clock.advance(by: 1)
+            for key in ["future", "opening", "planned"] { #expect(try await isClosed(stores, key)) }
+        }
+    }
+
+    @Test func `an expired event opens again when its end is moved, with the channel that still exists`() async throws {
+        try await withStores { stores in
+            try await stores.put(.sample(endsAt: stores.now + 3_600))
+            try await stores.provision()
+            let channel = try await stores.channel()
+            stores.clock.advance(by: 20 * 3_600)
+            #expect(try await isClosed(stores))
+            #expect(try await stores.channel().state == .retiring)
+            // A declaration with an end in the past is refused, and the refusal says what to do.
+            do {
+                try await stores.put(.sample(endsAt: stores.now))
+                Issue.record("nothing was refused")
+            } catch let problem as Problem {
+                #expect(problem.kind == .eventEnded)
+                #expect(problem.detail.contains("endsAt in the future"))
+            }
+            let event = try await stores.put(.sample(endsAt: stores.now + 7_200))
+            #expect(event.state != .ended)
             #expect(event.channels.map(\.state) == [.active])
-            #expect(try await stores.claim().map(\.address.bundleID) == [kept.bundleID])
+            try await stores.align()
+            #expect(try await stores.channel().id == channel.id)
+            #expect(try await stores.lookup()?.channelID == channel.channelID)
+            try await stores.accept(.update())
+            #expect(try await stores.sendOne().message.channelID == channel.channelID)
         }
     }
 }

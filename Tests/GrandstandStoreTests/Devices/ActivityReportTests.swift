@@ -7,10 +7,10 @@ internal import Testing
 @testable internal import GrandstandStore
 
 /// Activities that apps report.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct ActivityReportTests {
     private func inCrowd(_ phones: Phones) async throws -> Int {
-        try await phones.stores.count("select count(*) as n from activities where in_crowd")
+        try await phones.stores.rows("activities where in_crowd")
     }
 
     @Test
@@ -95,7 +95,7 @@ struct ActivityReportTests {
             phones.stores.clock.advance(by: 10)
             for key in keys { try await phones.report("of-\(key)", of: id, key: key) }
             func confirmed() async throws -> Int {
-                try await phones.stores.count("select count(*) as n from starts where confirmed_at is not null")
+                try await phones.stores.rows("starts where confirmed_at is not null")
             }
             #expect(try await confirmed() == 0)
             #expect(try await phones.started(underWay) == [:])
@@ -146,13 +146,13 @@ struct ActivityReportTests {
             for number in 1..<TokenPace.burst {
                 for _ in 0..<2 { try await phones.report(of: id, token: "cc\(10 + number)") }
             }
-            #expect(try await problem { try await phones.report("other", of: id, token: "dd") } == .rateLimited)
+            try await refuses(.rateLimited) { try await phones.report("other", of: id, token: "dd") }
             try await phones.report("other", of: id)
-            #expect(try await problem { try await phones.put(Phones.state(token: "ee"), of: id) } == .rateLimited)
+            try await refuses(.rateLimited) { try await phones.put(Phones.state(token: "ee"), of: id) }
             try await phones.report(of: id, .ended, token: "cc\(10 + TokenPace.burst - 1)")
             phones.stores.clock.advance(by: TokenPace.interval)
             try await phones.put(Phones.state(token: "ee"), of: id)
-            #expect(try await problem { try await phones.report(of: id, token: "dd") } == .rateLimited)
+            try await refuses(.rateLimited) { try await phones.report(of: id, token: "dd") }
         }
     }
 
@@ -165,8 +165,8 @@ struct ActivityReportTests {
             for (number, id) in ids.enumerated() {
                 try await phones.put(Phones.state(token: "a\(10 + number)0"), of: id)
             }
-            #expect(try await problem { try await phones.report(of: ids[0], key: "none") } == .eventNotFound)
-            #expect(try await problem { try await phones.report(of: Phones.id()) } == .installationNotFound)
+            try await refuses(.eventNotFound) { try await phones.report(of: ids[0], key: "none") }
+            try await refuses(.installationNotFound) { try await phones.report(of: Phones.id()) }
             let created = try await withThrowingTaskGroup(of: Bool.self) { group in
                 for id in ids {
                     for number in 0..<4 {
@@ -176,7 +176,120 @@ struct ActivityReportTests {
                 return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
             #expect(created == 100)
-            #expect(try await phones.stores.count("select count(*) as n from activities") == 100)
+            #expect(try await phones.stores.rows("activities") == 100)
+        }
+    }
+
+    // MARK: Others write the same rows
+
+    @Test func `an installation forgotten during its report is gone, and so are its activities`() async throws {
+        try await withPhones { phones in
+            try await phones.stores.put(.sample())
+            let id = try Phones.id()
+            try await phones.put(Phones.state(), of: id)
+            let row = try await phones.row(id)
+            let reporting = try await phones.stores.pool.transaction { connection in
+                try await connection.query("delete from installations where id = \(row)")
+                let reporting = Task { try await problem { try await phones.report(of: id, token: "cc") } }
+                try await phones.stores.untilSomebodyWaits()
+                return reporting
+            }
+            #expect(try await reporting.value == .installationNotFound)
+            #expect(try await phones.stores.rows("activities") == 0)
+        }
+    }
+
+    @Test func `a report that another transaction disturbed is repeated`() async throws {
+        try await withPhones { phones in
+            try await phones.stores.put(.sample())
+            let id = try Phones.id()
+            try await phones.put(Phones.state(), of: id)
+            for name in ["one", "two"] { try await phones.report(name, of: id) }
+            let transaction = ActivityReportTransaction(database: Database(phones.stores.pool))
+            let key = InstallationKey(
+                app: try await phones.stores.count("select app as n from installations limit 1"), id: id.id)
+            let reports = try ["one", "two"].map { name in
+                ActivityReport(
+                    key: key, id: id, secret: SecretHash(of: Phones.secret),
+                    activity: DeviceActivity(
+                        id: name, eventKey: try .sample(), attributesType: Phones.type, state: .ended),
+                    isSampled: false, now: phones.stores.now)
+            }
+            let reporting = try await phones.stores.pool.transaction { connection in
+                // At the deadlock PostgreSQL must cancel the report and not this transaction.
+                try await connection.query("set local deadlock_timeout = '60s'")
+                try await connection.query("select from activities where activity = 'two' for no key update")
+                let reporting = Task { try await transaction.report(reports) }
+                try await phones.stores.untilSomebodyWaits()
+                try await connection.query("select from activities where activity = 'one' for no key update")
+                return reporting
+            }
+            for result in try await reporting.value { _ = try result.get() }
+            #expect(try await phones.stores.rows("activities where state = 'ended'") == 2)
+        }
+    }
+
+    @Test func `a settlement locks activities in the order of their numbers`() async throws {
+        try await withPhones { phones in
+            try await phones.stores.put(.sample())
+            let id = try Phones.id()
+            try await phones.put(Phones.state(), of: id)
+            for (name, token) in [("one", "cc"), ("two", "dd")] { try await phones.report(name, of: id, token: token) }
+            let rows = try await phones.stores.pool.query("select id from activities order by id").map {
+                try $0.decode(Int.self, "id")
+            }
+            let tokens = ["cc", "dd"].compactMap { DeviceToken(hex: $0) }
+            let (now, later) = (phones.stores.now, phones.stores.now + 5)
+            let care = TokenCare(
+                [
+                    TokenCare.Answer(
+                        owner: rows[1], token: tokens[1], sentAt: later,
+                        verdict: .gone(reason: "Unregistered", since: nil)),
+                    TokenCare.Answer(
+                        owner: rows[0], token: tokens[0], sentAt: later, verdict: .suspect(reason: "BadDeviceToken")),
+                ])
+            let database = Database(phones.stores.pool)
+            let settling = try await phones.stores.pool.transaction { connection in
+                try await connection.query("select from activities where id = \(rows[0]) for no key update")
+                let settling = Task {
+                    try await database.transaction { connection in
+                        _ = try await connection.pipeline(care.pruning(.activities, now: now))
+                    }
+                }
+                try await phones.stores.untilSomebodyWaits()
+                // With `nowait` the statement fails at once if the settlement holds the lock. Waiting for the lock
+                // would be the deadlock.
+                try await connection.query(
+                    "select from activities where id = \(rows[1]) for no key update nowait")
+                return settling
+            }
+            try await settling.value
+            #expect(try await phones.stores.rows("activities where in_crowd") == 0)
+        }
+    }
+
+    @Test func `an earlier owner of a token keeps what it registered meanwhile`() async throws {
+        try await withPhones { phones in
+            let (holder, taker) = (try Phones.id(), try Phones.id())
+            try await phones.put(Phones.state(token: "aa"), of: holder)
+            let app = try await phones.stores.count("select app as n from installations limit 1")
+            let database = Database(phones.stores.pool)
+            let state = try Phones.state(token: "aa")
+            var names = InstallationRows.Names()
+            names.add(InstallationKey(app: app, id: taker.id), state.startTokens)
+            var register = try InstallationRows.register(try await database.query(InstallationRows.load(names)))
+            _ = try register.put(
+                state, of: InstallationKey(app: app, id: taker.id), secret: SecretHash(of: Phones.secret),
+                at: phones.stores.now)
+            // The taker's registration has read the holder's row without a lock, so the holder can register meanwhile.
+            try await phones.put(Phones.state(token: "bb"), of: holder)
+            let changes = register.changes
+            try await database.transaction { connection in
+                _ = try await connection.pipeline(InstallationRows.write(changes, at: phones.stores.now))
+            }
+            let kept = try #require(DeviceToken(hex: "bb"))
+            #expect(try await phones.known(holder).state.startTokens == [Phones.type: kept])
+            #expect(try await phones.known(taker).state.startTokens == state.startTokens)
         }
     }
 }

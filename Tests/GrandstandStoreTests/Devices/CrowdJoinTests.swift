@@ -8,14 +8,8 @@ internal import Testing
 @testable internal import GrandstandStore
 
 /// Activities whose token arrived after the others had got a message.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct CrowdJoinTests {
-    private func waiting(_ world: CrowdWorld) async throws -> Int {
-        try await world.stores.count("select count(*) as n from fan_out_queue")
-    }
-
-    private func text(_ shard: CrowdShard) -> String { String(decoding: shard.body, as: UTF8.self) }
-
     @Test func `a token that comes after the end gets the end with its dismissal, while that is useful`() async throws {
         try await withCrowds { world in
             try await world.stores.open()
@@ -29,17 +23,17 @@ struct CrowdJoinTests {
             world.stores.clock.advance(by: 5)
             try await world.show("aa01")
             let late = try #require(try await world.claim().first)
-            #expect(text(late).contains(#""event":"end""#))
-            #expect(text(late).contains(#""dismissal-date":\#(dismissal)"#))
+            #expect(late.text.contains(#""event":"end""#))
+            #expect(late.text.contains(#""dismissal-date":\#(dismissal)"#))
             #expect(late.priority == .immediate)
-            let timestamp = try #require(Int(text(late).dropFirst(20).prefix { $0.isNumber }))
+            let timestamp = try #require(Int(late.text.dropFirst(20).prefix { $0.isNumber }))
             #expect(try timestamp > end.timestamp)
             try await world.settle(late)
-            #expect(try await waiting(world) == 0)
+            #expect(try await world.stores.rows("fan_out_queue") == 0)
             world.stores.clock.advance(by: CrowdJoins.endIsOfUse)
             try await world.show("aa02")
             #expect(try await world.claim().isEmpty)
-            #expect(try await waiting(world) == 0)
+            #expect(try await world.stores.rows("fan_out_queue") == 0)
         }
     }
 
@@ -72,11 +66,11 @@ struct CrowdJoinTests {
             #expect(first.members.count == 2)
             world.stores.clock.advance(by: 4)
             try await world.crowds.extendLeases(
-                of: [first.lane], replica: world.stores.replica, until: world.now.addingTimeInterval(5))
+                of: [first.lane], replica: world.stores.replica, until: world.now + 5)
             world.stores.clock.advance(by: 4)
             let other = UUID()
             #expect(try await world.claim(by: other).isEmpty)
-            #expect(try await world.crowds.nextDue(in: .production) == world.now.addingTimeInterval(1))
+            #expect(try await world.crowds.nextDue(in: .production) == world.now + 1)
             try await world.settle(first) { $0.token.hex == "aa01" ? .accepted : nil }
             let second = try #require(try await world.claim(by: other).first)
             #expect(second.members.map(\.token.hex) == ["aa03"])
@@ -96,7 +90,7 @@ struct CrowdJoinTests {
             for n in 1...2 { try await world.show("aa0\(n)") }
             try await world.stores.pool.query("update activities set state = 'dismissed'")
             #expect(try await world.claim().isEmpty)
-            #expect(try await waiting(world) == 0)
+            #expect(try await world.stores.rows("fan_out_queue") == 0)
             #expect(try await world.crowds.nextDue(in: .production) == nil)
         }
     }
@@ -130,23 +124,7 @@ struct CrowdJoinTests {
         }
     }
 
-    @Test func `a token that changes while its push is in flight joins again`() async throws {
-        try await withCrowds { world in
-            try await world.stores.open()
-            try await world.stores.accept(.update())
-            let activity = try await world.show("aa01")
-            let shard = try #require(try await world.claim().first)
-            try await world.stores.pool.query(
-                "update activities set update_token = decode('bb01', 'hex') where id = \(activity)")
-            try await world.settle(shard)
-            world.stores.clock.advance(by: CrowdJoins.pause)
-            #expect(try await world.claim().first?.members.map(\.token.hex) == ["bb01"])
-        }
-    }
-
-    @Test func `an installation without frequent pushes stays in its crowd`()
-        async throws
-    {
+    @Test func `an installation without frequent pushes stays in its crowd`() async throws {
         try await withPhones { phones in
             try await phones.stores.put(.sample())
             let id = try Phones.id()
@@ -156,12 +134,12 @@ struct CrowdJoinTests {
             var state = try Phones.state(2)
             state.frequentPushesEnabled = false
             try await phones.put(state, of: id)
-            #expect(try await phones.stores.count("select count(*) as n from activities where frequent") == 0)
-            #expect(try await phones.stores.count("select count(*) as n from fan_out_queue") == 0)
+            #expect(try await phones.stores.rows("activities where frequent") == 0)
+            #expect(try await phones.stores.rows("fan_out_queue") == 0)
             // A report of the activity copies the installation's choice about frequent pushes again.
             try await phones.stores.pool.query("update activities set frequent = true")
             try await phones.report(of: id, token: "dd")
-            #expect(try await phones.stores.count("select count(*) as n from activities where frequent") == 0)
+            #expect(try await phones.stores.rows("activities where frequent") == 0)
         }
     }
 
@@ -174,7 +152,121 @@ struct CrowdJoinTests {
             try await phones.report(of: new, token: "cc")
             #expect(try await phones.known(old).activities.map(\.updateToken) == [nil])
             #expect(try await phones.known(new).activities.map(\.updateToken) == [DeviceToken(hex: "cc")])
-            #expect(try await phones.stores.count("select count(*) as n from activities where in_crowd") == 1)
+            #expect(try await phones.stores.rows("activities where in_crowd") == 1)
+        }
+    }
+
+    // MARK: A token arrives during a broadcast
+
+    private func tokens(_ shards: [CrowdShard]) -> [[String]] { shards.map { $0.members.map(\.token.hex) } }
+
+    /// A crowd of one activity, which has had an update.
+    private func begin(_ world: CrowdWorld) async throws -> Int {
+        try await world.stores.open()
+        let first = try await world.show("aa01")
+        try await world.stores.accept(.update(#"{"n":1}"#))
+        try await world.sendAll()
+        return first
+    }
+
+    @Test func `a token that joins while a message waits for the interval gets it with the others`() async throws {
+        try await withCrowds { world in
+            _ = try await begin(world)
+            try await world.show("aa02")
+            try await world.stores.accept(.update(#"{"n":2}"#))
+            #expect(try await world.claim().isEmpty)
+            // The next look at the crowd is due only when the interval is over.
+            #expect(try await world.crowds.nextDue(in: .production) == world.now + 1)
+            world.stores.clock.advance(by: 1)
+            let shards = try await world.claim()
+            #expect(tokens(shards) == [["aa01", "aa02"]])
+            for shard in shards { try await world.settle(shard) }
+            world.stores.clock.advance(by: 10)
+            #expect(try await world.claim().isEmpty)
+            #expect(try await world.stores.rows("fan_out_queue") == 0)
+        }
+    }
+
+    @Test func `a token that joins behind the cursor of a message is served after it`() async throws {
+        try await withCrowds { world in
+            let first = try await begin(world)
+            try await world.show("aa02")
+            try await world.sendAll()
+            world.stores.clock.advance(by: 1)
+            try await world.stores.accept(.update(#"{"n":2}"#))
+            let shard = try #require(try await world.claim(size: 1).first)
+            #expect(tokens([shard]) == [["aa01"]])
+            // The first activity gets a new token. The shard that is under way goes to the former token, so the new
+            // token must get a push of its own.
+            try await world.stores.pool.withConnection { connection in
+                try await connection.query(
+                    "update activities set update_token = decode('bb01', 'hex') where id = \(first)")
+                _ = try await connection.pipeline(CrowdJoins.queue("\([first])", now: world.now))
+            }
+            try await world.settle(shard)
+            var sent: [[String]] = []
+            while let next = try await world.claim().first {
+                sent += tokens([next])
+                try await world.settle(next)
+            }
+            #expect(sent == [["aa02"], ["bb01"]])
+        }
+    }
+
+    @Test func `a token reported while a shard is taken does not block it, and joins with its content`() async throws {
+        try await withCrowds { world in
+            let first = try await begin(world)
+            try await world.stores.pool.withConnection { connection in
+                _ = try await connection.pipeline(CrowdJoins.queue("\([first])", now: world.now))
+            }
+            world.stores.clock.advance(by: 1)
+            try await world.stores.accept(.update(#"{"n":2}"#))
+            let shard = try await world.stores.pool.transaction { connection in
+                try await connection.query(
+                    "update activities set update_token = decode('bb01', 'hex') where id = \(first)")
+                _ = try await connection.pipeline(CrowdJoins.queue("\([first])", now: world.now))
+                return try #require(try await world.claim().first)
+            }
+            #expect(tokens([shard]) == [["aa01"]])
+            try await world.settle(shard)
+            world.stores.clock.advance(by: 1)
+            let late = try await world.claim()
+            #expect(tokens(late) == [["bb01"]])
+            #expect(String(decoding: try #require(late.first).body, as: UTF8.self).contains(#"{"n":2}"#))
+        }
+    }
+
+    @Test func `a token that changes while its settlement waits for the report joins again`() async throws {
+        try await withCrowds { world in
+            let first = try await begin(world)
+            try await world.stores.pool.withConnection { connection in
+                _ = try await connection.pipeline(CrowdJoins.queue("\([first])", now: world.now))
+            }
+            let shard = try #require(try await world.claim().first)
+            let settling = try await world.stores.pool.transaction { connection in
+                try await connection.query(
+                    "update activities set update_token = decode('bb01', 'hex') where id = \(first)")
+                _ = try await connection.pipeline(CrowdJoins.queue("\([first])", now: world.now))
+                let settling = Task { try await world.settle(shard) }
+                try await world.stores.untilSomebodyWaits()
+                return settling
+            }
+            try await settling.value
+            #expect(tokens(try await world.claim()) == [["bb01"]])
+        }
+    }
+
+    @Test func `phones with few pushes get a late end at priority 5`() async throws {
+        try await withCrowds { world in
+            try await world.stores.open()
+            try await world.stores.accept(.update())
+            try await world.stores.sendOne()
+            world.stores.clock.advance(by: 60)
+            try await world.stores.accept(.end())
+            try await world.stores.sendOne()
+            try await world.show("aa01", frequent: false)
+            let shard = try #require(try await world.claim().first)
+            #expect(shard.members.map { shard.requests()($0).priority } == [.powerAware])
         }
     }
 }

@@ -21,7 +21,7 @@ struct CrowdTests {
             var requestIDs: [UUID] = []
             for _ in 0..<3 {
                 let shard = try #require(try await world.claim(size: 2).first)
-                #expect(String(decoding: shard.body, as: UTF8.self).contains(#""content-state":{"home":1.50}"#))
+                #expect(shard.text.contains(#""content-state":{"home":1.50}"#))
                 sent += shard.members.map(\.token.hex)
                 requestIDs += shard.members.map { shard.requests()($0).requestID }
                 try await world.settle(shard)
@@ -46,7 +46,7 @@ struct CrowdTests {
             #expect(try await world.claim(avoiding: [.sample()]).isEmpty)
             for _ in 0..<8 {
                 let shard = try #require(try await world.claim(avoiding: [.sample("com.example.Other")]).first)
-                let again = world.now.addingTimeInterval(3)
+                let again = world.now + 3
                 try await world.settle(shard) { _ in .retry(at: again, reason: "InvalidProviderToken") }
                 #expect(try await world.claim().isEmpty)
                 world.stores.clock.advance(by: 3)
@@ -56,49 +56,6 @@ struct CrowdTests {
             try await world.show("aa02")
             #expect(try await world.claim(avoiding: [.sample()]).isEmpty)
             #expect(try await world.claim().first?.members.map(\.token.hex) == ["aa02"])
-        }
-    }
-
-    @Test func `newer state replaces a message that is being sent to a crowd`() async throws {
-        try await withCrowds { world in
-            try await world.stores.open()
-            for n in 1...4 { try await world.show("aa0\(n)") }
-            let first = try await world.stores.accept(.update(#"{"n":1}"#))
-            try await world.settle(try #require(try await world.claim(size: 2).first))
-            let second = try await world.stores.accept(.update(#"{"n":2}"#))
-            #expect(try await world.claim().isEmpty)
-            world.stores.clock.advance(by: 1)
-            let shard = try #require(try await world.claim().first)
-            #expect(shard.members.count == 4)
-            #expect(String(decoding: shard.body, as: UTF8.self).contains(#"{"n":2}"#))
-            try await world.settle(shard)
-            let old = try await world.tokens(of: first)
-            #expect(old.state == .superseded)
-            #expect(old.counts.map { [$0.total, $0.accepted, $0.pending] } == [4, 2, 0])
-            #expect(try await world.tokens(of: second).state == .accepted)
-        }
-    }
-
-    @Test func `after a replica dies another one repeats its shard with the same timestamp`()
-        async throws
-    {
-        try await withCrowds { world in
-            try await world.stores.open()
-            for n in 1...3 { try await world.show("aa0\(n)") }
-            let accepted = try await world.stores.accept(.update())
-            let lost = try #require(try await world.claim(size: 2, lease: 5).first)
-            #expect(try await world.claim().isEmpty)
-            world.stores.clock.advance(by: 5)
-            let other = UUID()
-            let again = try #require(try await world.claim(size: 2, by: other).first)
-            #expect(again.body == lost.body)
-            #expect(again.members == lost.members)
-            #expect(again.members.map { again.requests()($0) } == lost.members.map { lost.requests()($0) })
-            try await world.settle(lost)
-            #expect(try await world.tokens(of: accepted).counts?.accepted == 0)
-            try await world.settle(again, by: other)
-            try await world.settle(try #require(try await world.claim().first))
-            #expect(try await world.tokens(of: accepted).counts?.accepted == 3)
         }
     }
 
@@ -113,7 +70,7 @@ struct CrowdTests {
                 "aa03": .unknown(reason: "lost"),
             ]
             try await world.settle(try #require(try await world.claim().first)) { verdicts[$0.token.hex] ?? .accepted }
-            #expect(try await world.inCrowd() == 2)
+            #expect(try await world.stores.rows("activities where in_crowd") == 2)
             var tokens = try await world.tokens(of: accepted)
             #expect(tokens.state == .queued)
             #expect(tokens.counts.map { [$0.accepted, $0.rejected, $0.gone, $0.pending] } == [1, 1, 1, 1])
@@ -128,20 +85,6 @@ struct CrowdTests {
         }
     }
 
-    @Test func `an end closes the crowd with its audience`() async throws {
-        try await withCrowds { world in
-            try await world.stores.open()
-            try await world.show("aa01")
-            try await world.stores.accept(.end())
-            let shard = try #require(try await world.claim().first)
-            #expect(String(decoding: shard.body, as: UTF8.self).contains(#""event":"end""#))
-            try await world.settle(shard)
-            #expect(try await problem { try await world.stores.accept(.update()) } == .eventEnded)
-            world.stores.clock.advance(by: 60)
-            #expect(try await world.claim().isEmpty)
-        }
-    }
-
     @Test func `a token that comes late gets the newest content once`() async throws {
         try await withCrowds { world in
             try await world.stores.open()
@@ -152,8 +95,8 @@ struct CrowdTests {
             try await world.show("aa02")
             let late = try #require(try await world.claim().first)
             #expect(late.members.map(\.token.hex) == ["aa02"])
-            #expect(String(decoding: late.body, as: UTF8.self).contains(#"{"n":7}"#))
-            #expect(!String(decoding: late.body, as: UTF8.self).contains("Goal"))
+            #expect(late.text.contains(#"{"n":7}"#))
+            #expect(!late.text.contains("Goal"))
             #expect(late.priority == .powerAware)
             // A push that was not sent remains queued, and is claimed again.
             try await world.settle(late) { _ in nil }
@@ -164,9 +107,7 @@ struct CrowdTests {
         }
     }
 
-    @Test func `phones with few pushes get one silent push a minute, each by its own pushes`()
-        async throws
-    {
+    @Test func `phones with few pushes get one silent push a minute, each by its own pushes`() async throws {
         try await withCrowds { world in
             try await world.stores.open()
             try await world.show("aa01")
@@ -182,7 +123,7 @@ struct CrowdTests {
             // others, so its minute until the next push also ends later.
             world.stores.clock.advance(by: 10)
             try await world.show("aa03", frequent: false)
-            for shard in try await world.claim() { try await world.settle(shard) }
+            try await world.sendAll()
             let second = try await world.stores.accept(.update(#"{"n":2}"#))
             let shards = try await world.claim()
             #expect(shards.flatMap(\.members).map(\.token.hex) == ["aa01"])
@@ -190,7 +131,7 @@ struct CrowdTests {
             let early = try await world.tokens(of: second)
             #expect(early.state == .queued)
             #expect(early.counts.map { [$0.total, $0.accepted, $0.pending] } == [3, 1, 2])
-            #expect(try await world.crowds.nextDue(in: .production) == world.now.addingTimeInterval(50))
+            #expect(try await world.crowds.nextDue(in: .production) == world.now + 50)
             for (seconds, token) in [(50.0, "aa02"), (10, "aa03")] {
                 #expect(try await world.claim().isEmpty)
                 world.stores.clock.advance(by: seconds)
@@ -200,7 +141,7 @@ struct CrowdTests {
             }
             #expect(try await world.tokens(of: second).state == .accepted)
             #expect(try await world.tokens(of: second).counts?.accepted == 3)
-            #expect(try await world.stores.count("select count(*) as n from fan_out_queue") == 0)
+            #expect(try await world.stores.rows("fan_out_queue") == 0)
         }
     }
 
@@ -214,21 +155,19 @@ struct CrowdTests {
             try await world.show("aa01")
             try await world.show("aa02", frequent: false)
             try await world.stores.accept(.update(#"{"n":1}"#))
-            for shard in try await world.claim() { try await world.settle(shard) }
+            try await world.sendAll()
             world.stores.clock.advance(by: 1)
             let second = try await world.stores.accept(.update(#"{"n":2}"#))
-            for shard in try await world.claim() { try await world.settle(shard) }
+            try await world.sendAll()
             world.stores.clock.advance(by: 1)
             let third = try await world.stores.accept(.update(#"{"n":3}"#))
             // Every activity whose pause is over has got the second message.
-            let tokens = try await world.tokens(of: second)
-            #expect(tokens.state == .accepted)
-            #expect(tokens.counts.map { [$0.total, $0.accepted, $0.pending] } == [2, 1, 0])
-            for shard in try await world.claim() { try await world.settle(shard) }
+            #expect(try await world.tokens(of: second).state == .accepted)
+            try await world.sendAll()
             world.stores.clock.advance(by: 58)
             let late = try #require(try await world.claim().first)
             #expect(late.members.map(\.token.hex) == ["aa02"])
-            #expect(String(decoding: late.body, as: UTF8.self).contains(#"{"n":3}"#))
+            #expect(late.text.contains(#"{"n":3}"#))
             try await world.settle(late)
             #expect(try await world.tokens(of: third).state == .accepted)
             world.stores.clock.advance(by: 2)
@@ -238,28 +177,12 @@ struct CrowdTests {
         }
     }
 
-    @Test func `a body too large for tokens goes to the channel, is rejected for tokens, and gives a warning`()
-        async throws
-    {
-        try await withCrowds { world in
-            try await world.stores.open()
-            let large = #"{"t":"\#(String(repeating: "x", count: 4_200))"}"#
-            try await world.show("aa01")
-            let accepted = try await world.stores.accept(.update(large))
-            #expect(accepted.deliveries.map(\.state) == [.queued, .rejected])
-            #expect(accepted.warnings.contains { $0.contains("reached by token: Apple takes 4096 there") })
-            #expect(try await world.tokens(of: accepted).reason == "PayloadTooLarge")
-            try await world.stores.sendOne()
-            #expect(try await world.claim().isEmpty)
-        }
-    }
-
     @Test func `a body that no lane accepts is refused before anything is queued`() async throws {
         try await withCrowds { world in
             try await world.stores.open()
             try await world.reach(by: .tokens)
             let large = #"{"t":"\#(String(repeating: "x", count: 4_200))"}"#
-            #expect(try await problem { try await world.stores.accept(.update(large)) } == .payloadTooLarge)
+            try await refuses(.payloadTooLarge) { try await world.stores.accept(.update(large)) }
         }
     }
 
@@ -271,10 +194,76 @@ struct CrowdTests {
                 try await world.stores.sendOne()
             }
             try await world.show("aa01")
-            for shard in try await world.claim() { try await world.settle(shard) }
+            try await world.sendAll()
             try await world.stores.accept(.update())
             let shard = try #require(try await world.claim().first)
-            #expect(String(decoding: shard.body, as: UTF8.self).contains(#""timestamp":1700000003"#))
+            #expect(shard.text.contains(#""timestamp":1700000003"#))
+        }
+    }
+
+    // MARK: Each token belongs to one of several audiences
+
+    private static let goal = BroadcastRequest.update(
+        #"{"n":1}"#, byVariant: ["de": (#"{"n":"eins"}"#, nil), "fr": (#"{"n":"un"}"#, nil)])
+
+    private func audiences(_ names: String?...) throws -> [Audience] { try names.map { try .sample(variant: $0) } }
+
+    @Test func `each token gets the content of its own variant, also when it comes late`() async throws {
+        try await withCrowds { world in
+            try await world.stores.open(audiences: audiences("de", "fr"))
+            let german = try await world.show("aa01", variant: "de")
+            let french = try await world.show("aa02", variant: "fr")
+            try await world.show("aa04", variant: "fr")
+            let lanes = try await world.stores.rows("lanes where kind = 'crowd'")
+            #expect(lanes == 2)
+            let broadcast = try await world.stores.accept(Self.goal)
+            #expect(broadcast.deliveries.compactMap { $0.counts?.total } == [1, 2])
+            let shards = try await world.claim()
+            #expect(shards.map { $0.members[0].activity }.sorted() == [german, french])
+            for shard in shards {
+                #expect(shard.text.contains(shard.members[0].activity == german ? #"{"n":"eins"}"# : #"{"n":"un"}"#))
+                try await world.settle(shard)
+            }
+            try await world.show("aa03", variant: "fr")
+            let late = try #require(try await world.claim().first)
+            #expect(late.text.contains(#"{"n":"un"}"#))
+            try await world.settle(late)
+        }
+    }
+
+    @Test func `tokens of a removed variant get the content of the audience that replaces it`() async throws {
+        try await withCrowds { world in
+            try await world.stores.open(audiences: audiences("de", "fr"))
+            try await world.show("aa01", variant: "de")
+            try await world.show("aa02", variant: "fr")
+            try await world.stores.accept(Self.goal)
+            try await world.sendAll()
+
+            try await world.stores.put(.sample(audiences: audiences("fr")))
+            world.stores.clock.advance(by: 2)
+            try await world.stores.accept(.update(#"{"n":2}"#, byVariant: ["fr": (#"{"n":"deux"}"#, nil)]))
+            let shards = try await world.claim()
+            #expect(shards.flatMap(\.members).count == 2)
+            for shard in shards {
+                #expect(shard.text.contains(#"{"n":"deux"}"#))
+                try await world.settle(shard)
+            }
+            // The audience `de` returns, and takes its own tokens again.
+            try await world.stores.put(.sample(audiences: audiences("fr", "de")))
+            world.stores.clock.advance(by: 2)
+            try await world.stores.accept(Self.goal)
+            #expect(
+                Set(try await world.claim().map { $0.text.contains("eins") ? "de" : "fr" }) == ["de", "fr"])
+        }
+    }
+
+    @Test func `only one crowd is made, even with several audiences`() async throws {
+        try await withCrowds { world in
+            try await world.stores.open(audiences: audiences("de", "fr", nil))
+            try await world.show("aa01")
+            let lanes = try await world.stores.rows("lanes where kind <> 'channel'")
+            #expect(lanes == 1)
+            #expect(try await world.stores.rows("lanes where variant = ''") == 2)
         }
     }
 }

@@ -8,7 +8,7 @@ internal import Testing
 @testable internal import GrandstandStore
 
 /// What a stranger with an app's device key can add, or find out.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct DeviceBoundTests {
     /// Receipts of an event by the sample installation, at these timestamps.
     private func record(
@@ -39,14 +39,14 @@ struct DeviceBoundTests {
             let theirs = try EventKey.sample("theirs")
             let (id, elsewhere) = (try Phones.id(), try Phones.id(in: .development))
             for one in [id, elsewhere] { try await phones.put(Phones.state(token: nil), of: one) }
-            #expect(try await problem { try await phones.report(of: id, key: "theirs") } == .eventNotFound)
-            #expect(try await problem { try await phones.report(of: elsewhere) } == .eventNotFound)
+            try await refuses(.eventNotFound) { try await phones.report(of: id, key: "theirs") }
+            try await refuses(.eventNotFound) { try await phones.report(of: elsewhere) }
             #expect(try await phones.report(of: id))
             let timestamp = Int(phones.stores.now.timeIntervalSince1970)
             #expect(try await record([timestamp], of: theirs, by: id, phones) == 0)
             #expect(try await record([timestamp], of: own, by: elsewhere, phones) == 0)
             #expect(try await record([timestamp], of: own, by: id, phones) == 1)
-            #expect(try await phones.stores.count("select count(*) as n from receipts") == 1)
+            #expect(try await phones.stores.rows("receipts") == 1)
         }
     }
 
@@ -59,7 +59,7 @@ struct DeviceBoundTests {
             let recorded = try await record(
                 [0, now - 90_000, now - 80_000, now, now + 3_000, now + 4_000, 4_102_444_800], of: key, by: id, phones)
             #expect(recorded == 3)
-            #expect(try await phones.stores.count("select count(*) as n from receipts") == 3)
+            #expect(try await phones.stores.rows("receipts") == 3)
         }
     }
 
@@ -79,12 +79,11 @@ struct DeviceBoundTests {
             let items = [now, now, now - 9_999, now + 1, now + 2]
             #expect(try await record(items, of: keys[0], by: id, phones) == 4)
             #expect(try await record(items, of: keys[0], by: id, phones) == 4)
-            let ofEvent = "select count(*) as n from receipts" as PostgresQuery
-            #expect(try await phones.stores.count(ofEvent) == ReceiptBounds.ofEvent)
+            #expect(try await phones.stores.rows("receipts") == ReceiptBounds.ofEvent)
             for key in keys[1..<10] { try await seed(ReceiptBounds.ofEvent, of: key, by: id, phones) }
             #expect(try await record([now], of: keys[10], by: id, phones) == 0)
             #expect(try await record([now], of: keys[10], by: other, phones) == 1)
-            #expect(try await phones.stores.count(ofEvent) == ReceiptBounds.ofInstallation + 1)
+            #expect(try await phones.stores.rows("receipts") == ReceiptBounds.ofInstallation + 1)
         }
     }
 
@@ -104,17 +103,6 @@ struct DeviceBoundTests {
             #expect(report.messages.count == ReceiptBounds.otherMessages + 1)
             #expect(report.messages.first { $0.timestamp == most }?.shown == 2)
             #expect(report.newest?.timestamp == sent)
-        }
-    }
-
-    @Test func `a forgotten installation has no receipts`() async throws {
-        try await withPhones { phones in
-            let key = try await phones.stores.put(.sample()).specification.key
-            let id = try Phones.id()
-            try await phones.put(Phones.state(), of: id)
-            try await seed(5, of: key, by: id, phones)
-            try await phones.store.forget(id, secret: Phones.secret)
-            #expect(try await phones.stores.count("select count(*) as n from receipts") == 0)
         }
     }
 
@@ -166,10 +154,10 @@ struct DeviceBoundTests {
             try await expectSum(receipts: 2)
             let history = PostgresHistory(Database(phones.stores.pool))
             #expect(try await history.prune(.deviceHours, before: .distantFuture, limit: 500) > 0)
-            #expect(try await phones.stores.count("select count(*) as n from device_accounts") == 1)
+            #expect(try await phones.stores.rows("device_accounts") == 1)
             try await expectSum(receipts: 2)
             try await phones.store.forget(ids[2], secret: Phones.secret)
-            let later = phones.stores.now.addingTimeInterval(1)
+            let later = phones.stores.now + 1
             #expect(try await history.prune(.installations, before: later, limit: 1) == 1)
             #expect(try await history.prune(.installations, before: later, limit: 5) == 1)
             let left = try await account(phones)
@@ -226,7 +214,7 @@ struct DeviceBoundTests {
             }
             let ids = try (0..<3).map { _ in try Phones.id() }
             for id in ids.prefix(2) { try await put(id) }
-            #expect(try await problem { try await put(ids[2]) } == .rateLimited)
+            try await refuses(.rateLimited) { try await put(ids[2]) }
             try await put(ids[0])
             try await put(try Phones.id(in: .development))
             phones.stores.clock.advance(by: 3_600)

@@ -8,7 +8,7 @@ internal import Testing
 @testable internal import GrandstandStore
 
 /// Events that move or lose audiences: the messages that change with them, and the warnings for organisers.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(20)))
 struct MovedEventTests {
     private func put(
         _ stores: Stores, startsAt: TimeInterval?, endsAt: TimeInterval? = nil, audiences: [Audience]? = nil
@@ -27,14 +27,12 @@ struct MovedEventTests {
 
     private func state(_ stores: Stores) async throws -> [Event.State?] {
         let key = try EventKey.sample()
-        let lookup = try await stores.events.lookup(
-            topic: "com.example.goal", in: .production, key, contentState: false, now: stores.now)
         let listed = try await stores.events.events(
             where: EventFilter(state: .live, within: .all), PageRequest(), now: stores.now
         ).items
-        let event = try await stores.events.event(key, now: stores.now)
+        let event = try await stores.event()
         #expect(listed.map(\.specification.key) == (event?.state == .live ? [key] : []))
-        return [event?.state, lookup?.state]
+        return [event?.state, try await stores.lookup()?.state]
     }
 
     @Test func `a message relative to the start moves with its event and is sent at its new time`() async throws {
@@ -43,63 +41,32 @@ struct MovedEventTests {
             try await stores.provision()
             let accepted = try await stores.accept(relative(-600))
             #expect(accepted.isScheduled && accepted.warnings.isEmpty)
-            #expect(accepted.sendAt == stores.now.addingTimeInterval(3_000))
+            #expect(accepted.sendAt == stores.now + 3_000)
             #expect(try await stores.outbox.broadcast(accepted.id)?.withoutMessage == accepted)
 
             #expect(try await put(stores, startsAt: 7_200).warnings == [])
             let moved = try #require(try await stores.outbox.broadcast(accepted.id))
-            #expect(moved.sendAt == stores.now.addingTimeInterval(6_600))
+            #expect(moved.sendAt == stores.now + 6_600)
             #expect(moved.sendAfterStart == -600)
             #expect(try await stores.outbox.nextScheduled() == moved.sendAt)
             stores.clock.advance(by: 6_599)
-            #expect(try await stores.outbox.promote(now: stores.now, limit: 10, plan: Stores.plan) == 0)
+            #expect(try await stores.promote() == 0)
             stores.clock.advance(by: 1)
-            #expect(try await stores.outbox.promote(now: stores.now, limit: 10, plan: Stores.plan) == 1)
+            #expect(try await stores.promote() == 1)
             try await stores.sendOne()
-            // A message that was sent keeps its time.
-            #expect(try await put(stores, startsAt: 9_999).warnings == [])
-            #expect(try await stores.outbox.broadcast(accepted.id)?.sendAt == moved.sendAt)
         }
     }
 
     @Test func `a message with a fixed time stays, and the organiser is warned once`() async throws {
         try await withStores { stores in
             _ = try await put(stores, startsAt: 3_600, endsAt: 9_000)
-            let at = stores.now.addingTimeInterval(3_000)
+            let at = stores.now + 3_000
             let own = try await stores.accept(.update(sendAt: at))
             try await stores.accept(relative(600))
             let warnings = try #require(try await put(stores, startsAt: 7_200, endsAt: 9_000).warnings)
-            #expect(warnings.count == 1)
-            #expect(warnings.first?.contains("a sendAt of their own: 1, the first at") == true)
-            #expect(warnings.first?.contains(RFC3339.text(at)) == true)
+            #expect(warnings.count == 1 && warnings[0].contains("1, the first at \(RFC3339.text(at))"))
             #expect(try await stores.outbox.broadcast(own.id)?.sendAt == at)
             #expect(try await put(stores, startsAt: 7_200, endsAt: 9_000).warnings == [])
-            // The message with a relative time would now be sent after the new end.
-            #expect(try await put(stores, startsAt: 7_200, endsAt: 7_300).warnings?.count == 1)
-            #expect(try await put(stores, startsAt: nil, endsAt: 9_000).warnings?.count == 2)
-        }
-    }
-
-    @Test
-    func `without a known start a relative message is refused, and a preview shows its time`()
-        async throws
-    {
-        try await withStores { stores in
-            _ = try await put(stores, startsAt: nil)
-            #expect(try await problem { try await stores.accept(relative(-600)) } == .invalidRequest)
-            _ = try await put(stores, startsAt: 60, endsAt: 120)
-            let results = try await stores.accept([relative(-61), relative(-600), relative(61)])
-            let warnings = try results.map { try $0.get().warnings }
-            #expect(warnings.map(\.count) == [1, 1, 1])
-            #expect(warnings[0][0].contains("in the past") && warnings[2][0].contains("after endsAt"))
-            let rehearsal = try await stores.outbox.rehearse(
-                BroadcastIntake(eventKey: .sample(), request: relative(30), by: .server), now: stores.now,
-                plan: Stores.plan)
-            #expect(rehearsal.goesAt == stores.now.addingTimeInterval(90) && rehearsal.isScheduled)
-            let late = try await stores.outbox.rehearse(
-                BroadcastIntake(eventKey: .sample(), request: relative(90), by: .server), now: stores.now,
-                plan: Stores.plan)
-            #expect(late.warnings.count == 1)
         }
     }
 
@@ -109,7 +76,7 @@ struct MovedEventTests {
                 let startsAt: Date = try #require(RFC3339.date(text))
                 let specification = try EventSpecification.sample(key, startsAt: startsAt)
                 try await stores.put(specification)
-                try await stores.accept(.update(sendAt: stores.now.addingTimeInterval(60)), for: key)
+                try await stores.accept(.update(sendAt: stores.now + 60), for: key)
                 #expect(try await stores.put(specification).warnings == [])
             }
         }
@@ -124,9 +91,6 @@ struct MovedEventTests {
             #expect(try await state(stores) == [.live, .live])
             stores.clock.advance(by: 600)
             #expect(try await put(stores, startsAt: 86_400).state == .scheduled)
-            #expect(try await state(stores) == [.scheduled, .scheduled])
-            // The same declaration a second time leaves it scheduled.
-            _ = try await put(stores, startsAt: 86_400)
             #expect(try await state(stores) == [.scheduled, .scheduled])
             // The next update makes the event live again. If the update is withdrawn, the event is scheduled again.
             let update = try await stores.accept(.update(#"{"n":2}"#))
@@ -151,24 +115,12 @@ struct MovedEventTests {
             _ = try await put(stores, startsAt: nil, audiences: audiences)
             try await stores.provision()
             try await stores.accept(.end(audiences: [audiences[2].id]))
-            let event = try #require(try await stores.events.event(.sample(), now: stores.now))
+            let event = try #require(try await stores.event())
             let warnings = try #require(
                 try await put(stores, startsAt: nil, audiences: Array(audiences.prefix(1))).warnings)
             #expect(warnings.count == 1)
             #expect(warnings[0].contains("com.example.Goal in production for variant en"))
             #expect(warnings[0].contains(try #require(event.channels[1].channelID)))
-        }
-    }
-
-    @Test func `a warning names activities with tokens when their app's last audience is removed`() async throws {
-        try await withCrowds { world in
-            let stores = world.stores
-            let other = try Audience.sample("com.example.Other")
-            try await stores.open(audiences: [.sample(), other])
-            try await world.show("aa01")
-            let warnings = try #require(try await put(stores, startsAt: nil, audiences: [other]).warnings)
-            #expect(warnings.count == 1)
-            #expect(warnings[0].contains("those that have tokens"))
         }
     }
 
@@ -179,14 +131,118 @@ struct MovedEventTests {
             try await stores.open()
             let waiting = try await stores.accept(.update())
             #expect(waiting.warnings.count == 1)
-            #expect(
-                waiting.warnings.first?.contains("no place for the channel of com.example.Goal in production") == true)
             #expect(try await stores.outbox.broadcast(waiting.id)?.warnings == waiting.warnings)
             #expect(try await stores.accept(.update(), for: "first").warnings.isEmpty)
             // A channel that is not created yet does not mean that there is no place for it.
             _ = try await stores.apps.put(.sample(channelLimit: 2))
             try await stores.align()
             #expect(try await stores.accept(.update()).warnings.isEmpty)
+        }
+    }
+}
+
+/// What events of a season declare: when their channels open, and which defaults their messages get.
+@Suite(.timeLimit(.minutes(20)))
+struct SeasonTests {
+    @Test func `when a fixture moves the opening of its channel moves, too`() async throws {
+        try await withStores { stores in
+            func at(_ hours: Double) -> Date { stores.now + hours * 3_600 }
+            let kickOff = at(30)
+            let event = try await stores.put(.sample(startsAt: kickOff, channelsOpenBefore: 86_400))
+            #expect(event.specification.channelsOpenBefore == 86_400 && event.specification.channelsOpenAt == nil)
+            #expect(event.channels.map(\.state) == [.waiting])
+            #expect(event.channels.map(\.nextAttemptAt) == [at(6)])
+            #expect(try await stores.channels.nextDue(now: stores.now) == at(6))
+            let moved = try await stores.put(.sample(startsAt: at(40), channelsOpenBefore: 86_400))
+            #expect(moved.channels.map(\.nextAttemptAt) == [at(16)])
+            stores.clock.advance(by: 16 * 3_600 - 1)
+            try await stores.provision()
+            #expect(try await stores.event()?.channels.map(\.state) == [.waiting])
+            stores.clock.advance(by: 1)
+            try await stores.provision()
+            #expect(try await stores.channel().state == .active)
+        }
+    }
+
+    private func overdue(_ stores: Stores) async throws -> Set<String> {
+        let filter = EventFilter(overdueBy: Stores.tenure)
+        return Set(
+            try await stores.events.events(where: filter, PageRequest(), now: stores.now).items.map {
+                $0.specification.key.rawValue
+            })
+    }
+
+    @Test func `events that hold a channel too long are overdue`() async throws {
+        try await withStores { stores in
+            func at(_ hours: Double) -> Date { stores.now + hours * 3_600 }
+            try await stores.put(.sample("late", endsAt: at(2)))
+            try await stores.put(.sample("ended", endsAt: at(2)))
+            try await stores.put(.sample("without", endsAt: at(2), channelsOpenAt: at(200)))
+            try await stores.put(.sample("goes-on", endsAt: at(20)))
+            try await stores.put(.sample("no-end"))
+            try await stores.put(.sample("cancelled", endsAt: at(50)))
+            try await stores.provision()
+            try await stores.accept(.end(), for: "ended")
+            try await stores.sendOne()
+            try await stores.cancel("cancelled")
+            try await stores.align()
+            #expect(try await overdue(stores).isEmpty)
+            stores.clock.advance(by: 2 * 3_600)
+            #expect(try await overdue(stores) == ["late"])
+            // The deletion of the channels of `ended` and `cancelled` is due, but not carried out yet.
+            stores.clock.advance(by: 6 * 3_600)
+            #expect(try await overdue(stores) == ["late", "ended", "cancelled"])
+            while try await !stores.provision().isEmpty {}
+            #expect(try await overdue(stores) == ["late"])
+            stores.clock.advance(by: 40 * 3_600 - 1)
+            #expect(try await overdue(stores) == ["late", "goes-on"])
+            stores.clock.advance(by: 1)
+            #expect(try await overdue(stores) == ["late", "goes-on", "no-end"])
+            while try await !stores.provision().isEmpty {}
+            #expect(try await overdue(stores).isEmpty)
+        }
+    }
+
+    private let defaults = EventDefaults(
+        priority: .immediate, staleAfter: 300, expiresIn: 60, relevanceScore: Array("7.5".utf8))
+
+    @Test func `messages get their event's defaults, unless they have their own values`()
+        async throws
+    {
+        try await withStores { stores in
+            try await stores.put(.sample(defaults: defaults))
+            #expect(try await stores.event()?.specification.defaults == defaults)
+            try await stores.provision()
+            let stale = Int(stores.now.timeIntervalSince1970) + 300
+            try await stores.accept(.update())
+            let first = try await stores.sendOne()
+            #expect(first.text.contains(#""stale-date":\#(stale)"#) && first.text.contains(#""relevance-score":7.5"#))
+            #expect(first.message.priority == .immediate)
+            #expect(first.expiresAt == stores.now + 60)
+            var own = BroadcastRequest.update(priority: .powerAware, expiresIn: 10)
+            own.payload.staleDate = 5
+            try await stores.accept(own)
+            let second = try await stores.sendOne()
+            #expect(second.text.contains(#""stale-date":5"#) && second.message.priority == .powerAware)
+            #expect(second.expiresAt == stores.now + 10)
+            // Another event, without defaults.
+            try await stores.open("plain")
+            try await stores.accept(.update(), for: "plain")
+            #expect(try await !stores.sendOne().text.contains("stale-date"))
+        }
+    }
+
+    @Test func `a scheduled message gets the defaults of its time`() async throws {
+        try await withStores { stores in
+            try await stores.put(.sample(defaults: defaults))
+            try await stores.provision()
+            try await stores.accept(.update(sendAt: stores.now + 3_600))
+            try await stores.put(.sample(defaults: EventDefaults(staleAfter: 100)))
+            stores.clock.advance(by: 3_600)
+            _ = try await stores.promote()
+            let sent = try await stores.sendOne()
+            #expect(sent.text.contains(#""stale-date":\#(Int(stores.now.timeIntervalSince1970) + 100)"#))
+            #expect(!sent.text.contains("relevance-score") && sent.message.priority == .powerAware)
         }
     }
 }

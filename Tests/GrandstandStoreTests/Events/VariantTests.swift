@@ -21,9 +21,7 @@ struct VariantTests {
     private func lookup(
         _ stores: Stores, _ variant: String? = nil, contentState: Bool = false
     ) async throws -> LookupEntry? {
-        try await stores.events.lookup(
-            topic: "com.example.goal", in: .production, .sample(), variant: variant.flatMap(Variant.init),
-            contentState: contentState, now: stores.now)
+        try await stores.lookup(variant: variant, contentState: contentState)
     }
 
     /// For each variant, the ID of the channel that devices can follow; `nil`: there is none.
@@ -45,13 +43,10 @@ struct VariantTests {
             try await stores.open(audiences: audiences(Self.all))
             #expect(try await lookup(stores)?.variant == nil)
             #expect(try await lookup(stores, "es") == nil)
-            let quota = try #require(
-                try await stores.channels.quotas(now: stores.now, tenure: Stores.tenure).first {
-                    $0.environment == .production
-                })
+            let quota = try await stores.quota()
             #expect((quota.used, quota.forecast.peak) == (4, 4))
             #expect(try await self.channels(stores) == channels)
-            let event = try #require(try await stores.events.event(.sample(), now: stores.now))
+            let event = try #require(try await stores.event())
             #expect(event.specification.audiences.map { $0.variant?.rawValue } == Self.all)
             #expect(event.channels.map(\.channelID).prefix(3) == channels[...])
         }
@@ -72,11 +67,7 @@ struct VariantTests {
                 text(to: channels[0])?.contains(#""content-state":{"goal": "Tor"},"alert":{"title": "Tor!"}"#) == true)
             #expect(text(to: channels[1])?.contains(#""content-state":{"goal":"but"}}"#) == true)
             #expect(text(to: channels[2])?.contains(#""content-state":{"goal": "scored"}}"#) == true)
-            for delivery in claimed { try await stores.settle(delivery, .ok) }
-            let kept = try #require(try await stores.outbox.broadcast(broadcast.id))
-            #expect(kept.deliveries.map { $0.variant?.rawValue } == Self.languages)
-            #expect(kept.deliveries.map(\.priority) == [.immediate, .powerAware, .powerAware])
-            #expect(kept.deliveries.map(\.state) == [.accepted, .accepted, .accepted])
+            #expect(broadcast.deliveries.map(\.priority) == [.immediate, .powerAware, .powerAware])
             var shown: [String] = []
             for name in Self.languages {
                 let entry = try await lookup(stores, name, contentState: true)
@@ -86,43 +77,26 @@ struct VariantTests {
         }
     }
 
-    @Test func `an alert of one variant is sent with the newest content of that variant`() async throws {
-        try await withStores { stores in
-            try await stores.open(audiences: audiences(["de", "fr"]))
-            try await stores.accept(.update(#"{"n":1}"#, byVariant: ["de": (nil, #"{"title": "Tor!"}"#)]))
-            for delivery in try await stores.claim() {
-                try await stores.settle(delivery, .retry(at: stores.now, reason: "ServiceUnavailable"))
-            }
-            try await stores.accept(.update(#"{"n":2}"#, byVariant: ["de": (#"{"n":"zwei"}"#, nil)]))
-            let sent = try await stores.claim().map(\.text)
-            #expect(sent.count == 2)
-            #expect(
-                sent.contains { $0.contains(#""content-state":{"n":"zwei"},"alert":{"title": "Tor!"}"#) }, "\(sent)")
-            // The other variant's first update was replaced.
-            #expect(sent.contains { $0.contains(#""content-state":{"n":2}}"#) }, "\(sent)")
-        }
-    }
-
     @Test func `a scheduled broadcast keeps the content of each variant and its selectors`() async throws {
         try await withStores { stores in
             try await stores.open(audiences: audiences())
             var request = try BroadcastRequest.update(
-                #"{"n":1}"#, sendAt: stores.now.addingTimeInterval(60),
+                #"{"n":1}"#, sendAt: stores.now + 60,
                 audiences: [.sample(variant: "fr"), .sample(variant: "de")],
                 byVariant: ["fr": (#"{"n":"un"}"#, nil)])
             try await stores.accept(request)
             stores.clock.advance(by: 60)
-            #expect(try await stores.outbox.promote(now: stores.now, limit: 10, plan: Stores.plan) == 1)
+            #expect(try await stores.promote() == 1)
             let sent = try await stores.claim().map(\.text).sorted()
             #expect(sent.count == 2)
             #expect(sent.contains { $0.contains(#"{"n":"un"}"#) } && sent.contains { $0.contains(#"{"n":1}"#) })
             // Content for a variant that was removed meanwhile is sent to nobody. The rest is sent.
-            request.sendAt = stores.now.addingTimeInterval(60)
+            request.sendAt = stores.now + 60
             request.audiences = nil
             let scheduled = try await stores.accept(request)
             try await stores.put(.sample(audiences: audiences(["de"])))
             stores.clock.advance(by: 60)
-            #expect(try await stores.outbox.promote(now: stores.now, limit: 10, plan: Stores.plan) == 1)
+            #expect(try await stores.promote() == 1)
             #expect(try await stores.delivery(of: scheduled).variant?.rawValue == "de")
             try await stores.put(.sample(audiences: audiences()))
             request.byVariant = [:]
@@ -192,25 +166,7 @@ struct VariantTests {
         ).map { try $0.decode(String.self, "line") }
     }
 
-    @Test func `a removed variant takes its channel along, and gets it back when it returns`() async throws {
-        try await withStores { stores in
-            try await stores.open(audiences: audiences())
-            let channels = try await channels(stores)
-            try await stores.put(.sample(audiences: audiences(["de", "it"])))
-            #expect(try await self.channels(stores) == [channels[0], nil, channels[2]])
-            #expect(try await stores.accept(.update()).deliveries.map { $0.variant?.rawValue } == ["de", "it"])
-            try await stores.put(.sample(audiences: audiences(["de", "it", "fr"])))
-            try await stores.provision()
-            #expect(try await self.channels(stores) == channels)
-            try await stores.put(.sample(audiences: audiences(["de", "it"])))
-            stores.clock.advance(by: 1)
-            try await stores.provision()
-            let states = try await stores.pool.query("select state::text as state from channels order by variant")
-            #expect(try states.map { try $0.decode(String.self, "state") } == ["active", "retiring", "active"])
-        }
-    }
-
-    @Test func `a lost channel is replaced for its variant, and one that is listed again serves it`() async throws {
+    @Test func `a lost channel is replaced for its variant`() async throws {
         try await withStores { stores in
             try await stores.open(audiences: audiences(["de", "fr"]))
             let channels = try await channels(stores, ["de", "fr"]).compactMap(\.self)
@@ -232,12 +188,7 @@ struct VariantTests {
         try await withStores { stores in
             try await stores.put(.sample(audiences: audiences(["de", "fr"])))
             func take(_ channelID: String, _ variant: String?) async throws -> Channel {
-                try await stores.channels.import(
-                    ChannelImport(
-                        bundleID: .sample(), environment: .production, channelID: channelID,
-                        storagePolicy: .mostRecentMessageStored, label: nil, eventKey: .sample(),
-                        variant: variant.flatMap(Variant.init),
-                        answer: APNsRecord(status: 200, reason: nil, requestID: nil)), by: .server, now: stores.now)
+                try await stores.adopt(channelID, for: "match-1", variant: variant)
             }
             #expect(try await problem { try await take("none", nil) } == .invalidRequest)
             #expect(try await take("theirs", "fr").variant?.rawValue == "fr")
@@ -245,6 +196,136 @@ struct VariantTests {
             #expect(try await problem { try await take("another", "fr") } == .channelExists)
             try await stores.provision()
             #expect(try await channels(stores, ["de", "fr"])[0] != nil)
+        }
+    }
+}
+
+/// If the storage policy of an audience changes, it is the same audience with another channel.
+struct StoragePolicyTests {
+    private let stored = Result { try Audience.sample() }
+    private let unstored = Result { try Audience.sample("com.example.Goal", .production, .noMessageStored) }
+
+    private func change(_ stores: Stores, to audience: Result<Audience, any Error>) async throws -> Event {
+        stores.clock.advance(by: 1)
+        return try await stores.put(.sample(audiences: [audience.get()]))
+    }
+
+    /// Runs the provisioning one second after the change.
+    private func provision(_ stores: Stores) async throws {
+        stores.clock.advance(by: 1)
+        try await stores.provision()
+    }
+
+    @Test func `after a change of policy the new channel gets the messages, and lookups keep the content`()
+        async throws
+    {
+        try await withStores { stores in
+            try await stores.open()
+            let old = try await stores.channel()
+            try await stores.accept(.update(#"{"n":1}"#))
+            let first = try await stores.sendOne()
+            let event = try await change(stores, to: unstored)
+            #expect(event.channels.map(\.state) == [.pending])
+            func entry() async throws -> LookupEntry? { try await stores.lookup(contentState: true) }
+            #expect(try await entry()?.channelID == nil)
+            try await provision(stores)
+            let new = try await stores.channel()
+            #expect(new.id != old.id && new.storagePolicy == .noMessageStored)
+            let retired = try #require(try await stores.channels.channel(old.id, of: .sample(), in: .production))
+            #expect(retired.state == .retiring)
+            // The old channel is kept until the message that APNs stores for it has expired.
+            #expect(retired.nextAttemptAt == first.expiresAt)
+            #expect(try await entry()?.channelID == new.channelID)
+            #expect(try await entry()?.contentState.map { String(decoding: $0, as: UTF8.self) } == #"{"n":1}"#)
+            try await stores.accept(.update(#"{"n":2}"#))
+            let second = try await stores.sendOne()
+            #expect(second.message.channelID == new.channelID && second.message.expiration == 0)
+            #expect(try second.timestamp > first.timestamp)
+            #expect(second.lane == first.lane)
+        }
+    }
+
+    @Test func `waiting messages go to the new channel in order, with its expiration`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let alert = try await stores.accept(.update(#"{"n":1}"#, alert: "{}"))
+            let update = try await stores.accept(.update(#"{"n":2}"#))
+            #expect(try await stores.delivery(of: alert).apnsExpiration > 0)
+            _ = try await change(stores, to: unstored)
+            #expect(try await stores.state(of: alert) == .waiting)
+            #expect(try await stores.claim().isEmpty)
+            #expect(try await stores.deliveriesNeverDue() == 0)
+            try await provision(stores)
+            let channelID = try await stores.channel().channelID
+            for broadcast in [alert, update] {
+                #expect(try await stores.delivery(of: broadcast).apnsExpiration == 0)
+                let sent = try await stores.sendOne()
+                #expect(sent.message.channelID == channelID && sent.message.expiration == 0)
+                #expect(try await stores.state(of: broadcast) == .accepted)
+            }
+        }
+    }
+
+    @Test func `a waiting message gets an expiration from a new storing policy, unless apnsExpiration was given`()
+        async throws
+    {
+        try await withStores { stores in
+            try await stores.open(audiences: [unstored.get()])
+            var once = BroadcastRequest.update(alert: "{}")
+            once.apnsExpiration = 0
+            try await stores.accept(once)
+            let update = try await stores.accept(.update(expiresIn: 600))
+            _ = try await change(stores, to: stored)
+            try await provision(stores)
+            #expect(try await stores.sendOne().message.expiration == 0)
+            let until = Int(update.acceptedAt.timeIntervalSince1970) + 600
+            #expect(try await stores.sendOne().message.expiration == until)
+        }
+    }
+
+    @Test func `a change that is undone before the channel retired keeps the channel`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let channel = try await stores.channel()
+            let broadcast = try await stores.accept(.update())
+            _ = try await change(stores, to: unstored)
+            let event = try await change(stores, to: stored)
+            #expect(event.channels.map(\.state) == [.active])
+            #expect(try await stores.provision().isEmpty)
+            #expect(try await stores.sendOne().message.channelID == channel.channelID)
+            #expect(try await stores.state(of: broadcast) == .accepted)
+            #expect(try await stores.channel().id == channel.id)
+        }
+    }
+
+    @Test func `a superseded message that is sent after all has the expiration of the new policy`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.accept(.update(#"{"n":1}"#))
+            let newer = try await stores.accept(.update(#"{"n":2}"#))
+            _ = try await change(stores, to: unstored)
+            try await provision(stores)
+            #expect(try await stores.outbox.cancel(newer.id, now: stores.now) == true)
+            let sent = try await stores.sendOne()
+            #expect(sent.text.contains(#"{"n":1}"#) && sent.message.expiration == 0)
+        }
+    }
+
+    @Test func `a change of the policy warns with the number of followers that are lost`() async throws {
+        try await withStores { stores in
+            let kept = try Audience.sample("com.example.Kept")
+            try await stores.put(.sample(audiences: [stored.get(), kept]))
+            // Nobody can follow a channel that was not created yet.
+            #expect(try await stores.put(.sample(audiences: [unstored.get(), kept])).warnings == [])
+            try await stores.provision()
+            let lost = try #require(try await stores.event()?.channels.first?.channelID)
+            let warnings = try #require(try await stores.put(.sample(audiences: [stored.get(), kept])).warnings)
+            #expect(warnings.count == 1)
+            #expect(
+                warnings.first?.hasPrefix(
+                    "The storage policy of com.example.Goal in production is now mostRecentMessageStored, so its channel "
+                        + "\(lost) is replaced.") == true)
+            #expect(try await stores.put(.sample(audiences: [stored.get(), kept])).warnings == [])
         }
     }
 }

@@ -2,12 +2,11 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandTestKit
 internal import Postgres
-internal import Synchronization
 internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct CachedKeyTests {
     private func cached(_ stores: Stores) async -> CachedKeyStore {
         let cached = CachedKeyStore(stores.keys, now: { stores.now })
@@ -28,30 +27,6 @@ struct CachedKeyTests {
             #expect(cached.known(secret) == nil)
             #expect(try await cached.authenticate(secret) == nil)
             #expect(cached.known(other)?.name == "o")
-        }
-    }
-
-    @Test func `an outage of key readings is logged, and so is its end`() async throws {
-        let lines = LogLines()
-        try await withStores { stores in
-            let cached = CachedKeyStore(
-                stores.keys, outages: OutageLog("keys were not read", lines.logger), now: { stores.now })
-            #expect(await cached.reload())
-            #expect(lines.all == [])
-            try await stores.pool.query("alter table api_keys rename to elsewhere")
-            #expect(await !cached.reload())
-            try await stores.pool.query("alter table elsewhere rename to api_keys")
-            #expect(await cached.reload())
-            #expect(lines.all == ["warning keys were not read; trying again", "notice over: keys were not read"])
-        }
-    }
-
-    @Test func `a key revoked here is refused here at once`() async throws {
-        try await withStores { stores in
-            let (key, secret) = try await stores.keys.create(name: "k", scopes: [.lookup], bundleID: nil)
-            let cached = await cached(stores)
-            #expect(try await cached.revoke(key.id, by: .server, now: stores.now))
-            #expect(cached.known(secret) == nil)
         }
     }
 
@@ -103,14 +78,64 @@ struct CachedKeyTests {
         try await withStores { stores in
             let cached = await cached(stores)
             let (key, secret) = try await stores.keys.create(name: "k", scopes: [.lookup], bundleID: nil)
-            let found = try await withThrowingTaskGroup(of: APIKey?.self) { group -> [APIKey] in
-                for number in 1...2_000 { group.addTask { try await cached.authenticate("gs_\(number)") } }
-                group.addTask { try await cached.authenticate(secret) }
-                var found: [APIKey] = []
-                for try await key in group { if let key { found.append(key) } }
-                return found
-            }
+            let found = try await concurrently(2_001) { number in
+                try await cached.authenticate(number == 2_000 ? secret : "gs_\(number)")
+            }.compactMap(\.self)
             #expect(found.map(\.id) == [key.id])
+        }
+    }
+}
+
+/// The console's sessions, and keys found by name.
+@Suite(.timeLimit(.minutes(20)))
+struct ConsoleSessionTests {
+    private static func id(_ byte: UInt8) -> [UInt8] { Array(repeating: byte, count: 32) }
+
+    @Test func `a session is found until it is ended, and the next sign-in removes old ones`() async throws {
+        try await withStores { stores in
+            let sessions = PostgresConsoleSessionStore(Database(stores.pool))
+            let (key, _) = try await stores.keys.create(name: "k", scopes: [.operate], bundleID: nil)
+            func begin(_ byte: UInt8, _ at: Date) async throws {
+                try await sessions.begin(
+                    ConsoleSession(id: Self.id(byte), key: key.id, startedAt: at, usedAt: at))
+            }
+            try await begin(1, stores.now)
+            #expect(try await sessions.session(Self.id(1))?.key == key.id)
+            #expect(try await sessions.session(Self.id(9)) == nil)
+            let later = stores.now + 60
+            try await sessions.used(Self.id(1), at: later)
+            try await sessions.used(Self.id(1), at: stores.now)
+            #expect(try await sessions.session(Self.id(1))?.usedAt == later)
+            try await begin(2, stores.now + 60 + ConsoleSession.idleTime)
+            #expect(try await sessions.session(Self.id(1)) != nil)
+            try await begin(3, stores.now + 61 + ConsoleSession.idleTime)
+            #expect(try await sessions.session(Self.id(1)) == nil)
+            try await sessions.end(Self.id(2))
+            #expect(try await sessions.session(Self.id(2)) == nil)
+            #expect(try await sessions.session(Self.id(3)) != nil)
+        }
+    }
+
+    @Test func `a key is valid by its ID until its revocation here or elsewhere is known`() async throws {
+        try await withStores { stores in
+            let cached = CachedKeyStore(stores.keys, now: { stores.now })
+            let (early, _) = try await stores.keys.create(name: "early", scopes: [.lookup], bundleID: nil)
+            await cached.reload()
+            let (late, _) = try await stores.keys.create(name: "late", scopes: [.lookup], bundleID: nil)
+            #expect(try await cached.validKey(early.id)?.name == "early")
+            #expect(try await cached.validKey(late.id)?.name == "late")
+            #expect(try await cached.validKey(UUID()) == nil)
+            _ = try await cached.revoke(early.id, by: .server, now: stores.now)
+            #expect(try await cached.validKey(early.id) == nil)
+            _ = try await stores.keys.revoke(late.id, by: .server, now: stores.now)
+            await cached.reload()
+            #expect(try await cached.validKey(late.id) == nil)
+            let draft = KeyDraft(name: "brief", scopes: [.lookup], expiresAt: stores.now + 10)
+            let brief = try await cached.create(draft, by: .server, now: stores.now).key
+            await cached.reload()
+            #expect(try await cached.validKey(brief.id) != nil)
+            stores.clock.advance(by: 11)
+            #expect(try await cached.validKey(brief.id) == nil)
         }
     }
 }

@@ -2,12 +2,11 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import PortFakes
-internal import Synchronization
 internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(20)))
 struct LookupContentsTests {
     /// A database whose queries wait for the test.
     private final class Events: Sendable {

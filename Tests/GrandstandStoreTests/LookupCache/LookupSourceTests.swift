@@ -7,11 +7,89 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite(.timeLimit(.minutes(2)))
+struct LookupTests {
+    @Test func `a lookup names the channel while it can be followed`() async throws {
+        try await withStores { stores in
+            let starts = stores.now + 60
+            let ends = stores.now + 120
+            try await stores.put(.sample(startsAt: starts, endsAt: ends))
+            let pending = try #require(try await stores.lookup())
+            #expect(
+                pending
+                    == LookupEntry(
+                        eventKey: try .sample(), state: .scheduled, storagePolicy: .mostRecentMessageStored,
+                        channelID: nil, startsAt: starts, endsAt: ends))
+            try await stores.provision()
+            let channel = try await stores.channel()
+            #expect(try await stores.lookup()?.channelID == channel.channelID)
+            try await stores.forceDeletion(of: channel)
+            #expect(try await stores.lookup()?.channelID == nil)
+            stores.clock.advance(by: 1)
+            try await stores.provision()
+            #expect(try await stores.lookup()?.channelID == (try await stores.channel()).channelID)
+            try await stores.accept(.end())
+            #expect(try await stores.lookup()?.state == .ended)
+        }
+    }
+
+    @Test func `the timestamp of the newest content is the one that phones get`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let first = try await stores.accept(.update(#"{"n": 1}"#))
+            // The message is sent 30 seconds after its acceptance.
+            stores.clock.advance(by: 30)
+            let sent = try await stores.sendOne()
+            #expect(try await stores.lookup(contentState: true)?.timestamp == sent.timestamp)
+            #expect(try await stores.delivery(of: first).timestamp == sent.timestamp)
+            // This message is accepted in the same second in which the first one was sent. Until it is sent, lookups
+            // show the lowest timestamp that it can get.
+            try await stores.accept(.update(#"{"n": 2}"#))
+            #expect(try await stores.lookup(contentState: true)?.timestamp == (try sent.timestamp + 1))
+            #expect(try await stores.sendOne().timestamp == (try sent.timestamp + 1))
+            #expect(try await stores.lookup(contentState: true)?.timestamp == (try sent.timestamp + 1))
+        }
+    }
+
+    @Test func `an audience that got its end has only its last content, and the other continues`()
+        async throws
+    {
+        try await withStores { stores in
+            let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
+            try await stores.open(audiences: audiences)
+            try await stores.accept(.update())
+            try await stores.accept(.end(audiences: [audiences[0].id]))
+            for contentState in [false, true] {
+                let (ended, live) = (
+                    try await stores.lookup(topic: "com.example.a", contentState: contentState),
+                    try await stores.lookup(topic: "com.example.b", contentState: contentState)
+                )
+                guard case .over(let last) = ended.map({ LookupAnswer($0) }) else {
+                    Issue.record("\(contentState)")
+                    continue
+                }
+                #expect((last != nil) == contentState)
+                #expect(live?.state == .live)
+            }
+        }
+    }
+
+    @Test func `another environment, app or event is not found`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let misses = [
+                try await stores.lookup(in: .development), try await stores.lookup(topic: "com.example.other"),
+                try await stores.lookup("match-2"), try await stores.lookup(topic: "com.example.Goal"),
+            ]
+            #expect(misses == [nil, nil, nil, nil])
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(20)))
 struct LookupSourceTests {
     @Test func `records have the same content as a lookup in the database, by event and by page`() async throws {
         try await withStores { stores in
-            let source = PostgresLookupSource(Database(stores.pool))
+            let source = stores.lookups
             try await stores.open("match-1")
             try await stores.open("match-2")
             try await stores.put(.sample("match-3"))
@@ -44,7 +122,7 @@ struct LookupSourceTests {
     private func announced(
         _ stores: Stores, _ body: () async throws -> Void
     ) async throws -> Set<LookupChange.Subject> {
-        let source = PostgresLookupSource(Database(stores.pool))
+        let source = stores.lookups
         var announcements = source.announcements().makeAsyncIterator()
         let first = await announcements.next()
         #expect(first == .listening)
@@ -111,28 +189,11 @@ struct LookupSourceTests {
         }
     }
 
-    @Test func `the service's own changes are announced, except broadcasts that change no answer`() async throws {
-        try await withStores { stores in
-            let derby = LookupChange.Subject.event(try .sample("match-1"))
-            let made = try await announced(stores) { try await stores.open("match-1") }
-            #expect(made == [derby])
-            let updated = try await announced(stores) { try await stores.accept(.update()) }
-            #expect(updated == [derby])
-            let again = try await announced(stores) { try await stores.accept(.update()) }
-            #expect(again == [])
-            let ended = try await announced(stores) { try await stores.accept(.end()) }
-            #expect(ended == [derby])
-        }
-    }
-
-    @Test
-    func `a channel without a place is announced at each attempt, with the reason`()
-        async throws
-    {
+    @Test func `a channel without a place is announced at each attempt, with the reason`() async throws {
         try await withStores { stores in
             try await stores.apps.put(.sample(channelLimit: 1, at: stores.now))
             try await stores.open("match-1")
-            let source = PostgresLookupSource(Database(stores.pool))
+            let source = stores.lookups
             let key = try EventKey.sample("match-2")
             func wait() async throws -> ChannelWait? {
                 let record = try await source.records(of: [key])[key]?.first
@@ -159,38 +220,11 @@ struct LookupSourceTests {
         }
     }
 
-    @Test func `an end for one audience is announced and closes only that audience, until it is withdrawn`()
-        async throws
-    {
-        try await withStores { stores in
-            let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
-            let key = try await stores.open(audiences: audiences)
-            try await stores.accept(.update())
-            let source = PostgresLookupSource(Database(stores.pool))
-            let over = {
-                let records = try #require(try await source.records(of: [key])[key])
-                return records.sorted { $0.topic < $1.topic }.map { $0.endedAt != nil }
-            }
-            var end: Broadcast?
-            let ended = try await announced(stores) {
-                end = try await stores.accept(.end(audiences: [audiences[0].id]))
-            }
-            #expect(ended == [.event(key)])
-            #expect(try await over() == [true, false])
-            let reopened = try await announced(stores) {
-                let id = try #require(end).id
-                #expect(try await stores.outbox.cancel(id, now: stores.now) == true)
-            }
-            #expect(reopened == [.event(key)])
-            #expect(try await over() == [false, false])
-        }
-    }
-
     @Test func `a transaction that began earlier and commits later is still found in the journal`() async throws {
         try await withStores { stores in
             try await stores.open("match-1")
             try await stores.open("match-2")
-            let source = PostgresLookupSource(Database(stores.pool))
+            let source = stores.lookups
             let start = try await source.position()
             let (afterwards, second) = try await stores.pool.transaction { late in
                 try await late.query("update events set ends_at = now() where key = 'match-1'")
@@ -224,7 +258,7 @@ struct LookupSourceTests {
             try await stores.open("match-1")
             try await stores.pool.query("update lookup_journal set at = now() - interval '301 seconds'")
             try await stores.pool.query("update events set ends_at = now()")
-            try await PostgresLookupSource(Database(stores.pool)).tidy()
+            try await stores.lookups.tidy()
             let left = try await stores.count("select count(*)::int as n from lookup_journal")
             #expect(left == 1)
         }

@@ -2,7 +2,6 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandTestKit
-internal import Logging
 internal import Postgres
 internal import Synchronization
 internal import Testing
@@ -10,70 +9,182 @@ internal import Testing
 @testable internal import GrandstandService
 @testable internal import GrandstandStore
 
-/// A replica's cache on a real database whose rows change.
-@Suite(.timeLimit(.minutes(3)))
-struct ReplicaOnPostgresTests {
-    @Test func `after a commit both of two replicas know the change`() async throws {
-        try await withStores { stores in
-            try await stores.open("match-1")
-            try await withReplica(stores) { one in
-                try await withReplica(stores) { two in
-                    for replica in [one, two] { try await replica.waits(for: "found", of: "match-1") }
-                    try await stores.accept(.end(), for: "match-1")
-                    for replica in [one, two] {
-                        try await replica.waits(for: "over", of: "match-1")
-                    }
+/// A client that changes a lookup's answer and asks the same process does not get the earlier answer, although nothing
+/// is announced and the journal is never read.
+@Suite(.timeLimit(.minutes(20)))
+struct LocalChangeTests {
+    struct Change: Sendable, CustomTestStringConvertible {
+        let name: String
+        /// The cached record of the event before the change.
+        var before = "found"
+        let after: String
+        /// What the answer must contain after the change.
+        var text = ""
+        var prepare: @Sendable (Stores) async throws -> Void = { try await $0.open() }
+        let make: @Sendable (Stores) async throws -> Void
+
+        var testDescription: String { name }
+    }
+
+    static let changes: [Change] = [
+        Change(name: "the first update", after: "found", text: #""live""#) { try await $0.accept(.update()) },
+        Change(name: "an end with an idempotency key", after: "over") { stores in
+            let request = IdempotentRequest(caller: UUID(), secret: "gs_s", key: "k", content: [])
+            _ = try await PostgresIdempotencyStore(Database(stores.pool)).once(request, now: stores.now) {
+                try await stores.accept(.end())
+                return KeptAnswer(status: 202, body: [])
+            }
+        },
+        Change(
+            name: "a scheduled end whose time has come", after: "over",
+            prepare: { stores in
+                try await stores.open()
+                try await stores.accept(.end(sendAt: stores.now + 1))
+            }
+        ) { stores in
+            stores.clock.advance(by: 1)
+            _ = try await stores.promote()
+        },
+        Change(name: "an event made", before: "none", after: "pending", prepare: { _ in }) { stores in
+            try await stores.put(.sample())
+        },
+        Change(name: "a channel made", before: "pending", after: "found", prepare: { try await $0.put(.sample()) }) {
+            try await $0.provision()
+        },
+    ]
+
+    @Test(arguments: LocalChangeTests.changes)
+    func `the next lookup shows the change`(_ change: Change) async throws {
+        try await withDeafReplica { stores, replica, start in
+            try await change.prepare(stores)
+            try await start()
+            #expect((Self.known(replica)?.kind ?? "none") == change.before)
+            try await change.make(stores)
+            // The cached answer, if there is one, and the answer that a caller gets.
+            if let known = Self.known(replica) { #expect(known.kind == change.after) }
+            let (answer, freshness) = try await replica.answer(
+                topic: "com.example.goal", in: .production, .sample())
+            #expect(answer?.kind == change.after)
+            #expect(freshness == .confirmed)
+            #expect(answer?.text.contains(change.text) == true, "\(answer?.text ?? "none")")
+        }
+    }
+
+    @Test func `a change that was undone leaves the answer as it is`() async throws {
+        try await withDeafReplica { stores, replica, start in
+            try await stores.open()
+            try await start()
+            let request = IdempotentRequest(caller: UUID(), secret: "gs_s", key: "k", content: [])
+            let kind = try await problem {
+                try await PostgresIdempotencyStore(Database(stores.pool)).once(request, now: stores.now) {
+                    try await stores.accept(.end())
+                    throw Problem(.eventEnded, "It is over.")
                 }
             }
+            #expect(kind == .eventEnded)
+            let answer = try await replica.answer(topic: "com.example.goal", in: .production, .sample()).answer
+            #expect(answer?.kind == "found")
         }
     }
 
-    @Test func `an event that is deleted and created again is the new one`() async throws {
-        try await withStores { stores in
-            try await stores.open("match-1")
-            try await withReplica(stores) { replica in
-                try await replica.waits(for: "found", of: "match-1")
-                try await stores.pool.query("delete from events")
-                try await replica.waits(for: nil, of: "match-1")
-                try await stores.put(.sample("match-1"))
-                try await replica.waits(for: "pending", of: "match-1")
-                try await stores.provision()
-                try await replica.waits(for: "found", of: "match-1")
-                // The channel changes in one transaction, so it is never seen as missing.
-                let before = try await stores.channel().channelID
-                try await stores.pool.query("update channels set channel_id = 'newer' where event_key = 'match-1'")
-                try await until("the newer channel is named") { replica.text("match-1")?.contains("\"newer\"") == true }
-                #expect(before != "newer")
+    @Test func `a key revoked or replaced during another request is refused after the commit`()
+        async throws
+    {
+        try await withDeafReplica { stores, _, _ in
+            let keys = CachedKeyStore(stores.keys, now: { stores.now })
+            let (key, secret) = try await stores.keys.create(name: "k", scopes: [.admin], bundleID: nil)
+            await keys.reload()
+            let request = IdempotentRequest(caller: UUID(), secret: "gs_s", key: "k", content: [])
+            _ = try await PostgresIdempotencyStore(Database(stores.pool)).once(request, now: stores.now) {
+                _ = try await keys.rotate(key.id, overlapEnds: stores.now, by: .server, now: stores.now)
+                // Another caller's request, outside this transaction, which is not committed yet.
+                let meanwhile = try await Task.detached { try await keys.authenticate(secret) }.value
+                #expect(meanwhile?.id == key.id)
+                return KeptAnswer(status: 201, body: [])
             }
+            #expect(keys.known(secret) == nil)
+            #expect(try await keys.authenticate(secret) == nil)
         }
     }
 
-    @Test func `changes without announcements are found in the journal`() async throws {
-        try await withStores { stores in
-            try await stores.open("match-1")
-            try await stores.open("match-2")
-            try await withReplica(stores) { replica in
-                try await replica.waits(for: "found", of: "match-2")
-                try await stores.pool.query(
-                    """
-                    create or replace function announce_lookup(what text) returns void language plpgsql as $$
-                    begin
-                        insert into lookup_journal (subject) values (what) on conflict do nothing;
-                        -- Only the second event's change is announced, after the change of the first.
-                        if what = 'event match-2' then
-                            perform pg_notify('grandstand_lookup', pg_current_xact_id()::text || ' ' || what);
-                        end if;
-                    end
-                    $$
-                    """)
-                try await stores.accept(.end(), for: "match-1")
-                try await stores.accept(.end(), for: "match-2")
-                try await replica.waits(for: "over", of: "match-1")
-                try await replica.waits(for: "over", of: "match-2")
+    // MARK: Helpers
+
+    /// Stores whose transactions report their changes to a replica. It gets no other reports. It reads everything once,
+    /// at `start`.
+    private func withDeafReplica(
+        _ body: (Stores, LookupReplica, () async throws -> Void) async throws -> Void
+    ) async throws {
+        try await withDatabase { test in
+            let changes = LocalChanges()
+            let pool = PostgresPool(
+                configuration: .stores(connectionString: test.connectionString, changes: changes),
+                logger: TestLog.logger("database"))
+            let stores = Stores(TestDatabase(pool: pool, connectionString: test.connectionString))
+            try await stores.apps.put(.sample(at: stores.now))
+            let replica = LookupReplica(
+                source: DeafSource(base: PostgresLookupSource(test.database)),
+                now: { stores.now }, logger: TestLog.logger("lookups"))
+            var running: Task<Void, Never>?
+            do {
+                try await body(stores, replica) {
+                    running = Task { await replica.run() }
+                    try await until("everything is read") { replica.state.withLock(\.backlog.isWhole) }
+                    changes.follow { replica.changed($0) }
+                }
+            } catch {
+                running?.cancel()
+                await pool.close()
+                throw error
             }
+            running?.cancel()
+            await running?.value
+            await pool.close()
         }
     }
 
+    private static func known(_ replica: LookupReplica) -> LookupAnswer? {
+        EventKey(rawValue: "match-1").flatMap { replica.known(topic: "com.example.goal", in: .production, $0)?.answer }
+    }
+
+}
+
+extension LookupAnswer {
+    fileprivate var kind: String {
+        switch self {
+        case .found: "found"
+        case .pending: "pending"
+        case .over: "over"
+        case .noSuchVariant: "no such variant"
+        }
+    }
+
+    fileprivate var text: String {
+        guard case .found(let body) = self else { return "" }
+        return String(decoding: body.bytes, as: UTF8.self)
+    }
+}
+
+/// The real source, but without announcements and with a journal that is always empty.
+private struct DeafSource: LookupSource {
+    let base: PostgresLookupSource
+
+    func announcements() -> AsyncStream<LookupAnnouncement> {
+        AsyncStream { $0.yield(.listening) }
+    }
+    func position() async throws -> LookupPosition { try await base.position() }
+    func changes(
+        since position: LookupPosition
+    ) async throws -> (changes: [LookupChange], position: LookupPosition) { ([], position) }
+    func tidy() async throws {}
+    func records(of keys: [EventKey]) async throws -> [EventKey: [LookupRecord]] { try await base.records(of: keys) }
+    func page(after: EventKey?, limit: Int) async throws -> (records: [EventKey: [LookupRecord]], next: EventKey?) {
+        try await base.page(after: after, limit: limit)
+    }
+}
+
+/// A replica's cache on a real database whose rows change.
+@Suite(.timeLimit(.minutes(20)))
+struct ReplicaOnPostgresTests {
     @Test func `after the LISTEN connection is lost it is opened again, and everything is read`() async throws {
         try await withStores { stores in
             try await stores.open("match-1")
@@ -94,58 +205,6 @@ struct ReplicaOnPostgresTests {
                         """) == 1
                 }
                 try await until("everything was read") { replica.text("match-1")?.contains("unannounced") == true }
-            }
-        }
-    }
-
-    @Test
-    func `during many changes while everything is read nothing is late or missing`()
-        async throws
-    {
-        try await withStores { stores in
-            for number in 1...3 { try await stores.open("match-\(number)") }
-            try await stores.pool.query(
-                """
-                insert into events (key, name, created_at, updated_at)
-                    select 'storm-' || n, 'x', now(), now() from generate_series(1, 500) n
-                """)
-            try await stores.pool.query(
-                """
-                with l as (
-                    insert into lanes (bundle_id, environment, storage_policy, channel)
-                    select bundle_id, environment, storage_policy, channel
-                    from (select * from lanes order by id limit 1) one, generate_series(1, 500) returning *
-                ), numbered as (select *, row_number() over (order by id) as n from l)
-                insert into audiences (event_key, bundle_id, environment, storage_policy, position, lane)
-                    select 'storm-' || n, bundle_id, environment, storage_policy, 0, id from numbered
-                """)
-            let source = HeldSource(PostgresLookupSource(Database(stores.pool)))
-            try await withReplica(stores, source: source, pageSize: 50) { replica in
-                try await replica.waits(for: "found", of: "storm-500")
-                source.hold()
-                // A complete reading begins and stops after its first page.
-                try await stores.pool.query("select pg_notify('grandstand_lookup', '1 events')")
-                await source.isHeld()
-                for number in stride(from: 1, through: 499, by: 2) {
-                    try await stores.pool.query(
-                        "update events set ended_at = now() where key = \("storm-\(number)")")
-                }
-                try await stores.pool.query("delete from events where key = 'storm-500'")
-                try await replica.waits(for: "over", of: "storm-499")
-                try await replica.waits(for: nil, of: "storm-500")
-                #expect(source.isHolding)
-                source.release()
-                try await until("everything is read") {
-                    try await stores.pool.query("select 1")
-                    return replica.replica.state.withLock(\.backlog.isWhole)
-                }
-                var wrong: [Int] = []
-                for number in 1...499 {
-                    let expected = number % 2 == 1 ? "over" : "found"
-                    if replica.kind("storm-\(number)") != expected { wrong.append(number) }
-                }
-                #expect(wrong == [])
-                try await replica.waits(for: nil, of: "storm-500")
             }
         }
     }
@@ -173,15 +232,11 @@ struct ReplicaOnPostgresTests {
     // MARK: Helpers
 
     private func withReplica(
-        _ stores: Stores, source: (any LookupSource)? = nil, keys: CachedKeyStore? = nil, pageSize: Int = 2_000,
-        _ body: (Watched) async throws -> Void
+        _ stores: Stores, keys: CachedKeyStore? = nil, _ body: (Watched) async throws -> Void
     ) async throws {
-        var settings = LookupReplica.Settings()
-        settings.pageSize = pageSize
         let replica = LookupReplica(
-            source: source ?? PostgresLookupSource(Database(stores.pool)), keys: keys,
-            settings: settings, now: { stores.now },
-            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+            source: stores.lookups, keys: keys, now: { stores.now },
+            logger: TestLog.logger("lookups"))
         let running = Task { await replica.run() }
         do {
             try await body(Watched(replica: replica, pool: stores.pool))
@@ -204,21 +259,8 @@ private struct Watched: Sendable {
         EventKey(rawValue: key).flatMap { replica.known(topic: "com.example.goal", in: .production, $0)?.answer }
     }
 
-    /// `found`, `pending`, `over`, `no such variant`, or `nil`.
-    func kind(_ key: String) -> String? {
-        switch answer(key) {
-        case .found: "found"
-        case .pending: "pending"
-        case .over: "over"
-        case .noSuchVariant: "no such variant"
-        case nil: nil
-        }
-    }
-
-    func text(_ key: String) -> String? {
-        guard case .found(let body) = answer(key) else { return nil }
-        return String(decoding: body.bytes, as: UTF8.self)
-    }
+    func kind(_ key: String) -> String? { answer(key)?.kind }
+    func text(_ key: String) -> String? { answer(key)?.text }
 
     /// Waits until the cached answer is of this kind. Before each check there is a round trip to the database.
     func waits(for kind: String?, of key: String) async throws {
@@ -227,70 +269,4 @@ private struct Watched: Sendable {
             return self.kind(key) == kind
         }
     }
-}
-
-/// The real source. A test can suspend a complete reading after its first page.
-private final class HeldSource: LookupSource {
-    private struct State {
-        var isHolding = false
-        var waiting: CheckedContinuation<Void, Never>?
-        var held: CheckedContinuation<Void, Never>?
-        var isHeld = false
-    }
-
-    private let base: PostgresLookupSource
-    private let state = Mutex(State())
-
-    init(_ base: PostgresLookupSource) { self.base = base }
-
-    var isHolding: Bool { state.withLock(\.isHolding) }
-
-    func hold() { state.withLock { $0.isHolding = true } }
-
-    /// Waits until the reading of a page is suspended.
-    func isHeld() async {
-        await withCheckedContinuation { continuation in
-            let isHeld = state.withLock { state in
-                if !state.isHeld { state.held = continuation }
-                return state.isHeld
-            }
-            if isHeld { continuation.resume() }
-        }
-    }
-
-    func release() {
-        let waiting = state.withLock { state in
-            state.isHolding = false
-            return state.waiting.take()
-        }
-        waiting?.resume()
-    }
-
-    func page(
-        after: EventKey?, limit: Int
-    ) async throws -> (records: [EventKey: [LookupRecord]], next: EventKey?) {
-        if after != nil {
-            await withCheckedContinuation { continuation in
-                let (goesOn, held) = state.withLock { state -> (Bool, CheckedContinuation<Void, Never>?) in
-                    guard state.isHolding else { return (true, nil) }
-                    state.waiting = continuation
-                    state.isHeld = true
-                    return (false, state.held.take())
-                }
-                if goesOn { continuation.resume() }
-                held?.resume()
-            }
-        }
-        return try await base.page(after: after, limit: limit)
-    }
-
-    func announcements() -> AsyncStream<LookupAnnouncement> { base.announcements() }
-    func position() async throws -> LookupPosition { try await base.position() }
-    func changes(
-        since position: LookupPosition
-    ) async throws -> (changes: [LookupChange], position: LookupPosition) {
-        try await base.changes(since: position)
-    }
-    func tidy() async throws { try await base.tidy() }
-    func records(of keys: [EventKey]) async throws -> [EventKey: [LookupRecord]] { try await base.records(of: keys) }
 }

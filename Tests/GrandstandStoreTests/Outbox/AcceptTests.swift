@@ -8,17 +8,6 @@ internal import Testing
 @testable internal import GrandstandStore
 
 struct AcceptTests {
-    @Test func `deliveries are in the order of the event's audiences, however old their lanes are`() async throws {
-        try await withStores { stores in
-            let (old, new) = (try Audience.sample("com.example.Old"), try Audience.sample("com.example.New"))
-            try await stores.open(audiences: [old])
-            try await stores.open(audiences: [new, old])
-            let accepted = try await stores.accept(.update())
-            #expect(accepted.deliveries.map(\.bundleID) == [new.bundleID, old.bundleID])
-            #expect(try await stores.outbox.broadcast(accepted.id)?.withoutMessage == accepted)
-        }
-    }
-
     @Test func `a message is accepted, claimed and settled, and answers match the database`() async throws {
         try await withStores { stores in
             try await stores.open()
@@ -33,7 +22,7 @@ struct AcceptTests {
             #expect(claimed.message.channelID == channel.channelID)
             #expect(claimed.message.priority == .immediate)
             #expect(claimed.message.expiration == 1_700_000_000 + 28_800)
-            #expect(claimed.expiresAt == stores.now.addingTimeInterval(28_800))
+            #expect(claimed.expiresAt == stores.now + 28_800)
             #expect(
                 claimed.text
                     == #"{"aps":{"timestamp":1700000000,"event":"update","content-state":{"score":"1-0"},"#
@@ -52,19 +41,19 @@ struct AcceptTests {
             #expect(delivery.timestamp == 1_700_000_000)
             #expect(delivery.settledAt == stores.now)
             #expect(try await stores.claim().isEmpty)
-            #expect(try await stores.outbox.nextDue(in: .production) == nil)
+            #expect(try await stores.outbox.nextDue() == nil)
         }
     }
 
-    @Test func `there is one delivery for each audience in order, or for the selected ones`()
-        async throws
-    {
+    @Test func `there is one delivery for each audience in order, or for the selected ones`() async throws {
         try await withStores { stores in
             let audiences = [
                 try Audience.sample("com.example.B", .production, .noMessageStored),
                 try Audience.sample("com.example.A", .development, .mostRecentMessageStored),
                 try Audience.sample("com.example.A", .production, .mostRecentMessageStored),
             ]
+            // The order of the deliveries does not depend on the age of the lanes.
+            try await stores.open(audiences: [audiences[2]])
             try await stores.open(audiences: audiences)
             let all = try await stores.accept(.update())
             #expect(try await stores.outbox.broadcast(all.id)?.withoutMessage == all)
@@ -94,8 +83,8 @@ struct AcceptTests {
             ]
             let results = try await stores.outbox.accept(items, now: stores.now, plan: Stores.plan)
             #expect(results.map { $0.failure?.kind } == [.eventNotFound, .invalidRequest, nil, .payloadTooLarge])
-            #expect(try await stores.count("select count(*) as n from broadcasts") == 1)
-            #expect(try await stores.count("select count(*) as n from deliveries") == 1)
+            #expect(try await stores.rows("broadcasts") == 1)
+            #expect(try await stores.rows("deliveries") == 1)
         }
     }
 
@@ -130,16 +119,6 @@ struct AcceptTests {
             #expect(sent.count == 2)
             #expect(sent.contains { $0.contains(#"{"n":2}"#) })
             #expect(sent.contains { $0.contains(#"{"n":3}"#) })
-        }
-    }
-
-    @Test func `warnings are stored`() async throws {
-        try await withStores { stores in
-            try await stores.open()
-            let large = #"{"text":""# + String(repeating: "x", count: 4_100) + #""}"#
-            let accepted = try await stores.accept(.update(large))
-            #expect(accepted.warnings.count == 1)
-            #expect(try await stores.outbox.broadcast(accepted.id)?.warnings == accepted.warnings)
         }
     }
 

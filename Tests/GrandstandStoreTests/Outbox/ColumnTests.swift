@@ -7,38 +7,8 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// Checks that each list of columns in the code (`Columns`) matches its table.
+/// Every field of a message and of a lane has its column (`Columns`).
 struct ColumnTests {
-    /// For each table, the columns that are deliberately not in the code's list, because the statements that use the
-    /// list do not write them.
-    private static let others: [String: Set<String>] = [
-        "deliveries": ["id"],
-        // The columns that are written when a lane is created.
-        "lanes": [
-            "id", "kind", "bundle_id", "environment", "storage_policy", "variant", "priority", "token",
-        ],
-        // The columns that are written after a broadcast was accepted.
-        "broadcasts": ["withdrawn_by", "cancelled", "shown"],
-    ]
-
-    @Test func `lists of columns match their tables`() async throws {
-        try await withDatabase { database in
-            func check<Row>(_ columns: Columns<Row>) async throws {
-                let rows = try await database.pool.query(
-                    "select column_name::text as name from information_schema.columns where table_name = \(columns.table)"
-                )
-                let table = Set(try rows.map { try $0.decode(String.self, "name") })
-                let listed = columns.columns.map(\.name)
-                let others = try #require(Self.others[columns.table])
-                #expect(Set(listed).union(others) == table)
-                #expect(Set(listed).count == listed.count)
-            }
-            try await check(DeliveryRow.columns)
-            try await check(LaneRow.columns)
-            try await check(BroadcastRows.columns)
-        }
-    }
-
     @Test func `a message is read as it was inserted and changed`() async throws {
         try await withStores { stores in
             try await stores.open()

@@ -11,13 +11,11 @@ internal import Testing
 struct DirectSendTests {
     /// Runs a test with an outbox that may send at once, next to one that may not.
     private func withDirectSends(
-        places: Int = 100, laneInterval: TimeInterval = 0, delay: TimeInterval = 0,
-        _ body: (Stores, PostgresOutbox, ManualDirectSends) async throws -> Void
+        places: Int = 100, _ body: (Stores, PostgresOutbox, ManualDirectSends) async throws -> Void
     ) async throws {
         try await withDatabase { database in
             let stores = Stores(database)
-            let directSends = ManualDirectSends(
-                places: places, clock: stores.clock, laneInterval: laneInterval, delay: delay)
+            let directSends = ManualDirectSends(places: places, clock: stores.clock)
             try await body(stores, PostgresOutbox(database.database, directSends: directSends), directSends)
         }
     }
@@ -31,9 +29,7 @@ struct DirectSendTests {
         return try await outbox.accept(items, now: stores.now, plan: Stores.plan).map { try $0.get() }
     }
 
-    @Test func `the message of an idle lane is in flight with its commit, exactly as after a claim`()
-        async throws
-    {
+    @Test func `the message of an idle lane is in flight with its commit, exactly as after a claim`() async throws {
         try await withDirectSends { stores, outbox, directSends in
             try await stores.open()
             try await stores.open("match-2")
@@ -59,75 +55,7 @@ struct DirectSendTests {
         }
     }
 
-    @Test func `an event with two apps and both environments sends each message to its own app with its key`()
-        async throws
-    {
-        try await withDirectSends { stores, outbox, directSends in
-            let audiences: [Audience] = [
-                try .sample("com.example.One"), try .sample("com.example.Two", .development),
-                try .sample("com.example.Two", .production),
-            ]
-            try await stores.open(audiences: audiences)
-            _ = try await accept([.update()], stores, outbox)
-            let sent = directSends.take()
-            #expect(Set(sent.map(\.address.app)) == Set(audiences.map(\.app)))
-            #expect(Set(sent.map(\.message.channelID)).count == 3)
-            for delivery in sent { try await stores.settle(delivery, .ok, by: directSends.replica) }
-            #expect(try await stores.count("select count(*) as n from deliveries where state = 'accepted'") == 3)
-            #expect(try await stores.deliveriesNeverDue() == 0)
-        }
-    }
-
-    @Test func `a lane with a message in flight keeps the next one until that is settled`() async throws {
-        try await withDirectSends { stores, outbox, directSends in
-            try await stores.open()
-            _ = try await accept([.update(#"{"n":1}"#)], stores, outbox)
-            let first = try #require(directSends.take().first)
-            let second = try await accept([.update(#"{"n":2}"#)], stores, outbox)[0]
-            #expect(directSends.take().isEmpty)
-            #expect(try await stores.state(of: second) == .queued)
-            try await stores.settle(first, .ok, by: directSends.replica)
-            let next = try #require(try await stores.claim().first)
-            #expect(next.text.contains(#"{"n":2}"#))
-            #expect(try next.timestamp > first.timestamp)
-        }
-    }
-
-    @Test func `the lane's interval also applies to direct sends`() async throws {
-        try await withDirectSends(laneInterval: 1) { stores, outbox, directSends in
-            try await stores.open()
-            _ = try await accept([.update(#"{"n":1}"#)], stores, outbox)
-            let first = try #require(directSends.take().first)
-            try await stores.settle(first, .ok, by: directSends.replica)
-            stores.clock.advance(by: 0.5)
-            _ = try await accept([.update(#"{"n":2}"#)], stores, outbox)
-            #expect(directSends.take().isEmpty)
-            #expect(try await stores.claim().isEmpty)
-            stores.clock.advance(by: 0.6)
-            #expect(try await stores.sendOne().text.contains(#"{"n":2}"#))
-            stores.clock.advance(by: 1)
-            _ = try await accept([.update(#"{"n":3}"#)], stores, outbox)
-            #expect(directSends.take().map(\.text).map { $0.contains(#"{"n":3}"#) } == [true])
-        }
-    }
-
-    @Test func `the interval counts from the direct send, not from the acceptance`() async throws {
-        try await withDirectSends(laneInterval: 1, delay: 0.8) { stores, outbox, directSends in
-            try await stores.open()
-            _ = try await accept([.update(#"{"n":1}"#)], stores, outbox)
-            let first = try #require(directSends.take().first)
-            try await stores.settle(first, .ok, by: directSends.replica)
-            stores.clock.advance(by: 1.5)
-            _ = try await accept([.update(#"{"n":2}"#)], stores, outbox)
-            #expect(directSends.take().isEmpty)
-            stores.clock.advance(by: 0.4)
-            #expect(try await stores.claim().count == 1)
-        }
-    }
-
-    @Test func `several messages for one lane are left to claims, which order them`()
-        async throws
-    {
+    @Test func `several messages for one lane are left to claims, which order them`() async throws {
         try await withDirectSends { stores, outbox, directSends in
             try await stores.open()
             _ = try await accept(
@@ -161,15 +89,6 @@ struct DirectSendTests {
         }
     }
 
-    @Test func `without a place nothing is sent directly, and nothing is lost`() async throws {
-        try await withDirectSends(places: 0) { stores, outbox, directSends in
-            try await stores.open()
-            _ = try await accept([.update()], stores, outbox)
-            #expect(directSends.take().isEmpty)
-            #expect(try await stores.claim().count == 1)
-        }
-    }
-
     @Test func `a message that waits for its channel needs no place`() async throws {
         try await withDirectSends { stores, outbox, directSends in
             try await stores.put(.sample())
@@ -194,25 +113,10 @@ struct DirectSendTests {
                 }
             }
             #expect(directSends.take().isEmpty)
-            #expect(try await stores.count("select count(*) as n from deliveries") == 0)
+            #expect(try await stores.rows("deliveries") == 0)
             // The lane can be claimed as before.
             _ = try await accept([.update()], stores, outbox)
             #expect(directSends.take().count == 1)
-        }
-    }
-
-    @Test func `if a dispatcher dies with a direct send another one takes it when the lease ends`()
-        async throws
-    {
-        try await withDirectSends { stores, outbox, directSends in
-            try await stores.open()
-            _ = try await accept([.update()], stores, outbox)
-            let lost = try #require(directSends.take().first)
-            #expect(try await stores.claim().isEmpty)
-            stores.clock.advance(by: 6)
-            let again = try #require(try await stores.claim().first)
-            #expect(again.message.requestID == lost.message.requestID)
-            #expect(again.message.body == lost.message.body)
         }
     }
 
@@ -239,7 +143,7 @@ struct DirectSendTests {
             // The settlement does not remove the lease. The end of the lease makes nothing due.
             stores.clock.advance(by: 10)
             #expect(try await stores.claim().isEmpty)
-            #expect(try await stores.outbox.nextDue(in: .production) == nil)
+            #expect(try await stores.outbox.nextDue() == nil)
             try await stores.accept(.update(#"{"n":3}"#))
             #expect(try await stores.sendOne().text.contains(#"{"n":3}"#))
         }

@@ -2,78 +2,12 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandTestKit
+internal import Postgres
 internal import Testing
 
 @testable internal import GrandstandStore
 
 struct LaneTests {
-    @Test func `one message of a lane is in flight at a time, in order of acceptance`() async throws {
-        try await withStores { stores in
-            try await stores.open()
-            // Each message has an alert, because messages with an alert do not replace each other.
-            for n in 1...3 { try await stores.accept(.update(alert: #"{"title":"\#(n)"}"#)) }
-            for n in 1...3 {
-                let claimed = try await stores.claim()
-                #expect(claimed.map { $0.text.contains(#"{"title":"\#(n)"}"#) } == [true])
-                #expect(try await stores.claim().isEmpty)
-                try await stores.settle(try #require(claimed.first), .ok)
-            }
-            #expect(try await stores.claim().isEmpty)
-        }
-    }
-
-    @Test func `a waiting update gives way to a newer one, one with an alert does not, and the end is last`()
-        async throws
-    {
-        try await withStores { stores in
-            try await stores.open()
-            let requests: [BroadcastRequest] = [
-                .update(#"{"n":1}"#), .update(#"{"n":2}"#, alert: "{}"), .update(#"{"n":3}"#), .update(#"{"n":4}"#),
-                .end(#"{"n":5}"#),
-            ]
-            var accepted: [Broadcast] = []
-            for request in requests { accepted.append(try await stores.accept(request)) }
-            #expect(
-                try await accepted.asyncMap { try await stores.state(of: $0) } == [
-                    .superseded, .queued, .superseded, .superseded, .queued,
-                ])
-            #expect(try await stores.delivery(of: accepted[0]).settledAt == stores.now)
-            let (alert, end) = (try await stores.sendOne().text, try await stores.sendOne().text)
-            #expect(alert.contains(#""alert":{}"#) && alert.contains(#"{"n":2}"#))
-            #expect(end.contains(#""event":"end""#) && end.contains(#"{"n":5}"#))
-            #expect(try await stores.claim().isEmpty)
-        }
-    }
-
-    @Test func `a message in flight is not replaced, and newer state waits behind it`() async throws {
-        try await withStores { stores in
-            try await stores.open()
-            let first = try await stores.accept(.update(#"{"n":1}"#))
-            let claimed = try #require(try await stores.claim().first)
-            let second = try await stores.accept(.update(#"{"n":2}"#))
-            let third = try await stores.accept(.update(#"{"n":3}"#))
-            #expect(try await stores.claim().isEmpty)
-            #expect(try await stores.state(of: first) == .sending)
-            #expect(try await stores.state(of: second) == .superseded)
-            try await stores.settle(claimed, .ok)
-            #expect(try await stores.sendOne().text.contains(#"{"n":3}"#))
-            #expect(try await stores.state(of: third) == .accepted)
-        }
-    }
-
-    @Test func `an end closes the lane, and later updates, ends and scheduled messages are refused`() async throws {
-        try await withStores { stores in
-            try await stores.open()
-            try await stores.accept(.end())
-            let later = stores.now.addingTimeInterval(60)
-            for request: BroadcastRequest in [.update(), .end(), .update(sendAt: later)] {
-                #expect(try await problem { try await stores.accept(request) } == .eventEnded)
-            }
-            try await stores.sendOne()
-            #expect(try await problem { try await stores.accept(.update()) } == .eventEnded)
-        }
-    }
-
     @Test func `an end for some audiences closes only these, and the event is over with the last`() async throws {
         try await withStores { stores in
             let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
@@ -82,76 +16,12 @@ struct LaneTests {
             #expect(try await stores.events.event(key, now: stores.now)?.state == .scheduled)
             let rest = try await stores.accept(.update())
             #expect(rest.deliveries.map(\.bundleID.rawValue) == ["com.example.B"])
-            #expect(
-                try await problem { try await stores.accept(.update(audiences: [audiences[0].id])) }
-                    == .eventEnded)
+            try await refuses(.eventEnded) { try await stores.accept(.update(audiences: [audiences[0].id])) }
             try await stores.accept(.end())
             #expect(try await stores.events.event(key, now: stores.now)?.state == .ended)
-            #expect(try await problem { try await stores.accept(.update()) } == .eventEnded)
-        }
-    }
-
-    @Test func `the timestamp rises with every message of a lane, even with several per second`() async throws {
-        try await withStores { stores in
-            try await stores.open()
-            var sent: [Int] = []
-            for step in [0, 0.2, 0.2, 0, 0.5] {
-                stores.clock.advance(by: step)
-                try await stores.accept(.update())
-                sent.append(try await stores.sendOne().timestamp)
+            for request: BroadcastRequest in [.update(), .end(), .update(sendAt: stores.now + 60)] {
+                try await refuses(.eventEnded) { try await stores.accept(request) }
             }
-            #expect(sent == [1_700_000_000, 1_700_000_001, 1_700_000_002, 1_700_000_003, 1_700_000_004])
-            stores.clock.advance(by: 100.75)
-            try await stores.accept(.update())
-            #expect(try await stores.sendOne().timestamp == 1_700_000_101)
-        }
-    }
-
-    @Test func `the first message is sent at once, and the next after the interval with the newest content`()
-        async throws
-    {
-        try await withStores { stores in
-            try await stores.open()
-            try await stores.accept(.update(#"{"n":1}"#))
-            let first = try #require(try await stores.claim(laneInterval: 1).first)
-            stores.clock.advance(by: 0.25)
-            try await stores.settle(first, .ok)
-            try await stores.accept(.update(#"{"n":2}"#))
-            #expect(try await stores.claim(laneInterval: 1).isEmpty)
-            #expect(try await stores.outbox.nextDue(in: .production) == stores.now.addingTimeInterval(0.75))
-            stores.clock.advance(by: 0.5)
-            try await stores.accept(.update(#"{"n":3}"#))
-            #expect(try await stores.claim(laneInterval: 1).isEmpty)
-            stores.clock.advance(by: 0.25)
-            #expect(try await stores.claim(laneInterval: 1).map { $0.text.contains(#"{"n":3}"#) } == [true])
-        }
-    }
-
-    @Test func `a late claim does not delay the next message`() async throws {
-        try await withStores { stores in
-            try await stores.open()
-            try await stores.accept(.update(#"{"n":1}"#))
-            try await stores.settle(#require(try await stores.claim(laneInterval: 1).first), .ok)
-            try await stores.accept(.update(#"{"n":2}"#))
-            stores.clock.advance(by: 1.25)
-            try await stores.settle(#require(try await stores.claim(laneInterval: 1).first), .ok)
-            try await stores.accept(.update(#"{"n":3}"#))
-            #expect(try await stores.outbox.nextDue(in: .production) == stores.now.addingTimeInterval(0.75))
-        }
-    }
-
-    @Test func `a message that waited behind another is also sent after the interval`() async throws {
-        try await withStores { stores in
-            try await stores.open()
-            try await stores.accept(.update(#"{"n":1}"#))
-            let first = try #require(try await stores.claim(laneInterval: 1).first)
-            try await stores.accept(.update(#"{"n":2}"#))
-            stores.clock.advance(by: 0.25)
-            try await stores.settle(first, .ok)
-            #expect(try await stores.outbox.nextDue(in: .production) == stores.now.addingTimeInterval(0.75))
-            #expect(try await stores.claim().isEmpty)
-            stores.clock.advance(by: 0.75)
-            #expect(try await stores.claim().count == 1)
         }
     }
 
@@ -165,6 +35,95 @@ struct LaneTests {
             #expect(two.count == 2)
             #expect(rest.count == 3)
             #expect(Set((two + rest).map(\.lane)).count == 5)
+        }
+    }
+
+    @Test func `when a channel is ready only the newest waiting message is sent`() async throws {
+        try await withStores { stores in
+            try await stores.put(.sample())
+            let first = try await stores.accept(.update(#"{"n":1}"#))
+            let second = try await stores.accept(.update(#"{"n":2}"#))
+            #expect(first.deliveries.map(\.state) == [.waiting])
+            #expect(try await stores.state(of: first) == .superseded)
+            #expect(try await stores.claim().isEmpty)
+
+            stores.clock.advance(by: 3)
+            try await stores.provision()
+            let waiting = try await stores.delivery(of: second)
+            #expect(waiting.state == .queued)
+            #expect(waiting.channelID == (try await stores.channel()).channelID)
+            let sent = try await stores.sendOne()
+            #expect(sent.text.contains(#"{"n":2}"#))
+            #expect(try sent.timestamp == 1_700_000_003)
+        }
+    }
+
+    @Test func `after a lease another replica gets the same message with the same bytes, timestamp and request ID`()
+        async throws
+    {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.accept(.update())
+            let first = try #require(try await stores.claim(lease: 5).first)
+            stores.clock.advance(by: 4.5)
+            #expect(try await stores.claim(by: UUID()).isEmpty)
+            #expect(try await stores.outbox.nextDue() == stores.now + 0.5)
+            stores.clock.advance(by: 0.5)
+            let second = try #require(try await stores.claim(by: UUID()).first)
+            #expect(second.message == first.message)
+            #expect(second.id == first.id)
+            #expect(second.attempts == 2)
+        }
+    }
+
+    @Test func `a locked lane is skipped, and the others are settled`() async throws {
+        try await withStores { stores in
+            for n in 1...2 { try await stores.put(.sample("match-\(n)")) }
+            try await stores.provision()
+            var accepted: [Broadcast] = []
+            for n in 1...2 { accepted.append(try await stores.accept(.update(), for: "match-\(n)")) }
+            let claimed = try await stores.claim().sorted { $0.id < $1.id }
+            let settlements = claimed.map {
+                Settlement(delivery: $0.id, lane: $0.lane, verdict: .ok, at: stores.now)
+            }
+            let lanes = claimed.map(\.lane)
+            try await stores.pool.transaction { connection in
+                try await connection.query("select from lanes where id = \(lanes[0]) for update")
+                #expect(
+                    try await stores.outbox.settle(settlements, replica: stores.replica, now: stores.now)
+                        == [lanes[0]])
+                #expect(
+                    try await stores.outbox.release([claimed[0]], replica: stores.replica, now: stores.now)
+                        == [lanes[0]])
+                try await stores.outbox.extendLeases(
+                    of: lanes, replica: stores.replica, until: stores.now + 60)
+                #expect(try await accepted.asyncMap { try await stores.state(of: $0) } == [.sending, .accepted])
+            }
+            // The lease of the lane has ended. The replica does not claim the lane again while the replica reports the
+            // lane as held.
+            stores.clock.advance(by: 10)
+            #expect(try await stores.claim(held: [lanes[0]]).isEmpty)
+            #expect(try await stores.outbox.settle(settlements, replica: stores.replica, now: stores.now) == [])
+            #expect(try await stores.state(of: accepted[0]) == .accepted)
+            #expect(try await stores.delivery(of: accepted[0]).attempts == 1)
+        }
+    }
+
+    @Test func `a batch settles every lane it names`() async throws {
+        try await withStores { stores in
+            for n in 1...3 { try await stores.put(.sample("match-\(n)")) }
+            try await stores.provision()
+            var accepted: [Broadcast] = []
+            for n in 1...3 { accepted.append(try await stores.accept(.update(#"{"n":\#(n)}"#), for: "match-\(n)")) }
+            let claimed = try await stores.claim().sorted { $0.id < $1.id }
+            let at = stores.now + 1
+            let verdicts: [Verdict] = [.ok, .retry(at: at, reason: "x"), .rejected(.badRequest)]
+            try await stores.outbox.settle(
+                zip(claimed, verdicts).map { Settlement(delivery: $0.id, lane: $0.lane, verdict: $1, at: stores.now) },
+                replica: stores.replica, now: stores.now)
+            #expect(
+                try await accepted.asyncMap { try await stores.state(of: $0) } == [.accepted, .queued, .rejected])
+            try await stores.outbox.settle([], replica: stores.replica, now: stores.now)
         }
     }
 }

@@ -97,7 +97,7 @@ struct MessageReadingTests {
             var wanted: [UUID] = []
             for delay in [300.0, 100, 200] {
                 var request = BroadcastRequest.update()
-                request.sendAt = stores.now.addingTimeInterval(delay)
+                request.sendAt = stores.now + delay
                 wanted.append(try await stores.accept(request).id)
             }
             wanted = [wanted[1], wanted[2], wanted[0]]
@@ -110,6 +110,54 @@ struct MessageReadingTests {
             let other = try #require(BundleID(rawValue: "com.example.Other"))
             #expect(
                 try await stores.outbox.scheduled(of: key, within: .only([other]), PageRequest(limit: 2)).items.isEmpty)
+        }
+    }
+
+    @Test func `an event's broadcasts are paged newest first, each once, even with equal times`() async throws {
+        try await withStores { stores in
+            let key = try await stores.open()
+            try await stores.open("other")
+            try await stores.accept(.update(), for: "other")
+            var accepted: [UUID] = []
+            for step in [0, 0, 0.001, 0, 1] {
+                stores.clock.advance(by: step)
+                accepted.append(try await stores.accept(.update()).id)
+            }
+            var seen: [Broadcast] = []
+            var cursor: String?
+            var sizes: [Int] = []
+            repeat {
+                let page = try await stores.outbox.broadcasts(of: key, PageRequest(limit: 2, cursor: cursor))
+                seen += page.items
+                sizes.append(page.items.count)
+                cursor = page.nextCursor
+            } while cursor != nil
+            #expect(sizes == [2, 2, 1])
+            #expect(Set(seen.map(\.id)) == Set(accepted))
+            #expect(seen.map(\.acceptedAt) == seen.map(\.acceptedAt).sorted(by: >))
+            #expect(seen.allSatisfy { $0.deliveries.count == 1 })
+        }
+    }
+
+    @Test func `broadcasts of one batch are in its order`() async throws {
+        try await withStores { stores in
+            let key = try await stores.open()
+            let accepted = try await stores.accept(Array(repeating: .update(), count: 20))
+            let listed = try await stores.outbox.broadcasts(of: key, PageRequest(limit: 20)).items
+            #expect(listed.map(\.id) == (try accepted.reversed().map { try $0.get().id }))
+            #expect(listed.last?.acceptedAt == stores.now)
+        }
+    }
+
+    @Test func `a cursor of another list is refused`() async throws {
+        try await withStores { stores in
+            let key = try await stores.open()
+            for cursor in ["x", "MTIzIHg=", ""] {
+                let kind = try await problem {
+                    try await stores.outbox.broadcasts(of: key, PageRequest(limit: 2, cursor: cursor))
+                }
+                #expect(kind == .invalidRequest)
+            }
         }
     }
 }

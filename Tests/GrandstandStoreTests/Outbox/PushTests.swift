@@ -7,7 +7,7 @@ internal import Postgres
 internal import Testing
 
 /// Single pushes: each token is a lane of the outbox.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(20)))
 struct PushTests {
     @Test func `a push is sent to its token, the newest wins, and timestamps rise`() async throws {
         try await withStores { stores in
@@ -28,6 +28,8 @@ struct PushTests {
             #expect(end.lane == first.lane && later > earlier)
             let late = try await problem { try await stores.push(.update()) }
             #expect(late == .eventEnded)
+            try await stores.push(.start())
+            #expect(try await stores.sendOne().text.contains(#""event":"start""#))
             // Another token has its own lane, and so has the same token of another app.
             try await stores.push(.update(), to: .sample("80abcdee"))
             try await stores.push(.update(), to: .sample("80abcdef", "com.example.Other"))
@@ -35,28 +37,7 @@ struct PushTests {
         }
     }
 
-    @Test func `a push is repeated unchanged, and an invalid token rejects it finally`() async throws {
-        try await withStores { stores in
-            let push = try await stores.push(.update())
-            let first = try #require(try await stores.claim().first)
-            try await stores.settle(first, .retry(at: stores.now.addingTimeInterval(1), reason: "timeout"))
-            #expect(try await stores.claim().isEmpty)
-            stores.clock.advance(by: 1)
-            let second = try #require(try await stores.claim().first)
-            #expect(second.message == first.message && second.attempts == 2)
-            let verdict = Verdict(
-                .refused(APNsRefusal(status: 410, reason: .unregistered)), of: second.message.subject, attempts: 2,
-                expiresAt: second.expiresAt, now: stores.now, jitter: 0)
-            try await stores.settle(second, verdict)
-            let delivery = try await stores.delivery(of: push)
-            #expect(delivery.state == .rejected && delivery.reason == "Unregistered")
-            #expect(try await stores.deliveriesNeverDue() == 0)
-        }
-    }
-
-    @Test func `a start has its own payload members, and is not repeated after its replica died`()
-        async throws
-    {
+    @Test func `a start has its own payload members, and is not repeated after its replica died`() async throws {
         try await withStores { stores in
             let starts = try await stores.push([.start(#"{"n":1}"#), .start(#"{"n":2}"#)])
             let first = try #require(try await stores.claim(lease: 5).first)
@@ -79,41 +60,17 @@ struct PushTests {
         }
     }
 
-    @Test func `a start is sent after an end of another activity`() async throws {
-        try await withStores { stores in
-            try await stores.push(.end())
-            try await stores.sendOne()
-            try await stores.push(.start())
-            #expect(try await stores.sendOne().text.contains(#""event":"start""#))
-        }
-    }
-
     @Test func `a scheduled push is sent at its time, and is not a broadcast`() async throws {
         try await withStores { stores in
-            let push = try await stores.push(.start(sendAt: stores.now.addingTimeInterval(60)))
+            let push = try await stores.push(.start(sendAt: stores.now + 60))
             #expect(push.isScheduled && push.deliveries.isEmpty)
             let address = try TokenAddress.sample()
             #expect(try await stores.outbox.broadcast(push.id)?.recipient == address)
-            #expect(try await stores.outbox.cancel(push.id, now: stores.now) == nil)
+            #expect(try await stores.withdraw(push) == nil)
             stores.clock.advance(by: 60)
             #expect(try await stores.outbox.promote(now: stores.now, limit: 10, plan: Stores.plan) == 1)
             #expect(try await stores.sendOne().text.contains(#""attributes-type":"M","attributes":{ "a":1}"#))
             #expect(try await stores.outbox.broadcast(push.id)?.state == .done)
-        }
-    }
-
-    @Test func `a push is handed over for sending as soon as it is committed`() async throws {
-        try await withDatabase { database in
-            let stores = Stores(database)
-            _ = try await stores.apps.put(.sample(at: stores.now))
-            let directSends = ManualDirectSends(places: 10, clock: stores.clock)
-            let outbox = PostgresOutbox(database.database, directSends: directSends)
-            _ = try await outbox.accept(
-                [BroadcastIntake(.token(.sample()), request: .start())], now: stores.now, plan: Stores.plan)
-            let sent = directSends.take()
-            #expect(sent.map(\.message.subject) == [.start])
-            try await stores.settle(try #require(sent.first), .ok, by: directSends.replica)
-            #expect(try await stores.claim().isEmpty)
         }
     }
 
@@ -125,17 +82,13 @@ struct PushTests {
             #expect(try await stores.outbox.broadcast(push.id, within: theirs) == nil)
             let own = AppReach.only([try .sample()])
             #expect(try await stores.outbox.broadcast(push.id, within: own)?.deliveries.count == 1)
-            #expect(
-                try await stores.count(
-                    """
-                    select count(*) as n from audit_log where action = 'push.accepted'
-                        and bundle_id = 'com.example.Goal' and broadcast = \(push.id)
-                    """) == 1)
+            let logged: PostgresQuery = "audit_log where action = 'push.accepted' and bundle_id = 'com.example.Goal'"
+            #expect(try await stores.rows(logged) == 1)
             try await stores.pool.query(
                 "insert into webhook_settlements (broadcast_id) values (\(push.id))")
             try await stores.sendOne()
             _ = try await PostgresWebhookOutbox(database.database).compose(now: stores.now, limit: 10)
-            #expect(try await stores.count("select count(*) as n from webhook_messages") == 0)
+            #expect(try await stores.rows("webhook_messages") == 0)
         }
     }
 
@@ -149,7 +102,7 @@ struct PushTests {
             stores.clock.advance(by: 10)
             try await stores.push(.update(), to: .sample("80abcdee"))
             try await stores.sendOne()
-            #expect(try await history.prune(.broadcasts, before: stores.now.addingTimeInterval(-1), limit: 10) == 2)
+            #expect(try await history.prune(.broadcasts, before: stores.now - 1, limit: 10) == 2)
             let tokens = try await stores.pool.query("select encode(token, 'hex') as token from lanes")
             #expect(try tokens.map { try $0.decode(String.self, "token") } == ["80abcdee"])
             // The removed token can get a push again, like a new token.
@@ -157,20 +110,55 @@ struct PushTests {
             #expect(try await stores.claim().count == 1)
 
             try await stores.apps.delete(.sample())
-            let left: [PostgresQuery] = [
-                "select count(*) as n from lanes", "select count(*) as n from broadcasts",
-                "select count(*) as n from deliveries",
-            ]
-            for query in left { #expect(try await stores.count(query) == 0) }
+            for table: PostgresQuery in ["lanes", "broadcasts", "deliveries"] {
+                #expect(try await stores.rows(table) == 0)
+            }
         }
     }
 
-    @Test func `an unknown app has no tokens`() async throws {
+    // MARK: Refused or withdrawn
+
+    private static let long = #"{"s":"\#(String(repeating: "x", count: 5_000))"}"#
+
+    @Test func `a refused push leaves no token behind`() async throws {
         try await withStores { stores in
-            let results = try await stores.outbox.accept(
-                [BroadcastIntake(.token(.sample()), request: .update().asPush)], now: stores.now, plan: Stores.plan)
-            #expect(throws: Problem.self) { try results[0].get() }
-            #expect(try await stores.count("select count(*) as n from lanes") == 0)
+            try await refuses(.payloadTooLarge) { try await stores.push(.update(Self.long)) }
+            #expect(try await stores.rows("lanes") == 0)
+            // Two pushes in one call: the first is accepted, the second is refused.
+            let intakes = try ["80aa", "80bb"].map { hex in
+                BroadcastIntake(
+                    .token(try .sample(hex)),
+                    request: (hex == "80aa" ? BroadcastRequest.update() : .update(Self.long)).asPush)
+            }
+            let results = try await stores.outbox.accept(intakes, now: stores.now, plan: Stores.plan)
+            #expect(results.map { (try? $0.get()) != nil } == [true, false])
+            #expect(try await stores.rows("lanes") == 1)
+            // A token that is known stays when a push to it is refused. A token with only a scheduled push stays as
+            // well.
+            try await refuses(.payloadTooLarge) { try await stores.push(.update(Self.long), to: .sample("80aa")) }
+            try await stores.push(.update(sendAt: stores.now + 60), to: .sample("80cc"))
+            #expect(try await stores.rows("lanes") == 2)
+            #expect(try await stores.sendOne().text.contains("1-0"))
+        }
+    }
+
+    @Test func `a push that was not sent can be withdrawn, and the one before is sent after all`() async throws {
+        try await withStores { stores in
+            let pushes = try await stores.push([.update(#"{"n":1}"#), .update(#"{"n":2}"#)])
+            #expect(try await stores.state(of: pushes[0]) == .superseded)
+            for _ in 1...2 { #expect(try await stores.outbox.cancelPush(pushes[1].id, now: stores.now) == true) }
+            #expect(try await stores.outbox.broadcast(pushes[1].id)?.state == .cancelled)
+            #expect(try await stores.sendOne().text.contains(#"{"n":1}"#))
+            #expect(try await stores.outbox.cancelPush(pushes[0].id, now: stores.now) == false)
+            let end = try await stores.push(.end())
+            #expect(try await stores.outbox.cancelPush(end.id, now: stores.now) == true)
+            // The token takes updates again.
+            try await stores.push(.update(#"{"n":3}"#))
+            stores.clock.advance(by: 1)
+            #expect(try await stores.sendOne().text.contains(#"{"n":3}"#))
+            #expect(try await stores.deliveriesNeverDue() == 0)
+            let logged: PostgresQuery = "audit_log where action = 'push.withdrawn' and bundle_id = 'com.example.Goal'"
+            #expect(try await stores.rows(logged) == 2)
         }
     }
 }

@@ -2,7 +2,6 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandTestKit
-internal import Postgres
 internal import Testing
 
 @testable internal import GrandstandStore
@@ -47,9 +46,7 @@ struct TurnTests {
         }
     }
 
-    @Test func `an end comes before priority 10, that before the rest, and then the longest due`()
-        async throws
-    {
+    @Test func `an end comes before priority 10, that before the rest, and then the longest due`() async throws {
         try await withStores { stores in
             for n in 1...4 { try await stores.put(.sample("match-\(n)")) }
             try await stores.provision()
@@ -65,20 +62,6 @@ struct TurnTests {
                 order += try await stores.claim(limit: 1).map { String($0.text.split(separator: #"{"n":"#)[1].first!) }
             }
             #expect(order == ["4", "3", "1", "2"])
-        }
-    }
-
-    @Test func `a lane has the rank of its most urgent waiting message`() async throws {
-        try await withStores { stores in
-            try await stores.put(.sample("match-1"))
-            try await stores.put(.sample("match-2"))
-            try await stores.provision()
-            let rank = { try await stores.count("select min(rank)::bigint as n from lanes") }
-            try await stores.accept(.update(alert: "{}", priority: .powerAware))
-            try await stores.accept(.update(priority: .immediate))
-            #expect(try await rank() == 0)
-            try await stores.sendOne()
-            #expect(try await rank() == 1)
         }
     }
 
@@ -98,50 +81,13 @@ struct TurnTests {
             try await stores.open()
             try await stores.accept(.update())
             let claimed = try #require(try await stores.claim(lease: 5).first)
-            let until = stores.now.addingTimeInterval(9)
+            let until = stores.now + 9
             try await stores.outbox.extendLeases(of: [claimed.lane], replica: UUID(), until: until + 100)
             try await stores.outbox.extendLeases(of: [claimed.lane], replica: stores.replica, until: until)
             stores.clock.advance(by: 8)
             #expect(try await stores.claim(by: UUID()).isEmpty)
             stores.clock.advance(by: 1)
             #expect(try await stores.claim(by: UUID()).count == 1)
-        }
-    }
-
-    @Test func `if APNs sends Retry-After newer state waits, too`() async throws {
-        try await withStores { stores in
-            try await stores.open()
-            let first = try await stores.accept(.update(#"{"n":1}"#))
-            let claimed = try #require(try await stores.claim().first)
-            let until = stores.now.addingTimeInterval(20)
-            try await stores.settle(claimed, .throttled(until: until, reason: "TooManyRequests"))
-            let second = try await stores.accept(.update(#"{"n":2}"#))
-            #expect(try await stores.state(of: first) == .superseded)
-            stores.clock.advance(by: 19)
-            #expect(try await stores.claim().isEmpty)
-            stores.clock.advance(by: 1)
-            try await stores.sendOne()
-            #expect(try await stores.state(of: second) == .accepted)
-        }
-    }
-
-    @Test func `timestamps are at most an hour ahead of the clock, and beyond that the lane waits`()
-        async throws
-    {
-        try await withStores { stores in
-            try await stores.open()
-            try await stores.accept(.update())
-            try await stores.sendOne()
-            let ahead = 1_700_000_000 + 3_600
-            try await stores.pool.query("update lanes set last_timestamp = \(ahead)")
-            try await stores.accept(.update(#"{"n":1}"#))
-            #expect(try await stores.claim().isEmpty)
-            #expect(try await stores.outbox.nextDue(in: .production) == stores.now.addingTimeInterval(1))
-            try await stores.accept(.update(#"{"n":2}"#))
-            stores.clock.advance(by: 1)
-            let sent = try await stores.sendOne()
-            #expect(try sent.timestamp == ahead + 1)
-            #expect(sent.text.contains(#"{"n":2}"#))
         }
     }
 }

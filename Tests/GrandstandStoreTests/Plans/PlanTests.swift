@@ -1,30 +1,31 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
-internal import GrandstandStore
 internal import GrandstandTestKit
-internal import Logging
 internal import Postgres
-internal import Synchronization
 internal import Testing
 
+@testable internal import GrandstandStore
+
 /// The plans that PostgreSQL makes for the statements that must stay cheap, however much history there is.
-/// `auto_explain` reports, in notices, the plans of the statements that the stores really send.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(20)))
 struct PlanTests {
+    private static let tables = ["deliveries", "lanes", "broadcasts", "audiences", "events", "channels"]
+
     @Test func `accepting, claiming, settling and looking up read few rows`() async throws {
         try await withDatabase { database in
             let stores = Stores(database)
             try await stores.open()
-            try await Self.fill(database.pool, analyzed: true)
+            try await PlanWorld.fill(database.pool, now: stores.now, analyzed: true)
             let plans = Plans()
-            try await Self.withPool(.outbox(connectionString: database.connectionString), plans) { pool in
-                try await Self.updates(PostgresOutbox(Database(pool)), nil, stores, events: 99_980)
+            try await PlanWorld.withPool(.outbox(connectionString: database.connectionString), plans) { pool in
+                try await Self.updates(PostgresOutbox(Database(pool)), nil, stores, events: PlanWorld.events)
                 let directSends = ManualDirectSends(places: 100, clock: stores.clock, laneInterval: 1)
                 try await Self.updates(
-                    PostgresOutbox(Database(pool), directSends: directSends), directSends, stores, events: 99_980)
+                    PostgresOutbox(Database(pool), directSends: directSends), directSends, stores,
+                    events: PlanWorld.events)
             }
-            try await Self.withPool(.stores(connectionString: database.connectionString), plans) { pool in
+            try await PlanWorld.withPool(.stores(connectionString: database.connectionString), plans) { pool in
                 let events = PostgresEventStore(Database(pool))
                 for (round, contentState) in [false, true, false, true].enumerated() {
                     let entry = try await events.lookup(
@@ -37,8 +38,8 @@ struct PlanTests {
                     #expect(try await source.records(of: [.sample("event-\(round)")]).count == 1)
                 }
             }
-            Self.check(plans.all)
-            #expect(plans.all.contains { $0.contains("topic = r.topic") })
+            Self.check(plans)
+            #expect(plans.missing(of: ["topic = r.topic"]) == nil)
         }
     }
 
@@ -49,25 +50,25 @@ struct PlanTests {
     ///   - together: how many updates are accepted together. Whether PostgreSQL plans a statement anew or keeps one
     ///     plan for ever depends on this number.
     ///   - atOnce: whether the updates are claimed in the transaction that accepts them.
-    @Test(arguments: zip([600, 20, 20, 2, 2], [true, false, true, false, true]))
+    @Test(arguments: zip([100, 20, 20, 2, 2], [true, false, true, false, true]))
     func `plans made while the tables were empty read few rows`(together: Int, atOnce: Bool) async throws {
         try await withDatabase { database in
             let stores = Stores(database)
             try await stores.open()
-            try await Self.fill(database.pool, events: 20, analyzed: true)
+            try await PlanWorld.fill(database.pool, events: 20, messages: 10, now: stores.now, analyzed: true)
             let plans = Plans()
-            var configuration = PostgresConfiguration.outbox(connectionString: database.connectionString)
-            configuration.maximumConnections = 1
-            try await Self.withPool(configuration, plans) { pool in
+            try await PlanWorld.withPool(
+                .outbox(connectionString: database.connectionString), plans, connections: 1
+            ) { pool in
                 let directSends =
                     atOnce ? ManualDirectSends(places: together, clock: stores.clock, laneInterval: 1) : nil
                 let outbox = PostgresOutbox(Database(pool), directSends: directSends)
                 try await Self.updates(outbox, directSends, stores, events: 20, together: min(20, together))
-                try await Self.fill(database.pool, after: 20, analyzed: false)
+                try await PlanWorld.fill(database.pool, after: 20, now: stores.now, analyzed: false)
                 plans.forget()
-                try await Self.updates(outbox, directSends, stores, events: 99_980, together: together)
+                try await Self.updates(outbox, directSends, stores, events: PlanWorld.events, together: together)
             }
-            Self.check(plans.all, claims: !atOnce)
+            Self.check(plans, claims: !atOnce)
             for plan in plans.all { #expect(Self.isBound(plan), "\(plan)") }
             // With two rows a plan may compare each row with each other row.
             for plan in plans.all where together > 2 { #expect(!Self.comparesAll(plan), "\(plan)") }
@@ -87,8 +88,7 @@ struct PlanTests {
         let lines = plan.split(separator: ";")
         let readsAll = zip(lines, lines.dropFirst()).contains { line, next in
             line.contains("Index") && line.contains("Scan using")
-                && ["deliveries", "lanes", "broadcasts", "audiences", "events", "channels"]
-                    .contains { line.contains(" on \($0)") }
+                && tables.contains { line.contains(" on \($0)") }
                 && !next.contains("Index Cond")
                 && !plan.contains("order by bundle_id limit 1")
         }
@@ -108,133 +108,87 @@ struct PlanTests {
                 plan: Stores.plan)
             #expect(try accepted.map { try $0.get() }.count == together)
             let claimed =
-                if let directSends {
-                    directSends.take()
-                } else {
-                    try await outbox.claim(
-                        LaneClaim(
-                            environment: .production, limit: together, replica: stores.replica, at: stores.now,
-                            leasedUntil: stores.now.addingTimeInterval(8), laneInterval: 1))
-                }
+                if let directSends { directSends.take() } else { try await claim(outbox, stores, together) }
             #expect(claimed.count == together)
-            let receipt = APNsReceipt(requestID: nil)
-            try await outbox.settle(
-                claimed.map {
-                    Settlement(delivery: $0.id, lane: $0.lane, verdict: .accepted(receipt), at: stores.now)
-                },
-                replica: directSends?.replica ?? stores.replica, now: stores.now)
+            try await settle(claimed, outbox, stores, directSends?.replica)
             _ = try await outbox.nextDue(in: .production)
             _ = try await outbox.nextScheduled()
             stores.clock.advance(by: 2)
         }
     }
 
-    private static func check(_ seen: [String], claims: Bool = true) {
-        #expect(seen.count > 40)
-        for name in ["deliveries", "lanes", "broadcasts", "audiences", "events", "channels"] {
-            let through = seen.filter { $0.contains("Seq Scan on \(name)") }
-            #expect(through.isEmpty, "\(through.first ?? "")")
-        }
-        for words in ["insert into deliveries", "update deliveries"] + (claims ? ["for no key update skip locked"] : [])
-        {
-            #expect(seen.contains { $0.contains(words) }, "no plan of: \(words)")
+    private static func claim(
+        _ outbox: PostgresOutbox, _ stores: Stores, _ limit: Int
+    ) async throws -> [ClaimedDelivery] {
+        try await outbox.claim(
+            LaneClaim(
+                environment: .production, limit: limit, replica: stores.replica, at: stores.now,
+                leasedUntil: stores.now + 8, laneInterval: 1))
+    }
+
+    private static func settle(
+        _ claimed: [ClaimedDelivery], _ outbox: PostgresOutbox, _ stores: Stores, _ replica: UUID? = nil
+    ) async throws {
+        let settlements = claimed.map { Settlement(delivery: $0.id, lane: $0.lane, verdict: .ok, at: stores.now) }
+        try await outbox.settle(settlements, replica: replica ?? stores.replica, now: stores.now)
+    }
+
+    private static func check(_ plans: Plans, claims: Bool = true) {
+        #expect(plans.all.count > 40)
+        #expect(plans.scan(of: tables) == nil)
+        let words = ["insert into deliveries", "update deliveries"] + (claims ? ["for no key update skip locked"] : [])
+        #expect(plans.missing(of: words) == nil)
+    }
+
+    // MARK: Pushes
+
+    /// Pushes are found by an index, whatever else the outbox contains, and also with plans that were made while it was
+    /// empty.
+    @Test(arguments: [20, 2])
+    func `accepting, claiming, settling and removing pushes read few rows`(together: Int) async throws {
+        try await withDatabase { database in
+            let stores = Stores(database)
+            try await stores.open()
+            let plans = Plans()
+            try await PlanWorld.withPool(
+                .outbox(connectionString: database.connectionString), plans, connections: 1
+            ) { pool in
+                try await Self.pushes(Database(pool), stores, together)
+                try await PlanWorld.fill(database.pool, now: stores.now, analyzed: false)
+                plans.forget()
+                try await Self.pushes(Database(pool), stores, together)
+            }
+            #expect(plans.missing(of: ["insert into deliveries", "update deliveries", "delete from lanes l"]) == nil)
+            #expect(plans.scan(of: Self.tables.filter { $0 != "audiences" }) == nil)
         }
     }
 
-    /// Inserts rows as they are after years of matches. Foreign keys and triggers are disabled for these inserts.
-    ///
-    /// - Parameter last: the number of events that exist already.
-    static func fill(
-        _ pool: PostgresPool, after last: Int = 0, events: Int = 100_000, analyzed: Bool
-    ) async throws {
-        let range = "generate_series(\(last + 1), \(events)) n"
-        try await pool.withConnection { connection in
-            try await connection.script(
+    /// Eight rounds of pushes to some known and some new tokens.
+    private static func pushes(_ database: Database, _ stores: Stores, _ together: Int) async throws {
+        let outbox = PostgresOutbox(database)
+        for round in 0..<8 {
+            let intakes = try (0..<together).map { place in
+                BroadcastIntake(
+                    .token(try .sample("80\(10 + place)\(place.isMultiple(of: 2) ? 10 : 10 + round)")),
+                    request: .update().asPush)
+            }
+            let accepted = try await outbox.accept(intakes, now: stores.now, plan: Stores.plan)
+            let id = try #require(accepted.first).get().id
+            #expect(try await outbox.broadcast(id)?.recipient != nil)
+            let claimed = try await claim(outbox, stores, 100)
+            #expect(claimed.count == together)
+            try await settle(claimed, outbox, stores)
+            stores.clock.advance(by: 2)
+            let idle = try await database.query(
                 """
-                set session_replication_role = replica;
-                insert into events (key, name, created_at, updated_at)
-                    select 'event-' || n, 'Match', now(), now() from \(range);
-                insert into channels (id, bundle_id, environment, storage_policy, state, channel_id, event_key,
-                        created_at, changed_at)
-                    select md5('channel-' || n)::uuid, 'com.example.Goal', 'production', 'mostRecentMessageStored',
-                        'active', 'apple-' || n, 'event-' || n, now(), now() from \(range);
-                insert into lanes (id, bundle_id, environment, storage_policy, channel, newest_broadcast)
-                    overriding system value
-                    select n + 1000, 'com.example.Goal', 'production', 'mostRecentMessageStored',
-                        md5('channel-' || n)::uuid, md5('broadcast-' || n)::uuid from \(range);
-                insert into audiences (event_key, bundle_id, environment, storage_policy, position, lane)
-                    select 'event-' || n, 'com.example.Goal', 'production', 'mostRecentMessageStored', 0, n + 1000
-                    from \(range);
-                insert into broadcasts (id, event_key, event, content_state, accepted_at)
-                    select md5('broadcast-' || n)::uuid, 'event-' || n, 'update', '{}', now() - interval '1 day'
-                    from \(range);
-                insert into deliveries (broadcast_id, lane, state, is_end, alerting, priority, apns_expiration, expires_at,
-                        attempts, apns_timestamp, apns_request_id, settled_at)
-                    select md5('broadcast-' || n)::uuid, n + 1000, 'accepted', false, false, 5, 0, now(), 1, 1,
-                        md5('request-' || n)::uuid, now() - interval '1 day'
-                    from \(range), generate_series(1, 10);
-                set session_replication_role = default;
-                """)
-            if analyzed { try await connection.script("vacuum analyze") }
-        }
-    }
-
-    private static func explaining(_ connectionString: String, analyzing: Bool) -> String {
-        let options =
-            "-c session_preload_libraries=auto_explain -c auto_explain.log_min_duration=0 "
-            + "-c auto_explain.log_analyze=\(analyzing ? "on" : "off") -c auto_explain.log_nested_statements=on "
-            + "-c auto_explain.log_level=notice -c client_min_messages=notice"
-        guard connectionString.contains("://") else { return "\(connectionString) options='\(options)'" }
-        return connectionString + "&options="
-            + options.replacing(" ", with: "%20").replacing("=", with: "%3D")
-    }
-
-    /// Runs a test with sessions that report the plan of every statement as a notice of libpq.
-    ///
-    /// - Parameter analyzing: whether a plan has the number of rows that each step returned.
-    static func withPool(
-        _ configuration: PostgresConfiguration, _ plans: Plans, analyzing: Bool = false,
-        _ body: (PostgresPool) async throws -> Void
-    ) async throws {
-        var configuration = configuration
-        configuration.maximumConnections = min(configuration.maximumConnections, 2)
-        configuration.connectionString = explaining(configuration.connectionString, analyzing: analyzing)
-        let pool = PostgresPool(configuration: configuration, logger: plans.logger)
-        do {
-            try await body(pool)
-            await pool.close()
-        } catch {
-            await pool.close()
-            throw error
-        }
-    }
-}
-
-/// A log handler that collects plans.
-final class Plans: Sendable {
-    private let texts = Mutex<[String]>([])
-
-    var all: [String] { texts.withLock { $0 } }
-
-    func forget() { texts.withLock { $0 = [] } }
-
-    var logger: Logger {
-        Logger(label: "plans") { _ in Handler(plans: self) }
-    }
-
-    private struct Handler: LogHandler {
-        let plans: Plans
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.debug
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            guard let notice = event.metadata?["notice"]?.description, notice.contains("plan:") else { return }
-            plans.texts.withLock { $0.append(notice) }
+                insert into lanes (kind, bundle_id, environment, storage_policy, token)
+                values ('token', 'com.example.Goal', 'production', 'mostRecentMessageStored', 'idle') returning id
+                """
+            ).map { try $0.decode(Int.self, "id") }
+            try await database.transaction { connection in
+                try await TokenLanes.forget(claimed.map(\.lane) + idle, on: connection)
+            }
+            #expect(try await stores.count("select count(*) as n from lanes where token = 'idle'") == 0)
         }
     }
 }

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct QuirkTests {
     private static let off = "BroadcastFeatureNotEnabled"
 
@@ -23,11 +23,7 @@ struct QuirkTests {
     /// is in a minute.
     private func refuse(_ stores: Stores) async throws {
         try await stores.align()
-        for task in try await stores.claimChannels() {
-            try await stores.record(
-                .notCreated(state: .failed, nextAttemptAt: stores.now.addingTimeInterval(60)), of: task,
-                APNsRecord(status: 400, reason: Self.off, requestID: nil))
-        }
+        for task in try await stores.claimChannels() { try await stores.refuse(task, Self.off, for: 60) }
     }
 
     @Test func `a quirk is for all replicas, keeps its first evidence, and its newest value set by hand`()
@@ -44,15 +40,14 @@ struct QuirkTests {
             #expect(try await stores.quirks.quirks(of: .sample()) == [quirk])
             #expect(try await stores.channels.address(of: .sample(), in: .production)?.isCapabilityOff == true)
             #expect(try await stores.channels.address(of: .sample(), in: .development)?.isCapabilityOff == false)
-            let quotas = try await stores.channels.quotas(now: stores.now, tenure: ChannelTenure())
+            let quotas = try await stores.quotas()
             #expect(quotas.filter { $0.alarm == .capabilityOff }.map(\.environment) == [.production])
 
             try await capability(.off, stores, evidence: "by hand", by: .key(id: UUID(), name: "ops"))
             #expect(try await stores.quirks.quirks(of: .sample()).map(\.evidence) == ["by hand"])
             try await capability(.on, stores)
             #expect(try await stores.quirks.quirks(of: .sample()).map(\.isDifference) == [false])
-            let log = try await stores.auditLog.entries(where: AuditFilter(action: .quirkLearned), PageRequest())
-            #expect(log.items.count == 2)
+            #expect(try await stores.audited(AuditFilter(action: .quirkLearned)).count == 2)
         }
     }
 
@@ -83,19 +78,15 @@ struct QuirkTests {
             try await stores.put(.sample())
             try await stores.align()
             let task = try #require(try await stores.claimChannels().first)
-            try await stores.record(
-                .notCreated(state: .failed, nextAttemptAt: stores.now.addingTimeInterval(300)), of: task,
-                APNsRecord(status: 403, reason: "TopicDisallowed", requestID: nil))
+            try await stores.refuse(task, "TopicDisallowed", status: 403, for: 300)
             try await capability(.off, stores)
             stores.clock.advance(by: 1)
             try await capability(.on, stores)
             try await stores.align()
             #expect(try await stores.claimChannels().isEmpty)
 
-            let reconciliations = PostgresReconciliationStore(Database(stores.pool))
-            let run = try await reconciliations.begin(
-                .sample(), now: stores.now, leasedUntil: stores.now.addingTimeInterval(10))
-            try await reconciliations.hastenCreations(run, now: stores.now)
+            let run = try await stores.reconciliations.begin(.sample(), now: stores.now, leasedUntil: stores.now + 10)
+            try await stores.reconciliations.hastenCreations(run, now: stores.now)
             try await stores.align()
             #expect(try await stores.claimChannels().count == 1)
         }

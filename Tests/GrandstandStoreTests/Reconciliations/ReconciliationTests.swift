@@ -8,11 +8,11 @@ internal import Testing
 @testable internal import GrandstandStore
 
 /// What reconciliations see and change in the ledger; the decisions are tested with `ReconciliationPlan`.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct ReconciliationTests {
     private func begin(_ stores: Stores) async throws -> ReconciliationRun {
         try await stores.reconciliations.begin(
-            .sample(), now: stores.now, leasedUntil: stores.now.addingTimeInterval(10))
+            .sample(), now: stores.now, leasedUntil: stores.now + 10)
     }
 
     private func observe(
@@ -28,7 +28,7 @@ struct ReconciliationTests {
         _ stores: Stores, _ run: ReconciliationRun, _ actions: [ReconciliationAction]
     ) async throws -> (done: [Bool], deletions: [ChannelTask]) {
         try await stores.reconciliations.apply(
-            actions, run, by: .server, now: stores.now, leasedUntil: stores.now.addingTimeInterval(10))
+            actions, run, by: .server, now: stores.now, leasedUntil: stores.now + 10)
     }
 
     private func report(_ stores: Stores, _ run: ReconciliationRun) -> ReconciliationReport {
@@ -70,20 +70,20 @@ struct ReconciliationTests {
             try await stores.put(.sample())
             func claim(_ interval: TimeInterval) async throws -> ReconciliationRun? {
                 try await stores.reconciliations.claimDue(
-                    interval: interval, now: stores.now, leasedUntil: stores.now.addingTimeInterval(10))
+                    interval: interval, now: stores.now, leasedUntil: stores.now + 10)
             }
             func next(_ interval: TimeInterval) async throws -> Date? {
                 try await stores.reconciliations.nextDue(interval: interval, now: stores.now)
             }
             #expect(try await claim(3_600) == nil)
-            #expect(try await next(3_600) == stores.now.addingTimeInterval(3_600))
+            #expect(try await next(3_600) == stores.now + 3_600)
             #expect(try await next(0) == nil)
 
             try await stores.reconciliations.request(.sample(), now: stores.now)
             let requested = try #require(try await claim(0))
             #expect(requested.address.environment == .production)
             #expect(try await claim(0) == nil)
-            let again = stores.now.addingTimeInterval(30)
+            let again = stores.now + 30
             try await stores.reconciliations.fail(requested, again: again, now: stores.now)
             #expect(try await claim(0) == nil)
             #expect(try await next(0) == again)
@@ -96,9 +96,9 @@ struct ReconciliationTests {
             let task = try #require(try await stores.claimChannels().first)
             // The creation is under way: nobody settles it before its lease has ended.
             #expect(try await claim(0) == nil)
-            #expect(try await next(0) == stores.now.addingTimeInterval(10))
-            try await stores.record(.unanswered(settleableAt: stores.now.addingTimeInterval(2)), of: task)
-            #expect(try await next(0) == stores.now.addingTimeInterval(2))
+            #expect(try await next(0) == stores.now + 10)
+            try await stores.record(.unanswered(settleableAt: stores.now + 2), of: task)
+            #expect(try await next(0) == stores.now + 2)
             stores.clock.advance(by: 2)
             #expect(try await claim(0) != nil)
         }
@@ -115,10 +115,7 @@ struct ReconciliationTests {
             let plan = try await observe(stores, run, [mine, "b", "c"])
             #expect(plan.unmanaged.map(\.firstSeenAt) == [first, stores.now])
             #expect(plan.matched == 1)
-            let quota = try #require(
-                try await stores.channels.quotas(now: stores.now, tenure: Stores.tenure).first {
-                    $0.environment == .production
-                })
+            let quota = try await stores.quota()
             #expect(quota.unmanaged == 2)
             #expect(quota.apple == Quota.Listed(count: 3, at: stores.now))
 
@@ -167,10 +164,7 @@ struct ReconciliationTests {
             try await stores.put(.sample())
             try await stores.align()
             let task = try #require(try await stores.claimChannels().first)
-            let byHand = try await stores.channels.reserve(
-                ChannelDraft(
-                    bundleID: .sample(), environment: .production, storagePolicy: .noMessageStored, label: nil),
-                now: stores.now, leasedUntil: stores.now)
+            let byHand = try await stores.reserve(leasedFor: 0)
             for task in [task, byHand] { try await stores.record(.unanswered(settleableAt: stores.now), of: task) }
             stores.clock.advance(by: 1)
             let run = try await begin(stores)
@@ -216,7 +210,7 @@ struct ReconciliationTests {
             try await stores.open("over")
             let lost = try await stores.channel()
             let over = try await stores.channel(of: "over")
-            try await stores.events.cancel(.sample("over"), now: stores.now)
+            try await stores.cancel("over")
             try await stores.align()
             stores.clock.advance(by: 1)
             let run = try await begin(stores)
@@ -285,7 +279,7 @@ struct ReconciliationTests {
             let second = try await stores.reconciliations.reports(
                 of: .sample(), PageRequest(limit: 40, cursor: first.nextCursor))
             #expect(second.items.count == 10)
-            let alarms = try await stores.channels.quotas(now: stores.now, tenure: Stores.tenure).map(\.alarm)
+            let alarms = try await stores.quotas().map(\.alarm)
             #expect(alarms == [nil, .listIncomplete])
         }
     }

@@ -14,7 +14,7 @@ struct StartReportTests {
             try await world.open()
             for _ in 0..<3 { try await world.follow() }
             let shard = try #require(try await world.claim(shardSize: 1).first)
-            try await world.starts.stop(.sample(), within: .all, by: .commandLine, now: world.now)
+            try await world.stop()
             try await world.settle(shard)
             try await world.sendAll()
             try await world.follow()
@@ -26,7 +26,7 @@ struct StartReportTests {
             #expect(dry.counts.pending == 3)
             #expect(dry.counts.followers == 4)
             #expect(try await world.report("match-1", .asked).state == .running)
-            try await world.starts.startNow(.sample(), within: .all, by: .commandLine, now: world.now)
+            try await world.ask()
             #expect(try await world.report().state == .running)
             #expect(try await world.counts().pending == 3)
             #expect(try await world.sendAll().count == 3)
@@ -57,8 +57,7 @@ struct StartReportTests {
             try await expect(2, pending: 0, tooLate: 2)
             world.stores.clock.advance(by: 61)
             try await world.sendAll()
-            #expect(
-                try await world.stores.count("select count(*) as n from fan_outs where too_late is not null") == 1)
+            #expect(try await world.stores.rows("fan_outs where too_late is not null") == 1)
             try await expect(2, pending: 0, tooLate: 2)
             // Later followers, and installations that are deleted, do not change the counts.
             try await world.follow()
@@ -69,7 +68,7 @@ struct StartReportTests {
 
     @Test func `a start requested early runs, or waits for its channel`() async throws {
         try await withStarts { world in
-            try await world.declare(start: StartWorld.start(at: world.now.addingTimeInterval(3_600)))
+            try await world.declare(start: StartWorld.start(at: world.now + 3_600))
             try await world.follow()
             #expect(try await world.report("match-1", .dryRun).state == .scheduled)
             #expect(try await world.report("match-1", .asked).state == .waiting)
@@ -84,7 +83,7 @@ struct StartReportTests {
             try await world.follow()
             try await world.sendAll()
             #expect(try await world.report().state == .done)
-            try await world.declare(start: StartWorld.start(at: world.now.addingTimeInterval(600)))
+            try await world.declare(start: StartWorld.start(at: world.now + 600))
             try await world.sendAll()
             #expect(try await world.report().state == .scheduled)
             world.stores.clock.advance(by: 600)

@@ -51,7 +51,7 @@ struct StartRestartTests {
             try await report(followers[5], world)
             world.stores.clock.advance(by: 10)
             try await loseChannel(world)
-            let new = try await world.stores.count("select count(*) as n from channels where state = 'active'")
+            let new = try await world.stores.rows("channels where state = 'active'")
             #expect(new == 1)
 
             let shard = try #require(try await world.claim().first)

@@ -8,38 +8,27 @@ internal import Testing
 
 /// The settlement of pushes, of their runs, and of tokens.
 struct StartSettleTests {
-    @Test func `an installation in a dead replica's shard counts as unknown, and gets no other start`() async throws {
+    @Test func `an installation in a dead replica's shard is unknown and gets no other start, whatever comes later`()
+        async throws
+    {
         try await withStarts { world in
             try await world.open()
             let first = try await world.follow()
             let second = try await world.follow()
-            let shard = try #require(try await world.claim(by: UUID(), shardSize: 1).first)
+            let lost = UUID()
+            let shard = try #require(try await world.claim(by: lost, shardSize: 1).first)
             #expect(shard.members.map(\.installation) == [first])
             #expect(try await world.claim().isEmpty)
             world.stores.clock.advance(by: 10)
             #expect(try await world.sendAll() == [second])
+            for replica in [lost, world.stores.replica] {
+                try await world.settle(shard, by: replica) { _ in .gone(reason: "Unregistered", since: nil) }
+            }
+            #expect(try await world.stores.rows("start_tokens") == 2)
             let counts = try await world.counts()
             #expect(counts.unknown == 1)
             #expect(counts.accepted == 1)
             #expect(counts.followers == 2)
-        }
-    }
-
-    @Test func `a result after the lease went elsewhere changes nothing`() async throws {
-        try await withStarts { world in
-            try await world.open()
-            let installation = try await world.follow()
-            let lost = UUID()
-            let shard = try #require(try await world.claim(by: lost).first)
-            world.stores.clock.advance(by: 10)
-            #expect(try await world.sendAll().isEmpty)
-            for replica in [lost, world.stores.replica] {
-                try await world.settle(shard, by: replica) { _ in .gone(reason: "Unregistered", since: nil) }
-            }
-            #expect(try await world.counts().unknown == 1)
-            #expect(
-                try await world.stores.count(
-                    "select count(*) as n from start_tokens where installation = \(installation)") == 1)
         }
     }
 
@@ -49,10 +38,10 @@ struct StartSettleTests {
             try await world.follow()
             let shard = try #require(try await world.claim().first)
             try await world.starts.extendLeases(
-                of: [shard.run], replica: world.stores.replica, until: world.now.addingTimeInterval(60))
+                of: [shard.run], replica: world.stores.replica, until: world.now + 60)
             world.stores.clock.advance(by: 30)
             #expect(try await world.claim(by: UUID()).isEmpty)
-            #expect(try await world.starts.nextDue(in: .production) == world.now.addingTimeInterval(30))
+            #expect(try await world.starts.nextDue(in: .production) == world.now + 30)
             try await world.settle(shard)
             #expect(try await world.counts().accepted == 1)
         }
@@ -62,7 +51,7 @@ struct StartSettleTests {
         try await withStarts { world in
             try await world.open()
             let (throttled, unmade) = (try await world.follow(), try await world.follow())
-            let again = world.now.addingTimeInterval(5)
+            let again = world.now + 5
             let shard = try #require(try await world.claim().first)
             try await world.settle(shard) { member in
                 member.installation == throttled ? .retry(at: again, reason: "TooManyRequests") : nil
@@ -120,26 +109,31 @@ struct StartSettleTests {
         }
     }
 
-    @Test func `an invalid token is removed, and one replaced meanwhile is used`() async throws {
+    @Test func `an invalid token is removed, one replaced meanwhile is used, and one registered later is kept`()
+        async throws
+    {
         try await withStarts { world in
             try await world.open()
             let (gone, replaced) = (try await world.follow(), try await world.follow(token: "aaaa"))
+            let kept = try await world.follow()
             let shard = try #require(try await world.claim().first)
             world.stores.clock.advance(by: 1)
             try await world.register("bbbb", of: replaced)
             try await world.queue(replaced)
-            try await world.settle(shard) { _ in .gone(reason: "Unregistered", since: nil) }
-            #expect(try await world.counts().rejected == 2)
+            let since = world.now - 2
+            try await world.settle(shard) { member in
+                .gone(reason: "Unregistered", since: member.installation == kept ? since : nil)
+            }
+            #expect(try await world.counts().rejected == 3)
             let next = try #require(try await world.claim().first)
             #expect(next.members.map(\.token.hex) == ["bbbb"])
             #expect(try await world.counts().pending == 1)
             try await world.settle(next)
             let counts = try await world.counts()
             #expect(counts.accepted == 1)
-            #expect(counts.rejected == 1)
-            #expect(
-                try await world.stores.count("select count(*) as n from start_tokens where installation = \(gone)") == 0
-            )
+            #expect(counts.rejected == 2)
+            #expect(try await world.stores.rows("start_tokens where installation = \(gone)") == 0)
+            #expect(try await world.stores.rows("start_tokens where installation = \(kept)") == 1)
         }
     }
 
@@ -160,19 +154,6 @@ struct StartSettleTests {
         }
     }
 
-    @Test func `a token registered after APNs called it invalid is kept`() async throws {
-        try await withStarts { world in
-            try await world.open()
-            let installation = try await world.follow()
-            let shard = try #require(try await world.claim().first)
-            let since = world.now.addingTimeInterval(-1)
-            try await world.settle(shard) { _ in .gone(reason: "Unregistered", since: since) }
-            #expect(
-                try await world.stores.count(
-                    "select count(*) as n from start_tokens where installation = \(installation)") == 1)
-        }
-    }
-
     @Test func `a suspect token is not used until it is registered again`() async throws {
         try await withStarts { world in
             try await world.open()
@@ -188,6 +169,102 @@ struct StartSettleTests {
             try await world.register("abcd", of: installation)
             try await world.queue(installation)
             #expect(try await world.sendAll() == [installation])
+        }
+    }
+
+    // MARK: After a lost lease
+
+    @Test func `a shard whose lease never reached its replica is sent again at once`() async throws {
+        try await withStarts { world in
+            try await world.open()
+            let followers = [try await world.follow(), try await world.follow()]
+            let lost = try #require(try await world.claim(holding: []).first)
+            #expect(lost.members.map(\.installation) == followers)
+            #expect(try await world.claim(by: UUID(), holding: []).isEmpty)
+            let again = try #require(try await world.claim(holding: []).first)
+            #expect(again.members.map(\.installation) == followers)
+            try await world.settle(again)
+            let counts = try await world.counts()
+            #expect(counts.accepted == 2)
+            #expect(counts.unknown == 0)
+        }
+    }
+
+    @Test func `a shard that a replica still has is not claimed again after its lease`() async throws {
+        try await withStarts { world in
+            try await world.open()
+            try await world.follow()
+            let shard = try #require(try await world.claim(holding: []).first)
+            world.stores.clock.advance(by: 20)
+            #expect(try await world.claim(holding: [shard.run]).isEmpty)
+            try await world.settle(shard)
+            #expect(try await world.counts().accepted == 1)
+        }
+    }
+
+    @Test func `a lease that ended while the database was away does not end at once`() async throws {
+        try await withStarts { world in
+            try await world.open()
+            try await world.follow()
+            let shard = try #require(try await world.claim().first)
+            world.stores.clock.advance(by: 20)
+            let before = world.now - 15
+            #expect(try await world.claim(by: UUID(), leasesEndedBefore: before).isEmpty)
+            try await world.settle(shard)
+            #expect(try await world.counts().accepted == 1)
+            #expect(try await world.counts().unknown == 0)
+        }
+    }
+
+    @Test func `a finished start is counted under a lease, also after a replica dies`() async throws {
+        try await withStarts { world in
+            try await world.open(start: StartWorld.start(at: world.now, until: world.now + 60))
+            try await world.follow()
+            try await world.follow(system: "16.4")
+            try await world.sendAll()
+            world.stores.clock.advance(by: 60)
+            let dead = try #require(try await world.claim(by: UUID()).first)
+            #expect(dead.closes)
+            #expect(dead.members.isEmpty)
+            #expect(try await world.claim().isEmpty)
+            var report = try await world.report()
+            #expect(report.state == .done)
+            #expect(report.counts.followers == 2)
+            world.stores.clock.advance(by: 10)
+            let closing = try #require(try await world.claim().first)
+            #expect(closing.closes)
+            try await world.settle(closing)
+            try await world.follow(system: "16.4")
+            report = try await world.report()
+            #expect(report.counts.followers == 2)
+            #expect(report.counts.ineligible[.system] == 1)
+            #expect(try await world.starts.nextDue(in: .production) == nil)
+        }
+    }
+
+    @Test func `a start that is being counted is not locked`() async throws {
+        try await withStarts { world in
+            try await world.open(start: StartWorld.start(at: world.now, until: world.now + 60))
+            try await world.follow()
+            try await world.sendAll()
+            world.stores.clock.advance(by: 60)
+            let closing = try #require(try await world.claim().first)
+            // The table is locked, so the count must wait.
+            try await world.stores.pool.transaction { connection in
+                try await connection.query("lock table starts in access exclusive mode")
+                let settling = Task { try await world.settle(closing) }
+                try await until("the count waits") {
+                    try await world.stores.count(
+                        """
+                        select count(*) as n from pg_locks where not granted and relation = 'starts'::regclass
+                            and database = (select oid from pg_database where datname = current_database())
+                        """) == 1
+                }
+                #expect(
+                    try await world.stores.rows("(select from fan_outs for no key update skip locked) r") == 1)
+                return settling
+            }.value
+            #expect(try await world.starts.nextDue(in: .production) == nil)
         }
     }
 }

@@ -14,17 +14,11 @@ struct StartTakeoverTests {
     ///
     /// - Returns: its row.
     private static func register(_ token: String, in world: StartWorld) async throws -> Int {
-        let id = UUID()
-        let store = PostgresInstallationStore(Database(world.stores.pool))
-        _ = try await store.put(
-            InstallationState(
-                systemVersion: try #require(SystemVersion("18.4")),
-                startTokens: ["MatchAttributes": try #require(DeviceToken(hex: token))],
-                topics: [try #require(Topic(rawValue: "team:rapid"))]),
-            of: InstallationID(bundleID: .sample(), environment: .production, id: id),
-            secret: String(repeating: "s", count: 43), now: world.now)
-        let row = try await world.stores.pool.query("select id from installations where installation = \(id)").first
-        return try #require(row).decode("id")
+        let id = try Phones.id()
+        _ = try await PostgresInstallationStore(Database(world.stores.pool)).put(
+            Phones.state(token: token, topics: ["team:rapid"]), of: id, secret: Phones.secret, now: world.now)
+        let rows = try await world.stores.pool.query("select id from installations where installation = \(id.id)")
+        return try #require(rows.first).decode("id")
     }
 
     private static func states(_ world: StartWorld) async throws -> [Int: String] {
@@ -85,9 +79,9 @@ struct StartTakeoverTests {
             try await world.settle(shard)
             if stops {
                 // After the stop no installation waits any longer. The start is requested again and continues.
-                try await world.starts.stop(.sample(), within: .all, by: .commandLine, now: world.now)
+                try await world.stop()
                 try await world.sendAll()
-                try await world.starts.startNow(.sample(), within: .all, by: .commandLine, now: world.now)
+                try await world.ask()
             }
             #expect(try await world.sendAll().isEmpty)
             #expect(try await Self.states(world)[third] == "accepted")
@@ -112,13 +106,7 @@ struct StartTakeoverTests {
                     select id, (select last_value + 1 from installations_id_seq), 'unknown', now() from fan_outs
                     """)
                 let registering = Task { try await Self.register("aa", in: world) }
-                try await until("the registration waits") {
-                    try await world.stores.count(
-                        """
-                        select count(*) as n from pg_stat_activity
-                        where datname = current_database() and wait_event_type = 'Lock'
-                        """) == 1
-                }
+                try await world.stores.untilSomebodyWaits()
                 #expect(try await world.claim().first?.members.map(\.installation) == [follower])
                 return registering
             }
@@ -144,22 +132,19 @@ struct StartTakeoverTests {
         }
     }
 
-    @Test func `an installation that takes over a token while the start is stopped gets none later`()
-        async throws
-    {
+    @Test func `an installation that takes over a token while the start is stopped gets none later`() async throws {
         try await withStarts { world in
             try await world.open()
             let old = try await Self.register("aa", in: world)
             #expect(try await world.sendAll() == [old])
-            try await world.starts.stop(.sample(), within: .all, by: .commandLine, now: world.now)
+            try await world.stop()
             try await world.sendAll()
-            #expect(
-                try await world.stores.count("select count(*) as n from fan_outs where closed_at is not null") == 1)
+            #expect(try await world.stores.rows("fan_outs where closed_at is not null") == 1)
             let new = try await Self.register("aa", in: world)
             let stopped = try await world.counts()
             #expect(stopped.followers == 2)
             #expect(stopped.accepted == 2)
-            try await world.starts.startNow(.sample(), within: .all, by: .commandLine, now: world.now)
+            try await world.ask()
             #expect(try await world.sendAll().isEmpty)
             #expect(try await Self.states(world) == [old: "accepted", new: "accepted"])
         }

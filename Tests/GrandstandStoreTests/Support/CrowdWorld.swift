@@ -98,12 +98,15 @@ struct CrowdWorld: Sendable {
         return try #require(found.deliveries.first { $0.counts != nil })
     }
 
-    /// The number of tokens that still get pushes.
-    func inCrowd() async throws -> Int {
-        try #require(
-            try await stores.pool.query("select count(*) as n from activities where in_crowd").first
-        ).decode("n")
+    /// Claims shards and settles all their pushes as accepted.
+    func sendAll() async throws {
+        for shard in try await claim() { try await settle(shard) }
     }
+}
+
+extension CrowdShard {
+    /// The body as text.
+    var text: String { String(decoding: body, as: UTF8.self) }
 }
 
 /// Runs a test with the store of crowds on its own database.

@@ -16,19 +16,15 @@ final class ManualDirectSends: DirectSends {
     private let state: Mutex<Record>
     private let clock: ManualClock
     private let laneInterval: TimeInterval
-    /// Seconds that an acceptance waits before it requests lanes.
-    private let delay: TimeInterval
     private let limits: [LaneLimit]
     let replica = UUID()
 
     init(
-        places: Int, clock: ManualClock, laneInterval: TimeInterval = 0, delay: TimeInterval = 0,
-        limits: [LaneLimit] = []
+        places: Int, clock: ManualClock, laneInterval: TimeInterval = 0, limits: [LaneLimit] = []
     ) {
         state = Mutex(Record(places: places))
         self.clock = clock
         self.laneInterval = laneInterval
-        self.delay = delay
         self.limits = limits
     }
 
@@ -49,8 +45,8 @@ final class ManualDirectSends: DirectSends {
         }
         guard limit > 0 else { return nil }
         return LaneClaim(
-            environment: environment, limit: limit, replica: replica, at: clock.now.addingTimeInterval(delay),
-            leasedUntil: clock.now.addingTimeInterval(delay + 5), laneInterval: laneInterval, limits: limits)
+            environment: environment, limit: limit, replica: replica, at: clock.now,
+            leasedUntil: clock.now.addingTimeInterval(5), laneInterval: laneInterval, limits: limits)
     }
 
     func send(_ deliveries: [ClaimedDelivery], in environment: APNsEnvironment) {

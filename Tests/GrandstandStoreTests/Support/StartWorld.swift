@@ -52,6 +52,12 @@ struct StartWorld: Sendable {
         try await stores.provision()
     }
 
+    func ask(_ key: String = "match-1") async throws {
+        try await starts.startNow(.sample(key), within: .all, by: .commandLine, now: now)
+    }
+
+    func stop() async throws { try await starts.stop(.sample(), within: .all, by: .commandLine, now: now) }
+
     // MARK: Followers
 
     /// Registers an installation that follows topics. Unless `hasToken`, it has no token.

@@ -196,6 +196,11 @@ struct Stores: Sendable {
         }
     }
 
+    /// Withdraws a broadcast.
+    func withdraw(_ broadcast: Broadcast) async throws -> Bool? {
+        try await outbox.cancel(broadcast.id, now: now)
+    }
+
     /// Claims the only message that is due, and records that Apple accepted it.
     @discardableResult
     func sendOne() async throws -> ClaimedDelivery {
@@ -229,6 +234,21 @@ struct Stores: Sendable {
     func count(_ query: PostgresQuery) async throws -> Int {
         try #require(try await pool.query(query).first).decode(Int.self, "n")
     }
+
+    /// The number of rows of a table, with a condition.
+    func rows(_ rest: PostgresQuery) async throws -> Int { try await count("select count(*) as n from \(rest)") }
+
+    /// Returns when a transaction waits for a lock of another one.
+    func untilSomebodyWaits() async throws {
+        try await until("a transaction waits for a lock") {
+            try await rows("pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") > 0
+        }
+    }
+}
+
+extension Outbox {
+    /// When the next lane in production is due; `nil`: none waits.
+    func nextDue() async throws -> Date? { try await nextDue(in: .production) }
 }
 
 /// Runs a test with stores on its own database.
@@ -247,6 +267,14 @@ func problem<Value>(
     } catch let problem as Problem {
         return problem.kind
     }
+}
+
+/// Expects that `body` throws a problem of this kind.
+func refuses<Value>(
+    _ kind: Problem.Kind, sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Value
+) async throws {
+    let found = try await problem(sourceLocation: sourceLocation, body)
+    #expect(found == kind, sourceLocation: sourceLocation)
 }
 
 extension ClaimedDelivery {

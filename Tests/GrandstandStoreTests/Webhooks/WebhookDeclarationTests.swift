@@ -64,9 +64,7 @@ struct WebhookDeclarationTests {
         }
     }
 
-    @Test func `a revoked key declares nothing, and other keys only for apps that they still reach`()
-        async throws
-    {
+    @Test func `a revoked key declares nothing, and other keys only for apps that they still reach`() async throws {
         try await withHooks { hooks in
             _ = try await hooks.stores.apps.put(.sample())
             _ = try await hooks.stores.apps.put(.sample("com.example.Other"))
@@ -79,8 +77,7 @@ struct WebhookDeclarationTests {
             for actor in [AuditActor(revoked), AuditActor(bound)] {
                 let expected: Problem.Kind = actor == AuditActor(revoked) ? .unauthenticated : .forbidden
                 let other = try Self.draft("example.com", .only([.sample("com.example.Other")]))
-                #expect(
-                    try await problem { try await hooks.webhooks.create(other, by: actor, now: now) } == expected)
+                #expect(try await problem { try await hooks.webhooks.create(other, by: actor, now: now) } == expected)
                 #expect(
                     try await problem {
                         try await hooks.webhooks.replace(webhook.id, with: other, by: actor, if: .none, now: now)
@@ -89,9 +86,7 @@ struct WebhookDeclarationTests {
         }
     }
 
-    @Test func `a webhook moved out of reach is not found by a write in progress`()
-        async throws
-    {
+    @Test func `a webhook moved out of reach is not found by a write in progress`() async throws {
         try await withHooks { hooks in
             _ = try await hooks.stores.apps.put(.sample())
             _ = try await hooks.stores.apps.put(.sample("com.example.Other"))

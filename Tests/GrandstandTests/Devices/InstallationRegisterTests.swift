@@ -35,96 +35,77 @@ struct InstallationRegisterTests {
             }, seenAt: start)
     }
 
+    /// A register in which installation `one` has this state, and its changes after installation `one` has registered
+    /// another state.
+    private static func changes(
+        from old: InstallationState, to new: InstallationState, suspectSince: Date? = nil, after seconds: Double = 60
+    ) throws -> InstallationChanges<String> {
+        var register = Register([one: record(old, suspectSince: suspectSince)])
+        let isNew = try register.put(new, of: one, secret: "right", at: start.addingTimeInterval(seconds))
+        #expect(!isNew)
+        return register.changes
+    }
+
     @Test func `a new installation is new once, and a repeated registration changes nothing`() throws {
         var register = Register([:])
         let state = try Self.state(1, tokens: ["Match": "aa"])
         #expect(try register.put(state, of: Self.one, secret: "right", at: Self.start))
         #expect(try !register.put(state, of: Self.one, secret: "right", at: Self.start))
         let changes = register.changes
-        #expect(changes.created.map(\.key) == [Self.one])
-        #expect(changes.created.first?.record.seenAt == Self.start)
+        #expect(changes.created.map(\.key) == [Self.one] && changes.created.first?.record.seenAt == Self.start)
         #expect(changes.newTokens.map(\.type) == ["Match"])
         #expect(changes.followed.map(\.topic.rawValue) == ["team:a"])
         #expect(changes.followers.map(\.key) == [Self.one])
         #expect(changes.updated.isEmpty && changes.oldTokens.isEmpty && changes.unfollowed.isEmpty)
     }
 
-    @Test func `a registration without changes writes nothing, except its row once a day`() throws {
+    @Test func `a registration without changes writes nothing, except its row once a day or for a higher sequence`()
+        throws
+    {
         let state = try Self.state(4, tokens: ["Match": "aa"])
-        var register = Register([Self.one: Self.record(state)])
-        let soon = Self.start.addingTimeInterval(Self.day - 1)
-        #expect(try !register.put(state, of: Self.one, secret: "right", at: soon))
-        #expect(register.changed.isEmpty)
-        let later = Self.start.addingTimeInterval(Self.day)
-        #expect(try !register.put(state, of: Self.one, secret: "right", at: later))
-        #expect(register.changed == [Self.one])
-        let changes = register.changes
-        #expect(changes.updated.map(\.seenAt) == [later])
-        #expect(changes.newTokens.isEmpty && changes.followed.isEmpty && changes.followers.isEmpty)
+        for (seconds, sequence, isWritten) in [(Self.day - 1, 4, false), (Self.day, 4, true), (60, 5, true)] {
+            var next = state
+            next.sequence = sequence
+            let changes = try Self.changes(from: state, to: next, after: seconds)
+            #expect(changes.updated.map(\.details.sequence) == (isWritten ? [sequence] : []))
+            #expect(changes.newTokens.isEmpty && changes.followed.isEmpty && changes.followers.isEmpty)
+        }
     }
 
-    @Test func `another secret is refused, even in the same batch as the first registration, and changes nothing`()
-        throws
-    {
-        var register = Register([Self.one: Self.record(try Self.state())])
-        #expect(throws: Problem.wrongInstallationSecret) {
-            try register.put(try Self.state(9), of: Self.one, secret: "wrong", at: Self.start)
-        }
-        #expect(register.changed.isEmpty)
-        _ = try register.put(try Self.state(), of: Self.two, secret: "right", at: Self.start)
-        #expect(throws: Problem.wrongInstallationSecret) {
-            try register.put(try Self.state(tokens: ["Match": "bb"]), of: Self.two, secret: "wrong", at: Self.start)
-        }
-        #expect(register.changes.newTokens.isEmpty)
-    }
-
-    @Test
-    func `a lower sequence is refused, an equal one is accepted, and a registration without one leaves the sequence`()
-        throws
-    {
+    @Test func `another secret or a lower sequence is refused, even in the batch of the first registration`() throws {
         var register = Register([Self.one: Self.record(try Self.state(5))])
-        let stale = #expect(throws: Problem.self) {
-            try register.put(try Self.state(4), of: Self.one, secret: "right", at: Self.start)
+        func problem(_ state: InstallationState, of key: InstallationKey, _ secret: String) -> Problem.Kind? {
+            do throws(Problem) {
+                _ = try register.put(state, of: key, secret: secret, at: Self.start)
+                return nil
+            } catch {
+                return error.kind
+            }
         }
-        #expect(stale?.kind == .staleInstallation)
+        #expect(problem(try Self.state(9), of: Self.one, "wrong") == .wrongInstallationSecret)
+        #expect(problem(try Self.state(4), of: Self.one, "right") == .staleInstallation)
         #expect(register.changed.isEmpty)
-        _ = try register.put(try Self.state(5, topics: ["team:b"]), of: Self.one, secret: "right", at: Self.start)
-        _ = try register.put(try Self.state(nil, topics: ["team:c"]), of: Self.one, secret: "right", at: Self.start)
-        #expect(throws: Problem.self) {
-            try register.put(try Self.state(4), of: Self.one, secret: "right", at: Self.start)
-        }
+        #expect(problem(try Self.state(5, topics: ["team:b"]), of: Self.one, "right") == nil)
+        #expect(problem(try Self.state(nil, topics: ["team:c"]), of: Self.one, "right") == nil)
+        #expect(problem(try Self.state(4), of: Self.one, "right") == .staleInstallation)
+        #expect(problem(try Self.state(), of: Self.two, "right") == nil)
+        #expect(problem(try Self.state(tokens: ["Match": "bb"]), of: Self.two, "wrong") == .wrongInstallationSecret)
         let changes = register.changes
-        #expect(changes.followed.map(\.topic.rawValue) == ["team:c"])
+        #expect(changes.newTokens.isEmpty && changes.updated.isEmpty)
+        #expect(changes.followed.filter { $0.key == Self.one }.map(\.topic.rawValue) == ["team:c"])
         #expect(changes.unfollowed.map(\.topic.rawValue) == ["team:a"])
-        // The row of the installation itself did not change.
-        #expect(changes.updated.isEmpty)
-    }
-
-    @Test func `a higher sequence is stored even if nothing else changed`() throws {
-        var register = Register([Self.one: Self.record(try Self.state(5))])
-        _ = try register.put(try Self.state(6), of: Self.one, secret: "right", at: Self.start)
-        #expect(register.changes.updated.map(\.details.sequence) == [6])
-        #expect(register.changes.followers.isEmpty)
     }
 
     @Test func `a token keeps its time of registration until it changes or is refused`() throws {
         let later = Self.start.addingTimeInterval(60)
-        var register = Register([Self.one: Self.record(try Self.state(tokens: ["A": "aa", "B": "bb", "C": "cc"]))])
-        _ = try register.put(
-            try Self.state(tokens: ["A": "aa", "B": "b0"]), of: Self.one, secret: "right", at: later)
-        let changes = register.changes
+        let changes = try Self.changes(
+            from: Self.state(tokens: ["A": "aa", "B": "bb", "C": "cc"]), to: Self.state(tokens: ["A": "aa", "B": "b0"]))
         #expect(changes.oldTokens.map(\.type) == ["B", "C"])
-        #expect(changes.newTokens.map(\.type) == ["B"])
-        #expect(changes.newTokens.first?.token.registeredAt == later)
-
+        #expect(changes.newTokens.map(\.type) == ["B"] && changes.newTokens.first?.token.registeredAt == later)
         let state = try Self.state(tokens: ["A": "aa"])
-        var refused = Register([Self.one: Self.record(state, suspectSince: Self.start)])
-        _ = try refused.put(state, of: Self.one, secret: "right", at: later)
-        #expect(
-            refused.changes.newTokens.map(\.token) == [
-                RegisteredToken(token: try Self.token("aa"), registeredAt: later)
-            ])
-        #expect(refused.changes.followers.map(\.key) == [Self.one])
+        let refused = try Self.changes(from: state, to: state, suspectSince: Self.start)
+        let again = RegisteredToken(token: try Self.token("aa"), registeredAt: later)
+        #expect(refused.newTokens.map(\.token) == [again] && refused.followers.map(\.key) == [Self.one])
     }
 
     @Test func `too many different tokens are refused and change nothing, and equal ones do not count`() throws {
@@ -143,7 +124,6 @@ struct InstallationRegisterTests {
         let refused = #expect(throws: Problem.self) { try put(TokenPace.burst) }
         #expect(refused?.kind == .rateLimited)
         #expect(register.changes.newTokens.map(\.token) == known.newTokens.map(\.token))
-        #expect(register.changes.followed.map(\.topic) == known.followed.map(\.topic))
         try put(TokenPace.burst, at: Self.start.addingTimeInterval(TokenPace.interval))
         #expect(register.changes.updated.first?.tokensPacedUntil != nil)
     }
@@ -180,15 +160,11 @@ struct InstallationRegisterTests {
     func `an installation whose topics or system changed is a late follower if it can get starts`(
         system: String, topics: [String], isFollower: Bool
     ) throws {
-        var register = Register([Self.one: Self.record(try Self.state())])
-        _ = try register.put(
-            try Self.state(topics: Set(topics), system: system), of: Self.one, secret: "right", at: Self.start)
-        #expect(register.changes.followers.isEmpty == !isFollower)
+        let changed = try Self.changes(from: Self.state(), to: Self.state(topics: Set(topics), system: system))
+        #expect(changed.followers.isEmpty == !isFollower)
         var language = try Self.state()
         language.locale = "de"
-        var other = Register([Self.one: Self.record(try Self.state())])
-        _ = try other.put(language, of: Self.one, secret: "right", at: Self.start)
-        #expect(other.changes.followers.isEmpty)
+        #expect(try Self.changes(from: Self.state(), to: language).followers.isEmpty)
     }
 
     /// Registrations in one batch have the same effect as registrations one after the other.

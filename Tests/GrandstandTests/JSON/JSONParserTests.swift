@@ -8,28 +8,16 @@ struct JSONParserTests {
     @Test func `a value keeps its bytes: numbers, escapes, order and inner white space`() throws {
         let inner = #"{ "b" : 1.50e3, "a":[12345678901234567890,"\u26bd\ud83d\ude00"] }"#
         let value = try parse(" {\"contentState\":  \(inner) \n}")
-        guard case .object(let members) = value.kind else {
-            Issue.record("not an object")
-            return
-        }
-        #expect(members.map(\.name) == ["contentState"])
-        #expect(String(decoding: members[0].value.bytes, as: UTF8.self) == inner)
+        #expect(value["contentState"].map { String(decoding: $0.bytes, as: UTF8.self) } == inner)
     }
 
-    @Test func `a name may occur only once in an object`() {
-        #expect { try parse("{\"a\":1, \"a\":2}") } throws: { error in
-            let problem = error as? Problem
-            return problem?.kind == .malformedJson
-                && problem?.detail == "The member name \"a\" occurs twice in one object (line 1, column 9)."
-        }
-    }
-
-    @Test func `a fault names its place`() {
-        #expect { try parse("{\"a\": {\"b\": [1, x]}}") } throws: { error in
-            let problem = error as? Problem
-            return problem?.errors.first?.pointer == "/a/b/1"
-                && problem?.detail.contains("line 1, column 17") ?? false
-        }
+    @Test func `a fault names its place, and a name may occur only once in an object`() {
+        let twice = #expect(throws: Problem.self) { try parse("{\"a\":1, \"a\":2}") }
+        #expect(
+            twice?.kind == .malformedJson
+                && twice?.detail == "The member name \"a\" occurs twice in one object (line 1, column 9).")
+        let fault = #expect(throws: Problem.self) { try parse("{\"a\": {\"b\": [1, x]}}") }
+        #expect(fault?.errors.first?.pointer == "/a/b/1" && fault?.detail.contains("line 1, column 17") == true)
     }
 
     @Test func `nesting is limited`() throws {
@@ -48,9 +36,7 @@ struct JSONParserTests {
         let text = #"{"a": [1, {"b": null}], "c": "d"}"#
         try parse(text, 6)
         let problem = #expect(throws: Problem.self) { try parse(text, 5) }
-        #expect(problem?.kind == .bodyTooLarge)
-        #expect(problem?.members == [.limit(5)])
-        #expect(problem?.detail.contains("more than 5 JSON values") == true)
+        #expect(problem?.kind == .bodyTooLarge && problem?.members == [.limit(5)])
         let zeros = "[" + String(repeating: "0,", count: JSONParser.maximumValues) + "0]"
         #expect(throws: Problem.self) { try self.parse(zeros) }
     }

@@ -51,11 +51,8 @@ struct RequestReadingTests {
     }
 
     @Test(arguments: ["2026-11-21T20:45:00Z", "2026-11-21T20:45:00.000Z", "2026-11-21T21:45:00+01:00"])
-    func `a time may have any offset`(text: String) throws {
-        let batch = try Contract.ReceiptBatch.read(
-            try Self.json(
-                #"{"sentAt": "\#(text)", "items": [{"eventKey": "d", "timestamp": 1, "shownAt": "\#(text)"}]}"#))
-        #expect(batch.sentAt == Date(timeIntervalSince1970: 1_795_293_900) && batch.items[0].shownAt == batch.sentAt)
+    func `a time may have any offset`(text: String) {
+        #expect(RFC3339.date(text) == Date(timeIntervalSince1970: 1_795_293_900))
     }
 
     @Test(arguments: [
@@ -70,17 +67,13 @@ struct RequestReadingTests {
     }
 
     @Test(arguments: [
-        "2028-02-29T00:00:00Z", "2000-02-29T23:59:59.999Z", "2026-04-30T12:00:00-09:30", "2026-12-31T23:59:59Z",
+        ("2028-02-29T00:00:00Z", true), ("2000-02-29T23:59:59.999Z", true), ("2026-04-30T12:00:00-09:30", true),
+        ("2026-12-31T23:59:59Z", true), ("2000-01-01T00:00:00+14:00", true), ("2099-12-31T23:59:59-12:00", true),
+        ("1999-12-31T23:59:59-12:00", false), ("2100-01-01T00:00:00Z", false),
     ])
-    func `the last day of a month exists`(text: String) { #expect(RFC3339.date(text) != nil) }
-
-    @Test(arguments: [
-        ("2000-01-01T00:00:00+14:00", true), ("2099-12-31T23:59:59-12:00", true), ("1999-12-31T23:59:59-12:00", false),
-        ("2100-01-01T00:00:00Z", false),
-    ])
-    func `a time must be in the years 2000 to 2099`(text: String, isTaken: Bool) throws {
-        #expect(try Self.time(text).isEmpty == isTaken)
-    }
+    func `the last day of a month exists, and a time must be in the years 2000 to 2099`(
+        text: String, isTaken: Bool
+    ) throws { #expect(try Self.time(text).isEmpty == isTaken) }
 
     private static func time(_ text: String) throws -> [String] {
         try problem(Contract.KeyDraft.self, #"{"name": "x", "scopes": ["lookup"], "expiresAt": "\#(text)"}"#)?
@@ -130,33 +123,5 @@ struct RequestReadingTests {
         #expect(alert == Contract.Alert(title: .localized(.init(locKey: "GOAL", locArgs: [])), body: .text("1:0")))
         alert.title = nil
         #expect(String(decoding: JSONWriter.text(alert), as: UTF8.self) == #"{"body":"1:0"}"#)
-    }
-
-    @Test(arguments: [
-        ("com.example.Stadium", true), ("a", true), ("-", true), ("a.", false), (".a", false), ("", false),
-        ("com.example!", false), ("com.example.push-type.liveactivity", false),
-        (String(repeating: "a", count: 155), true), (String(repeating: "a", count: 156), false), ("é", false),
-    ])
-    func `a bundle ID must fit its pattern`(text: String, isTaken: Bool) {
-        #expect((BundleID(rawValue: text) != nil) == isTaken)
-    }
-
-    @Test(arguments: [
-        ("de", true), ("pt-BR", true), ("zh-Hant-TW", true), ("d", false), ("de-", false), ("de_AT", false),
-    ])
-    func `a language tag must fit its pattern`(text: String, isTaken: Bool) {
-        #expect(TextRule.languageTag.accepts(text) == isTaken)
-    }
-
-    @Test(arguments: [("18", true), ("18.4.1", true), ("18.", false), ("1800", false), ("1.2.3.4.5", false)])
-    func `a version must fit its pattern`(text: String, isTaken: Bool) {
-        #expect(TextRule.systemVersion.accepts(text) == isTaken)
-    }
-
-    @Test(arguments: [
-        ("00aF", true), ("0", false), ("", false), ("0g", false), (String(repeating: "ab", count: 513), false),
-    ])
-    func `a token must fit its pattern`(text: String, isTaken: Bool) {
-        #expect(TextRule.deviceToken.accepts(text) == isTaken)
     }
 }

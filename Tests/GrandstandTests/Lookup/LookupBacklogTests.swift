@@ -24,58 +24,57 @@ struct LookupBacklogTests {
 
     @Test func `nothing counts as true before everything was read, or after listening started again`() {
         var backlog = LookupBacklog()
-        #expect(backlog.needsReading)
-        #expect(!backlog.isWhole)
+        #expect(backlog.needsReading && !backlog.isWhole)
         backlog.beginReading(at: one)
         // Listening begins for the first time. The journal has all changes since the first reading began, so none is
         // lost and no second reading is needed.
         backlog.listening()
-        #expect(!backlog.needsReading)
-        #expect(!backlog.isWhole)
+        #expect(!backlog.needsReading && !backlog.isWhole)
         backlog.endReading(complete: true)
         #expect(backlog.isWhole)
         backlog.listening()
-        #expect(backlog.needsReading)
-        #expect(!backlog.isWhole)
+        #expect(backlog.needsReading && !backlog.isWhole)
     }
 
-    @Test func `a reading that failed, or during which the connection was lost, is repeated`() {
-        var backlog = LookupBacklog()
-        backlog.listening()
-        backlog.beginReading(at: one)
-        backlog.endReading(complete: false)
-        #expect(backlog.needsReading)
-        backlog.beginReading(at: two)
-        backlog.listening()
-        backlog.endReading(complete: true)
-        #expect(backlog.needsReading)
-        #expect(!backlog.isWhole)
+    @Test func `a reading that failed, or what the journal may no longer have, requires a reading of everything`() {
+        let losses: [(inout LookupBacklog) -> Void] = [
+            { $0.endReading(complete: false) }, { $0.listening() }, { $0.forgetPosition() },
+            { $0.hear(LookupChange(version: 12, subject: .everything)) },
+        ]
+        for lose in losses {
+            var backlog = whole()
+            backlog.hear(LookupChange(version: 11, subject: .keys))
+            #expect(backlog.isWhole && !backlog.needsReading)
+            backlog.beginReading(at: two)
+            lose(&backlog)
+            backlog.endReading(complete: true)
+            #expect(backlog.needsReading && !backlog.isWhole)
+        }
     }
 
-    @Test func `changes that were announced are not read again from the journal, but gaps are`() throws {
+    /// The changes that are announced, those that the journal has, and those of them that are new.
+    @Test(
+        arguments: [
+            ([11], [11], []), ([15], [15, 14], [14]), ([11], [11, 13], [13]), ([11], [11, 112], [112]),
+            ([], [11], [11]),
+        ] as [([UInt64], [UInt64], [UInt64])])
+    func `changes that were announced are not read again from the journal, but gaps and later changes are`(
+        announced: [UInt64], journal: [UInt64], news: [UInt64]
+    ) throws {
+        // Versions above 100 are of another event.
+        func changes(_ versions: [UInt64]) throws -> [LookupChange] {
+            try versions.map { try change($0, $0 > 100 ? "cup" : "derby") }
+        }
         var backlog = whole()
-        backlog.hear(try change(11))
-        #expect(backlog.take().keys.map(\.rawValue) == ["derby"])
-        let news = backlog.find([try change(11), try change(12, "cup")], from: one, to: two)
-        #expect(news == [try change(12, "cup")])
-        #expect(backlog.take().keys.map(\.rawValue) == ["cup"])
+        for change in try changes(announced) { backlog.hear(change) }
+        let keys = backlog.take().keys
+        #expect(keys.count == announced.count && backlog.keys.isEmpty)
+        #expect(try backlog.find(changes(journal), from: one, to: two) == changes(news))
+        #expect(backlog.keys.count == Set(news.map { $0 > 100 }).count)
         #expect(backlog.position == two)
-    }
-
-    @Test func `an announced version does not hide an earlier one that was not announced`() throws {
-        var backlog = whole()
-        backlog.hear(try change(15, "cup"))
-        _ = backlog.take()
-        let news = backlog.find([try change(15, "cup"), try change(14)], from: one, to: two)
-        #expect(news == [try change(14)])
-    }
-
-    @Test func `an event that changes again is read again`() throws {
-        var backlog = whole()
-        backlog.hear(try change(11))
-        _ = backlog.take()
-        #expect(backlog.find([try change(11), try change(13)], from: one, to: two) == [try change(13)])
-        #expect(backlog.take().keys.count == 1)
+        // What could not be read must still be read.
+        backlog.giveBack(keys)
+        #expect(backlog.keys.isSuperset(of: keys))
     }
 
     @Test func `changes read from the journal before the present reading's position are ignored`() throws {
@@ -100,31 +99,6 @@ struct LookupBacklogTests {
         #expect(backlog.find([try change(11)], from: again, to: two) == [try change(11)])
     }
 
-    @Test func `what could not be read must still be read`() throws {
-        var backlog = whole()
-        backlog.hear(try change(11))
-        let keys = backlog.take().keys
-        #expect(backlog.keys.isEmpty)
-        backlog.hear(try change(12, "cup"))
-        backlog.giveBack(keys)
-        #expect(backlog.keys.count == 2)
-    }
-
-    @Test func `changes that the journal may no longer have require a reading of everything`() {
-        var backlog = whole()
-        backlog.forgetPosition()
-        #expect(backlog.needsReading)
-        #expect(!backlog.isWhole)
-    }
-
-    @Test func `a change of everything requires a reading, a change of keys does not`() {
-        var backlog = whole()
-        backlog.hear(LookupChange(version: 11, subject: .keys))
-        #expect(backlog.isWhole)
-        backlog.hear(LookupChange(version: 12, subject: .everything))
-        #expect(backlog.needsReading)
-    }
-
     @Test func `after a change of database servers everything is read, because the new one may lag behind`() {
         var backlog = LookupBacklog()
         var (first, second, third) = (one, two, two)
@@ -132,11 +106,9 @@ struct LookupBacklogTests {
         backlog.beginReading(at: first)
         backlog.endReading(complete: true)
         _ = backlog.find([], from: first, to: second)
-        #expect(backlog.isWhole)
-        #expect(backlog.isIdle)
+        #expect(backlog.isWhole && backlog.isIdle)
         _ = backlog.find([], from: second, to: third)
-        #expect(backlog.needsReading)
-        #expect(!backlog.isIdle)
+        #expect(backlog.needsReading && !backlog.isIdle)
     }
 
     @Test func `only one caller at a time may read everything`() {
@@ -177,16 +149,10 @@ struct LookupBacklogTests {
         #expect(Set(last.keys) == [derby, cup])
         for key in last.keys { backlog.read(key, in: last) }
         #expect(backlog.unread == nil)
-    }
-
-    @Test func `each own change gets a higher number, and an empty change gets none`() throws {
-        var backlog = whole()
-        backlog.change([try key("derby")], at: .now)
-        let first = backlog.lastOwnChange
-        _ = backlog.take()
+        let number = backlog.lastOwnChange
         backlog.change([], at: .now)
-        #expect(backlog.lastOwnChange == first)
-        backlog.change([try key("derby")], at: .now)
-        #expect(backlog.lastOwnChange > first)
+        #expect(backlog.lastOwnChange == number)
+        backlog.change([derby], at: .now)
+        #expect(backlog.lastOwnChange > number)
     }
 }

@@ -105,7 +105,7 @@ struct StartRuleTests {
         #expect(alerts.value(for: locale) == tag?.lowercased())
     }
 
-    @Test func `a push contains the organiser's bytes unchanged`() {
+    @Test func `a push contains the organiser's bytes unchanged, and its size is that with the longest alert`() {
         var payload = StartPayload(Self.start(), contentState: Array(#"{"s": [1]}"#.utf8))
         let head =
             #"{"aps":{"timestamp":1795300000,"event":"start","attributes-type":"M\"","attributes":{ "a" : 1.0 },"#
@@ -115,6 +115,10 @@ struct StartRuleTests {
         }
         #expect(text(.none) == head + middle + "}}")
         #expect(text(.token) == head + middle + #","input-push-token":1}}"#)
+        // The size is computed with the longest alert.
+        let plain = payload.body(timestamp: 1_795_300_000, input: .token).count
+        let long = Array(#"{"title":"twelve more."}"#.utf8)
+        #expect(payload.size([long, [1]], timestamp: 1_795_300_000, input: .token) == plain + 11)
         payload.staleDate = 1_795_303_600
         payload.relevanceScore = Array("0.50".utf8)
         #expect(
@@ -122,45 +126,30 @@ struct StartRuleTests {
                 == head + middle + #","input-push-channel":"a/b+==","stale-date":1795303600,"relevance-score":0.50}}"#)
     }
 
-    @Test func `the size of a start's push is computed with the longest alert`() {
-        let payload = StartPayload(Self.start(), contentState: Array("{}".utf8))
-        let plain = payload.body(timestamp: 1_795_300_000, input: .token).count
-        let long = Array(#"{"title":"twelve more.."}"#.utf8)
-        #expect(payload.size([long, [1]], timestamp: 1_795_300_000, input: .token) == plain + 12)
-        #expect(payload.size([[1]], timestamp: 1_795_300_000, input: .token) == plain)
-    }
-
-    @Test func `the reports of audiences add up to the event's`() {
+    @Test
+    func `the reports of audiences add up to the event's, and a rate counts only the time with something to send`() {
+        func at(_ seconds: Double) -> Date { Self.noon.addingTimeInterval(seconds) }
         func report(_ state: StartReport.State, _ startedAt: Double? = nil, _ finishedAt: Double? = nil) -> StartReport
         {
             var counts = StartReport.Counts()
             counts.followers = 2
             counts.ineligible = [.noToken: 1]
             return StartReport(
-                state: state, startedAt: startedAt.map { Self.noon.addingTimeInterval($0) },
-                finishedAt: finishedAt.map { Self.noon.addingTimeInterval($0) }, counts: counts, byReason: ["A": 1])
+                state: state, startedAt: startedAt.map(at), finishedAt: finishedAt.map(at), counts: counts,
+                byReason: ["A": 1])
         }
         let all = StartReport(of: [report(.done, 1, 5), report(.running, 2), report(.scheduled)])
-        #expect(all.state == .running)
-        #expect(all.startedAt == Self.noon.addingTimeInterval(1))
-        #expect(all.finishedAt == nil)
-        #expect(all.counts.followers == 6)
-        #expect(all.counts.ineligible == [.noToken: 3])
-        #expect(all.byReason == ["A": 3])
-        #expect(
-            StartReport(of: [report(.done, 1, 5), report(.done, 2, 3)]).finishedAt == Self.noon.addingTimeInterval(5))
+        #expect(all.state == .running && all.startedAt == at(1) && all.finishedAt == nil)
+        #expect(all.counts.followers == 6 && all.counts.ineligible == [.noToken: 3] && all.byReason == ["A": 3])
+        #expect(StartReport(of: [report(.done, 1, 5), report(.done, 2, 3)]).finishedAt == at(5))
         #expect(StartReport(of: [report(.done), report(.waiting), report(.scheduled)]).state == .waiting)
-    }
 
-    @Test func `a rate counts only the time in which there was something to send`() {
-        let later = Self.noon.addingTimeInterval(60)
-        func report(_ rate: StartReport.Rate?) -> StartReport { StartReport(state: .running, rate: rate) }
-        let ended = report(.init(answered: 40, from: Self.noon, until: Self.noon.addingTimeInterval(10)))
-        let underWay = report(.init(answered: 20, from: Self.noon.addingTimeInterval(20)))
-        #expect(report(nil).perSecond(at: later) == nil)
-        #expect(ended.perSecond(at: later) == 4)
-        #expect(underWay.perSecond(at: later) == 0.5)
-        #expect(StartReport(of: [ended, report(nil)]).perSecond(at: later) == 4)
-        #expect(StartReport(of: [ended, underWay]).perSecond(at: later) == 1)
+        let none = StartReport(state: .running, rate: nil)
+        let ended = StartReport(state: .running, rate: .init(answered: 40, from: at(0), until: at(10)))
+        let underWay = StartReport(state: .running, rate: .init(answered: 20, from: at(20)))
+        for (rate, reports) in [(4.0, [ended]), (0.5, [underWay]), (4, [ended, none]), (1, [ended, underWay])] {
+            #expect(StartReport(of: reports).perSecond(at: at(60)) == rate)
+        }
+        #expect(none.perSecond(at: at(60)) == nil)
     }
 }

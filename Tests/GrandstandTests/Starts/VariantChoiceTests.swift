@@ -1,39 +1,24 @@
 internal import Grandstand
 internal import Testing
 
-/// Which audience an installation gets, by its own variant or by its language.
+/// Which audience an installation gets: that of its own variant, else the best match of its language, else the one
+/// without a variant (`""`), else the first. A variant that is not a language tag matches no language.
 struct VariantChoiceTests {
-    /// The name of the chosen variant; `""`: the audience without a variant.
-    private static func chosen(_ variants: [String], named: String? = nil, locale: String? = nil) -> String? {
-        VariantChoice(variants.map { $0.isEmpty ? nil : $0 }).index(named: named, locale: locale).map { variants[$0] }
-    }
+    private static let many = ["home", "en", "", "de", "pt-BR"]
 
-    @Test func `an installation's own variant comes before its language`() {
-        #expect(Self.chosen(["", "de", "home"], named: "home", locale: "de-AT") == "home")
-    }
-
-    @Test(arguments: [
-        ("de-AT", "de"), ("de-Latn-CH", "de"), ("pt-BR", "pt-BR"), ("pt_BR", "pt-BR"), ("pt-PT", ""), ("EN", "en"),
-        ("ho", ""),
-    ])
-    func `an installation without a variant gets its language's best match, or the audience without a variant`(
-        locale: String, variant: String
+    /// The event's variants, the installation's own variant, its language, and the variant of its audience.
+    @Test(
+        arguments: [
+            (["", "de", "home"], "home", "de-AT", "home"), (many, nil, "de-AT", "de"), (many, nil, "de-Latn-CH", "de"),
+            (many, nil, "pt-BR", "pt-BR"), (many, nil, "pt_BR", "pt-BR"), (many, nil, "pt-PT", ""),
+            (many, nil, "EN", "en"), (many, nil, "ho", ""), (["", "away"], nil, "away", ""),
+            (["", "de.1"], nil, "de.1", ""), (["", "de"], "fr", "de", "de"), (["", "de"], "fr", nil, ""),
+            (["home", "away"], nil, "de", "home"), ([], nil, nil, nil),
+        ] as [([String], String?, String?, String?)])
+    func `an installation gets the audience of its variant, of its language, or without a variant`(
+        variants: [String], named: String?, locale: String?, chosen: String?
     ) {
-        #expect(Self.chosen(["home", "en", "", "de", "pt-BR"], locale: locale) == variant)
-    }
-
-    @Test func `a variant that is not a language tag matches no language`() {
-        #expect(Self.chosen(["", "away"], locale: "away") == "")
-        #expect(Self.chosen(["", "de.1"], locale: "de.1") == "")
-    }
-
-    @Test func `a variant that the event does not have is ignored`() {
-        #expect(Self.chosen(["", "de"], named: "fr", locale: "de") == "de")
-        #expect(Self.chosen(["", "de"], named: "fr") == "")
-    }
-
-    @Test func `without a match and without an audience that has no variant the first audience is chosen`() {
-        #expect(Self.chosen(["home", "away"], locale: "de") == "home")
-        #expect(Self.chosen([]) == nil)
+        let choice = VariantChoice(variants.map { $0.isEmpty ? nil : $0 })
+        #expect(choice.index(named: named, locale: locale).map { variants[$0] } == chosen)
     }
 }

@@ -32,14 +32,6 @@ struct AppSendRateTests {
         traffic(&rate, seconds: second + 2..<second + 3, refusing: [0, 3, 4, 7, 8])
     }
 
-    @Test func `the 429s of one lane slow only that lane`() throws {
-        var rate = AppSendRate(.broadcast)
-        traffic(&rate, seconds: 0..<20, refusing: [3])
-        #expect(!rate.rate.isLimited)
-        #expect(try #require(rate.notBefore(lane: 3, at: after(20))) > after(20.5))
-        for lane in 0..<10 where lane != 3 { #expect(rate.notBefore(lane: lane, at: after(20)) == nil) }
-    }
-
     @Test func `a lane that is accepted again is slowed less and less`() throws {
         var rate = AppSendRate(.broadcast)
         traffic(&rate, seconds: 0..<5, refusing: [3])
@@ -62,17 +54,27 @@ struct AppSendRateTests {
         for lane in 0..<10 { #expect(rate.notBefore(lane: lane, at: after(6)) == nil) }
     }
 
-    @Test func `two 429s among many answers are not a limit of the app`() {
-        var rate = AppSendRate(.broadcast)
-        for number in 0..<200 {
-            let time = after(Double(number) / 100)
-            if number == 150 || number == 160 {
+    static let shares: [(AppSendRate.API, Int, Double, @Sendable (Int) -> Bool, Bool)] = [
+        // Two 429s among many answers.
+        (.broadcast, 200, 100, { $0 == 150 || $0 == 160 }, false),
+        // Tokens that are throttled one by one, and many throttled tokens among few that are accepted.
+        (.device, 2_000, 1_000, { $0 % 10 == 0 }, false), (.device, 300, 100, { $0 % 5 != 0 }, true),
+    ]
+
+    @Test(arguments: shares)
+    func `whether some 429s are the app's limit depends on their share, and on how many lanes have them`(
+        api: AppSendRate.API, count: Int, perSecond: Double, isRefused: @Sendable (Int) -> Bool, isLimited: Bool
+    ) {
+        var rate = AppSendRate(api)
+        for number in 0..<count {
+            let time = after(Double(number) / perSecond)
+            if isRefused(number) {
                 rate.throttled(lane: number, sentAt: time, at: time)
             } else {
-                rate.accepted(lane: number % 50, sentAt: time, at: time)
+                rate.accepted(lane: api == .broadcast ? number % 50 : number, sentAt: time, at: time)
             }
         }
-        #expect(!rate.rate.isLimited)
+        #expect(rate.rate.isLimited == isLimited)
     }
 
     @Test func `the only lane of an app is slowed by its own 429s`() throws {
@@ -80,32 +82,6 @@ struct AppSendRateTests {
         for second in 0..<4 { rate.throttled(lane: 1, sentAt: after(Double(second)), at: after(Double(second))) }
         #expect(!rate.rate.isLimited)
         #expect(rate.notBefore(lane: 1, at: after(3)) != nil)
-    }
-
-    @Test func `tokens that are throttled one by one are not a limit of the app`() {
-        var rate = AppSendRate(.device)
-        for number in 0..<2_000 {
-            let time = after(Double(number) / 1_000)
-            if number % 10 == 0 {
-                rate.throttled(lane: number, sentAt: time, at: time)
-            } else {
-                rate.accepted(lane: number, sentAt: time, at: time)
-            }
-        }
-        #expect(!rate.rate.isLimited)
-    }
-
-    @Test func `many throttled tokens and few accepted ones are the app's limit`() {
-        var rate = AppSendRate(.device)
-        for number in 0..<300 {
-            let time = after(Double(number) / 100)
-            if number % 5 == 0 {
-                rate.accepted(lane: number, sentAt: time, at: time)
-            } else {
-                rate.throttled(lane: number, sentAt: time, at: time)
-            }
-        }
-        #expect(rate.rate.isLimited)
     }
 
     /// Lanes that send twice a second, each with its own limit, and lanes without a limit.

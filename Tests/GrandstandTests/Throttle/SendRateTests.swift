@@ -26,19 +26,6 @@ struct SendRateTests {
         #expect(rate.perSecond == nil)
     }
 
-    @Test func `after a 429 the rate is a little below the accepted one`() throws {
-        let rate = throttled(after: 100)
-        #expect(try abs(#require(rate.perSecond) - 95) < 0.01)
-        #expect(rate.since == start)
-    }
-
-    @Test func `the 429s of requests that were sent together count once`() throws {
-        var rate = throttled(after: 100)
-        for _ in 1...50 { rate.throttled(sentAt: after(-0.05), at: after(0.05)) }
-        #expect(try abs(#require(rate.perSecond) - 95) < 5)
-        #expect(rate.throttledAt == after(0.05))
-    }
-
     @Test func `idle time saves up almost nothing`() {
         let rate = throttled(after: 100)
         #expect(rate.allowance(at: start) == 0)

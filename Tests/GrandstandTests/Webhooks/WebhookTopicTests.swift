@@ -35,56 +35,57 @@ struct WebhookTopicTests {
         .detail(try JSONValue(parsing: Array(text.utf8)))
     }
 
-    @Test func `a lost channel has its reason, a replaced one has its predecessor`() throws {
+    @Test func `each message has its data, byte for byte`() throws {
+        let place = #""bundleId":"com.example.Goal","environment":"production","#
         let identity =
-            #""id":"00000000-0000-0000-0000-000000000001","channelId":"apple/1","bundleId":"com.example.Goal","#
-            + #""environment":"production","storagePolicy":"noMessageStored","#
+            #""id":"00000000-0000-0000-0000-000000000001","channelId":"apple/1",\#(place)"storagePolicy":"noMessageStored","#
         let channel = try Self.channel("1", reason: "gone")
-        #expect(
-            try Self.data(.channelMissing, .channel(channel, replaced: nil))
-                == #"{\#(identity)"eventKey":"derby","reason":"gone"}"#)
-        let replaced = (id: try Self.uuid("2"), channelID: Optional("apple/2"))
-        #expect(
-            try Self.data(.channelReplaced, .channel(channel, replaced: replaced))
-                == #"{\#(identity)"eventKey":"derby","replaced":"#
-                + #"{"id":"00000000-0000-0000-0000-000000000002","channelId":"apple/2"}}"#)
-    }
-
-    @Test func `a settled broadcast has its counts in the order of the states`() throws {
-        let summary = BroadcastSummary(
-            id: try Self.uuid("1"), event: .update, acceptedAt: Self.at, sendAt: nil, isScheduled: false,
-            counts: [.rejected: 1, .accepted: 2])
         let settled = SettledBroadcast(
-            summary: summary, eventKey: EventKey(rawValue: "derby"), channel: nil, settledAt: Self.at,
-            reasons: [("BadPriority", 1)])
-        #expect(
-            try Self.data(.broadcastSettled, .broadcast(settled))
-                == #"{"id":"00000000-0000-0000-0000-000000000001","eventKey":"derby","channel":null,"event":"update","#
-                + #""state":"done","acceptedAt":"2025-11-21T20:40:00.000Z","settledAt":"2025-11-21T20:40:00.000Z","#
-                + #""counts":{"accepted":2,"rejected":1},"reasons":{"BadPriority":1}}"#)
-    }
-
-    @Test func `a quota has the numbers of the API`() throws {
+            summary: BroadcastSummary(
+                id: try Self.uuid("1"), event: .update, acceptedAt: Self.at, sendAt: nil, isScheduled: false,
+                counts: [.rejected: 1, .accepted: 2]),
+            eventKey: EventKey(rawValue: "derby"), channel: nil, settledAt: Self.at, reasons: [("BadPriority", 1)])
         let quota = Quota(
             bundleID: try #require(BundleID(rawValue: "com.example.Goal")), environment: .production, limit: 10,
             byState: [.active: 7, .creating: 1], byStoragePolicy: [:],
             forecast: Forecast(peak: 8, peakAt: Self.at, exceedsAt: nil), unmanaged: 3)
         let view = String(decoding: JSONWriter.text(Contract.Quota(quota)), as: UTF8.self)
-        #expect(
-            try Self.data(.quotaLevel, Self.detail(#"{"quota":\#(view),"previousLevel":"ok"}"#))
-                == #"{"bundleId":"com.example.Goal","environment":"production","level":"warning","previousLevel":"ok","#
-                + #""limit":10,"used":7,"reserved":1,"available":2,"unmanaged":3}"#)
-    }
-
-    @Test func `a capability that is off has the reason`() throws {
         let app = #""bundle_id":"com.example.Goal","environment":"production""#
-        let told = #"{"bundleId":"com.example.Goal","environment":"production","evidence":"#
-        #expect(
-            try Self.data(.capabilityOff, Self.detail("{\(app),\"evidence\":\"BroadcastFeatureNotEnabled\"}"))
-                == #"\#(told)"BroadcastFeatureNotEnabled"}"#)
-        #expect(
-            try Self.data(.capabilityOff, Self.detail("{\(app)}"))
-                == #"\#(told)"Apple's list has none of the channels that are known here"}"#)
+        let messages: [(WebhookTopic, WebhookFacts, String)] = [
+            (
+                .channelMissing, .channel(channel, replaced: nil), #"{\#(identity)"eventKey":"derby","reason":"gone"}"#
+            ),
+            (
+                .channelReplaced, .channel(channel, replaced: (id: try Self.uuid("2"), channelID: "apple/2")),
+                #"{\#(identity)"eventKey":"derby","replaced":"#
+                    + #"{"id":"00000000-0000-0000-0000-000000000002","channelId":"apple/2"}}"#
+            ),
+            // The counts are in the order of the states.
+            (
+                .broadcastSettled, .broadcast(settled),
+                #"{"id":"00000000-0000-0000-0000-000000000001","eventKey":"derby","channel":null,"event":"update","#
+                    + #""state":"done","acceptedAt":"2025-11-21T20:40:00.000Z","settledAt":"2025-11-21T20:40:00.000Z","#
+                    + #""counts":{"accepted":2,"rejected":1},"reasons":{"BadPriority":1}}"#
+            ),
+            (
+                .quotaLevel, try Self.detail(#"{"quota":\#(view),"previousLevel":"ok"}"#),
+                #"{\#(place)"level":"warning","previousLevel":"ok","#
+                    + #""limit":10,"used":7,"reserved":1,"available":2,"unmanaged":3}"#
+            ),
+            (
+                .capabilityOff, try Self.detail("{\(app),\"evidence\":\"BroadcastFeatureNotEnabled\"}"),
+                #"{\#(place)"evidence":"BroadcastFeatureNotEnabled"}"#
+            ),
+            (
+                .capabilityOff, try Self.detail("{\(app)}"),
+                #"{\#(place)"evidence":"Apple's list has none of the channels that are known here"}"#
+            ),
+            (
+                .webhookTest, .test(webhook: try Self.uuid("1"), by: "key ops"),
+                #"{"webhook":"00000000-0000-0000-0000-000000000001","by":"key ops"}"#
+            ),
+        ]
+        for (topic, facts, data) in messages { #expect(try Self.data(topic, facts) == data) }
     }
 
     /// Facts with a reconciliation report that has these lists.
@@ -102,19 +103,15 @@ struct WebhookTopicTests {
     @Test func `a reconciliation is reported if it says something that none before it said`() throws {
         let old = #"{"channelId":"b","firstSeenAt":"2025-11-21T20:39:59.999Z"}"#
         let new = #"{"channelId":"c","firstSeenAt":"2025-11-21T20:40:00.000Z"}"#
-        #expect(try Self.data(.reconciliationFound, Self.report()) == nil)
-        #expect(try Self.data(.reconciliationFound, Self.report(unmanaged: old)) == nil)
-        #expect(
-            try Self.data(
-                .reconciliationFound, Self.report(alarm: #""list-incomplete""#, standing: #""list-incomplete""#))
-                == nil)
-        #expect(try Self.data(.reconciliationFound, Self.report(standing: #""list-incomplete""#)) == nil)
-        #expect(try Self.data(.reconciliationFound, Self.report(missing: "{}")) != nil)
-        #expect(try Self.data(.reconciliationFound, Self.report(actions: "{}")) != nil)
-        #expect(
-            try Self.data(
-                .reconciliationFound, Self.report(alarm: #""capability-off""#, standing: #""list-incomplete""#))
-                != nil)
+        let (incomplete, off) = (#""list-incomplete""#, #""capability-off""#)
+        for known in [
+            try Self.report(), try Self.report(unmanaged: old), try Self.report(standing: incomplete),
+            try Self.report(alarm: incomplete, standing: incomplete),
+        ] { #expect(try Self.data(.reconciliationFound, known) == nil) }
+        for found in [
+            try Self.report(missing: "{}"), try Self.report(actions: "{}"),
+            try Self.report(alarm: off, standing: incomplete),
+        ] { #expect(try Self.data(.reconciliationFound, found) != nil) }
         #expect(
             try Self.data(.reconciliationFound, Self.report(unmanaged: "\(old),\(new)"))
                 == #"{"id":"x","bundleId":"a","environment":"production","startedAt":"2025-11-21T20:40:00.000Z","#
@@ -128,8 +125,5 @@ struct WebhookTopicTests {
                 try topic.message(.test(webhook: try Self.uuid("1"), by: "key ops"), at: Self.at)
             }
         }
-        #expect(
-            try Self.data(.webhookTest, .test(webhook: Self.uuid("1"), by: "key ops"))
-                == #"{"webhook":"00000000-0000-0000-0000-000000000001","by":"key ops"}"#)
     }
 }

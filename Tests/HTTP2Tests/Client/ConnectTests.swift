@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTP2
 
-@Suite(.timeLimit(.minutes(1))) struct ConnectTests {
+@Suite(.timeLimit(.minutes(20))) struct ConnectTests {
     /// Why connecting with this configuration fails; `nil`: it succeeds.
     private func failure(_ settings: HTTP2ClientConfiguration) async -> HTTP2ConnectError? {
         do throws(HTTP2ConnectError) {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTP2
 
-@Suite(.timeLimit(.minutes(1))) struct GoAwayTests {
+@Suite(.timeLimit(.minutes(20))) struct GoAwayTests {
     @Test func `streams up to the last are still answered, and new requests are given back`() async throws {
         let handler = TestHandler(answering: { _, stream in
             stream.connection.goAway(code: 0, debugData: Array(#"{"reason":"Shutdown"}"#.utf8))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTP2
 
-@Suite(.timeLimit(.minutes(1))) struct LimitTests {
+@Suite(.timeLimit(.minutes(20))) struct LimitTests {
     private func answer(_ exchanges: [TestHandler.Exchange]) {
         for exchange in exchanges { exchange.stream.respond(status: 200, headers: [], body: []) }
     }

@@ -8,7 +8,7 @@ import Testing
 /// The client with another HTTP/2 server.
 @Suite(
     .enabled(if: Tool.isInstalled("nghttpd"), "nghttpd (Debian: nghttp2-server) is not installed"),
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(20)))
 struct NghttpdTests {
     private func withNghttpd(
         _ options: [String] = [], _ body: (Int) async throws -> Void

@@ -4,7 +4,7 @@ import Testing
 @testable import HTTP2
 
 /// Connections through an HTTP proxy with CONNECT. TLS ends at the server, not at the proxy.
-@Suite(.timeLimit(.minutes(1))) struct ProxyTests {
+@Suite(.timeLimit(.minutes(20))) struct ProxyTests {
     private func failure(_ settings: HTTP2ClientConfiguration) async -> HTTP2ConnectError? {
         do throws(HTTP2ConnectError) {
             let connection = try await HTTP2ClientConnection.connect(settings, logger: quiet)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTP2
 
-@Suite(.timeLimit(.minutes(1))) struct ResetTests {
+@Suite(.timeLimit(.minutes(20))) struct ResetTests {
     @Test func `every tenth request is refused and repeated on the same connection`() async throws {
         let arrivals = Ledger()
         let answered = Ledger()

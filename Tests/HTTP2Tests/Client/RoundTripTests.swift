@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTP2
 
-@Suite(.timeLimit(.minutes(1))) struct RoundTripTests {
+@Suite(.timeLimit(.minutes(20))) struct RoundTripTests {
     @Test func `a request and its answer arrive as they were sent`() async throws {
         let handler = TestHandler()
         try await withServer(handler) { server in

@@ -3,7 +3,7 @@ import Testing
 @testable import HTTP2
 
 /// Peers that keep the connection open and do nothing. Requests end at their deadlines and free what they used.
-@Suite(.timeLimit(.minutes(1))) struct StallTests {
+@Suite(.timeLimit(.minutes(20))) struct StallTests {
     /// SETTINGS_INITIAL_WINDOW_SIZE 0, so bodies can never be sent.
     private static let noWindow = Frame.make(type: 4, [0, 4, 0, 0, 0, 0])
 

@@ -6,7 +6,7 @@ import Testing
 /// The server with another HTTP/2 client.
 @Suite(
     .enabled(if: Tool.isInstalled("h2load"), "h2load (Debian: nghttp2-client) is not installed"),
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(20)))
 struct H2loadTests {
     @Test func `four connections with a hundred streams each are answered`() async throws {
         let tool = try #require(Tool("h2load"))

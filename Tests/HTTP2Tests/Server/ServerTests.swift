@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTP2
 
-@Suite(.timeLimit(.minutes(1))) struct ServerTests {
+@Suite(.timeLimit(.minutes(20))) struct ServerTests {
     private func startFailure(_ change: (inout HTTP2ServerConfiguration) -> Void) async -> String? {
         let identity = TestAuthority.shared.local
         var settings = HTTP2ServerConfiguration(

@@ -21,7 +21,7 @@ struct TLSHandlerTests {
 
         init(_ tls: TLSHandler) throws {
             self.tls = tls
-            try channel.pipeline.syncOperations.addHandlers([tls, self])
+            try channel.pipeline.syncOperations.addHandlers([Socket(), tls, self])
             channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
         }
 
@@ -46,6 +46,15 @@ struct TLSHandlerTests {
             guard channel.isActive else { return }
             channel.pipeline.fireChannelRead(ByteBuffer(bytes: bytes))
             channel.pipeline.fireChannelReadComplete()
+        }
+    }
+
+    /// A socket can close its output alone, an `EmbeddedChannel` cannot.
+    private final class Socket: ChannelOutboundHandler {
+        typealias OutboundIn = ByteBuffer
+
+        func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+            if mode == .output { promise?.succeed() } else { context.close(mode: mode, promise: promise) }
         }
     }
 
@@ -86,7 +95,8 @@ struct TLSHandlerTests {
         // Before the handshake is done, a write waits.
         let first = pair.client.write("first ")
         try pair.carry(pieces: pieces)
-        #expect(pair.client.negotiated == "h2" && pair.server.negotiated == "h2")
+        #expect(pair.client.negotiated == .some("h2"))
+        #expect(pair.server.negotiated == .some("h2"))
         let long = String(repeating: "long ", count: 40_000)
         pair.client.channel.write(ByteBuffer(string: "a"), promise: nil)
         pair.client.channel.write(ByteBuffer(string: "b "), promise: nil)
@@ -122,7 +132,7 @@ struct TLSHandlerTests {
             var bytes: UnsafePointer<UInt8>?
             [UInt8]([1, 2, 3]).withUnsafeBufferPointer { buffer in
                 bytes = buffer.baseAddress
-                _ = d2i_ECDSA_SIG(nil, &bytes, 3)
+                _ = d2i_X509(nil, &bytes, 3)
             }
             #expect(ERR_peek_error() != 0)
             _ = pair.client.write("x")
@@ -206,17 +216,18 @@ struct TLSHandlerTests {
         let pair = try Pair(client: old)
         try pair.carry()
         #expect(pair.server.negotiated != nil)
-        let session = SSL_get_finished(pair.server.tls.ssl, nil, 0)
+        var finished = [UInt8](repeating: 0, count: 64)
+        let count = SSL_get_finished(pair.server.tls.ssl, &finished, 64)
         SSL_renegotiate(pair.client.tls.ssl)
         SSL_do_handshake(pair.client.tls.ssl)
         _ = pair.client.write("x")
         try pair.carry()
-        #expect(SSL_get_finished(pair.server.tls.ssl, nil, 0) == session)
-        #expect(SSL_num_renegotiations(pair.server.tls.ssl) == 0)
+        var now = [UInt8](repeating: 0, count: 64)
+        #expect(SSL_get_finished(pair.server.tls.ssl, &now, 64) == count && now == finished)
     }
 
     @Test(arguments: 0..<100) func `whatever bytes come, the connection waits or ends`(seed: UInt64) throws {
-        var random = SplitMix(seed)
+        var random = SplitMix(state: seed)
         let pair = try Pair()
         for _ in 0..<12 {
             for (from, to) in [(pair.client, pair.server), (pair.server, pair.client)] {
@@ -293,20 +304,5 @@ struct TLSHandlerTests {
         #expect(pair.client.text == "answer")
         #expect(pair.server.inputsClosed == 1 && pair.server.error == nil)
         #expect(!pair.server.channel.isActive)
-    }
-}
-
-/// A small generator of random numbers with a seed.
-private struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-        return z ^ (z >> 31)
     }
 }

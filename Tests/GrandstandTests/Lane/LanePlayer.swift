@@ -1,0 +1,295 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Testing
+
+/// A short history of one lane: the steps, and the log that they must leave.
+struct LaneScript: Sendable, CustomTestStringConvertible {
+    enum Step: Sendable {
+        /// A message is accepted. Messages have the numbers 1, 2, … in the order of their acceptance.
+        case accept(Order)
+        case wait(TimeInterval)
+        /// The first replica claims the lane. Logs the number of the content that is sent, "!" and the number of the
+        /// alert that rings, "^" for priority 10 without an alert or an end, and for a crowd the members that come
+        /// next. "=" means the same request as before, "-" means that nothing is sent.
+        case take
+        /// The second replica claims the lane.
+        case takeover
+        /// The first replica claims the lane, and APNs accepts the message.
+        case send
+        /// An answer to the message under way, or to the message with this number. Logs "ignored" if it changes
+        /// nothing.
+        case settle(Answer, of: Int? = nil, by: Int = 0)
+        /// The outcome of the shard under way, or of the shard with this number.
+        case shard(FanOut.Progress, number: Int? = nil)
+        case release(Int)
+        case extend(TimeInterval, by: Int = 0)
+        case withdraw(Int)
+        case takeBack, makeWay
+        case connect
+        /// The lane loses its channel. Logs until when the channel is needed.
+        case disconnect, lose, change
+        case fence, close, reopen
+        /// For late members of a crowd.
+        case lease, giveBack(by: Int)
+        /// Sets the last timestamp to this many seconds after the beginning.
+        case lift(Int)
+        // Steps that log what the lane says.
+        case states, due, newest, gate, rank, timestamp
+        case reason(Int), attempts(Int), counts(Int)
+        case reaches([Int])
+    }
+
+    struct Order: Sendable {
+        var expiresIn: TimeInterval = 3_600
+        var alerting = false
+        var isEnd = false
+        var isStart = false
+        var isUrgent = false
+        /// Seconds that a quiet change waits for its turn.
+        var after: TimeInterval?
+        var bytes = 10
+    }
+
+    enum Answer: Sendable {
+        case ok, rejected, expired, unknown
+        case retry(TimeInterval), throttled(TimeInterval), doubted(TimeInterval)
+        /// APNs did not process the message.
+        case refused(TimeInterval)
+    }
+
+    private(set) var testDescription = ""
+    let kind: Lane.Kind
+    let policy: StoragePolicy
+    let interval: TimeInterval
+    let steps: [Step]
+    let log: String
+
+    init(
+        on kind: Lane.Kind = .channel, storing policy: StoragePolicy = .mostRecentMessageStored,
+        every interval: TimeInterval = 0, _ steps: [Step], _ log: String
+    ) {
+        (self.kind, self.policy, self.interval, self.steps, self.log) = (kind, policy, interval, steps, log)
+    }
+
+    static func named(_ scripts: KeyValuePairs<String, LaneScript>) -> [LaneScript] {
+        scripts.map { name, script in
+            var script = script
+            script.testDescription = name
+            return script
+        }
+    }
+
+    func play() throws -> String {
+        var player = try LanePlayer(self)
+        for step in steps { try player.play(step) }
+        return player.log.joined(separator: ", ")
+    }
+}
+
+extension LaneScript.Step {
+    static let update = accept(.init())
+    static let alert = accept(.init(alerting: true))
+    static let end = accept(.init(isEnd: true))
+    static let start = accept(.init(alerting: true, isStart: true))
+    static let urgent = accept(.init(isUrgent: true))
+    static let ok = settle(.ok)
+
+    static func update(for seconds: TimeInterval) -> Self { accept(.init(expiresIn: seconds)) }
+    static func alert(for seconds: TimeInterval) -> Self { accept(.init(expiresIn: seconds, alerting: true)) }
+    static func quiet(after seconds: TimeInterval) -> Self { accept(.init(after: seconds)) }
+    static func retry(_ seconds: TimeInterval) -> Self { settle(.retry(seconds)) }
+
+    static func sweep(
+        to cursor: Int, again: Int = 0, accepted: Int = 0, number: Int? = nil
+    ) -> Self {
+        shard(progress(.sweep(to: cursor, isLast: false, resting: 0), again, accepted), number: number)
+    }
+
+    static func last(
+        to cursor: Int, again: Int = 0, accepted: Int = 0, rejected: Int = 0, expired: Int = 0, resting: Int = 0
+    ) -> Self {
+        shard(
+            progress(.sweep(to: cursor, isLast: true, resting: resting), again, accepted, rejected, expired: expired))
+    }
+
+    static func queue(taken: Int, rested: Int = 0, again: Int = 0, accepted: Int = 0, gone: Int = 0) -> Self {
+        shard(progress(.queue(taken: taken, rested: rested), again, accepted, gone: gone))
+    }
+
+    private static func progress(
+        _ step: FanOut.Step, _ again: Int, _ accepted: Int, _ rejected: Int = 0, gone: Int = 0, expired: Int = 0
+    ) -> FanOut.Progress {
+        FanOut.Progress(
+            step, again: again, accepted: accepted, rejected: rejected, gone: gone, expired: expired,
+            reason: again + rejected + gone + expired > 0 ? "slow" : nil)
+    }
+}
+
+/// Plays scripts, and checks what is true of every message: a repetition is the same message, another message has a
+/// higher timestamp, and an alert or an end has priority 10.
+private struct LanePlayer {
+    private let interval: TimeInterval
+    private let replicas = [UUID(), UUID()]
+    private var lane: Lane
+    private var now = sceneTime
+    private var channels = 1
+    private var requests: [UUID: LaneMessage] = [:]
+    private(set) var log: [String] = []
+
+    init(_ script: LaneScript) throws {
+        interval = script.interval
+        let bundleID = try #require(BundleID(rawValue: "com.example.Goal"))
+        lane = Lane(
+            id: 1, kind: script.kind, token: script.kind == .token ? DeviceToken(bytes: [1, 2]) : nil,
+            audience: Audience(bundleID: bundleID, environment: .production, storagePolicy: script.policy),
+            channel: script.kind == .channel ? Self.channel(1) : nil)
+    }
+
+    private static func channel(_ number: Int) -> Lane.Channel {
+        Lane.Channel(id: UUID(), channelID: "channel \(number)", takesMessages: true)
+    }
+
+    mutating func play(_ step: LaneScript.Step) throws {
+        switch step {
+        case .accept(let order): accept(order)
+        case .wait(let seconds): now += seconds
+        case .take: try take(by: 0)
+        case .takeover: try take(by: 1)
+        case .send:
+            try take(by: 0)
+            if lane.lease != nil { settle(.ok, nil, by: 0) }
+        case .settle(let answer, let message, let replica): settle(answer, message, by: replica)
+        case .shard(let progress, let number): try settle(progress, number)
+        case .release(let message):
+            if !lane.release(message, by: replicas[0], at: now) { log.append("ignored") }
+        case .extend(let seconds, let replica): lane.extendLease(by: replicas[replica], until: now + seconds)
+        case .withdraw(let message):
+            let isDone = lane.withdraw(lane.messages[message - 1].broadcast, at: now)
+            log.append(isDone ? "withdrawn" : "stays")
+        case .takeBack:
+            let end = lane.takeBackEnd(at: now)
+            log.append(end.needsNews ? "resend" : end.mayHaveLeft ? "sent" : "unsent")
+        case .makeWay: log.append(lane.makeWayForEnd(at: now) ? "end" : "no end")
+        case .connect:
+            channels += 1
+            lane.connect(Self.channel(channels))
+        case .disconnect: logTime(lane.disconnect(at: now), or: "free")
+        case .lose: logTime(lane.disconnect(refusal: "ChannelNotRegistered", at: now), or: "free")
+        case .change:
+            var audience = lane.audience
+            audience.storagePolicy = .noMessageStored
+            logTime(lane.change(audience, at: now), or: "free")
+        case .fence: lane.fence(at: now)
+        case .close: lane.close(at: now)
+        case .reopen: lane.reopen(closedAt: now)
+        case .lease: log.append(lane.lease(for: claim(by: 0)) ? "leased" : "busy")
+        case .giveBack(let replica): lane.release(by: replicas[replica], at: now)
+        case .lift(let seconds): lane.lift(to: Int(sceneTime.timeIntervalSince1970) + seconds)
+        case .states: log.append(lane.messages.map(\.state.rawValue).joined(separator: " "))
+        case .due: logTime(lane.due(at: now), or: "idle")
+        case .newest: log.append(number(of: lane.newest))
+        case .gate: log.append(lane.closedAt != nil ? "closed" : lane.fencedAt != nil ? "fenced" : "open")
+        case .rank: log.append("\(lane.rank(at: now))")
+        case .timestamp: log.append("\(lane.lastTimestamp - Int(sceneTime.timeIntervalSince1970))")
+        case .reason(let message): log.append(lane.messages[message - 1].reason ?? "none")
+        case .attempts(let message): log.append("\(lane.messages[message - 1].attempts)")
+        case .counts(let message):
+            let counts = Delivery.Counts(
+                try #require(lane.messages[message - 1].fanOut), lane.messages[message - 1].state)
+            let parts = [counts.accepted, counts.rejected, counts.gone, counts.expired, counts.pending]
+            log.append("\(counts.total): " + parts.map(String.init).joined(separator: " "))
+        case .reaches(let members): log.append(members.map { lane.reaches($0) ? "yes" : "no" }.joined(separator: " "))
+        }
+        // Does what the store does after each call. A crowd's time is in another column.
+        if lane.kind != .crowd { lane.waitsSince = lane.lease == nil ? lane.due(at: now) : nil }
+    }
+
+    private mutating func accept(_ order: LaneScript.Order) {
+        let expiresAt = now + order.expiresIn
+        let isStored = lane.audience.storagePolicy == .mostRecentMessageStored
+        lane.accept(
+            LaneMessage(
+                id: lane.messages.count + 1, broadcast: UUID(), isEnd: order.isEnd, isStart: order.isStart,
+                priority: order.alerting || order.isEnd || order.isUrgent ? .immediate : .powerAware,
+                plainPriority: order.isEnd || order.isUrgent ? .immediate : .powerAware, alerting: order.alerting,
+                ringsUntil: order.alerting ? min(expiresAt, now + 900) : nil,
+                apnsExpiration: isStored ? Int(expiresAt.timeIntervalSince1970.rounded(.up)) : 0,
+                expiresAt: expiresAt, nextAttemptAt: order.after.map { now + $0 }, requestID: UUID(),
+                contentBytes: order.bytes,
+                alertBytes: order.alerting ? 20 : nil), at: now)
+    }
+
+    private func claim(by replica: Int) -> LaneClaim {
+        LaneClaim(
+            environment: .production, limit: 1, replica: replicas[replica], at: now, leasedUntil: now + 5,
+            laneInterval: interval)
+    }
+
+    private mutating func take(by replica: Int) throws {
+        guard let taken = lane.take(claim(by: replica), requestID: UUID.init) else { return log.append("-") }
+        let timestamp = try #require(taken.timestamp)
+        #expect(taken.channelID == lane.channel?.channelID)
+        let isLoud = taken.alerting || taken.isEnd
+        #expect(!isLoud || taken.priority == .immediate)
+        let before = requests[taken.requestID]
+        if let before {
+            #expect(before.timestamp == timestamp && before.content == taken.content)
+            #expect(before.alerting == taken.alerting && before.channelID == taken.channelID)
+        } else {
+            #expect(requests.values.allSatisfy { ($0.timestamp ?? .max) < timestamp })
+        }
+        requests[taken.requestID] = taken
+        var text = (before == nil ? "" : "=") + number(of: taken.content)
+        if taken.alerting { text += "!" + number(of: taken.broadcast) }
+        if !isLoud, taken.priority == .immediate { text += "^" }
+        switch taken.fanOut?.next {
+        case .after(let member): text += "@\(member)"
+        case .queue: text += "@queue"
+        case nil: break
+        }
+        log.append(text)
+    }
+
+    private mutating func settle(_ answer: LaneScript.Answer, _ message: Int?, by replica: Int) {
+        let refusal = APNsRefusal(status: 400, reason: .channelNotRegistered)
+        let verdict: Verdict =
+            switch answer {
+            case .ok: .accepted(APNsReceipt(requestID: nil))
+            case .rejected: .rejected(refusal)
+            case .expired: .expired(reason: "late")
+            case .unknown: .unknown(reason: "lost")
+            case .retry(let seconds), .refused(let seconds): .retry(at: now + seconds, reason: "slow")
+            case .throttled(let seconds): .throttled(until: now + seconds, reason: "slow")
+            case .doubted(let seconds): .channelDoubted(refusal, next: now + seconds)
+            }
+        var settlement = Settlement(delivery: message ?? underWay ?? 0, lane: 1, verdict: verdict, at: now)
+        if case .refused = answer { settlement.mayBeProcessed = false }
+        switch lane.settle(settlement, by: replicas[replica], at: now) {
+        case .none: log.append("ignored")
+        case .settled: break
+        case .channelDoubted: log.append("doubt")
+        }
+    }
+
+    private mutating func settle(_ progress: FanOut.Progress, _ number: Int?) throws {
+        let message = try #require(underWay)
+        let isCounted = lane.settle(
+            progress, of: message, number: number ?? lane.messages[message - 1].attempts, by: replicas[0],
+            again: now + 7, at: now)
+        if !isCounted { log.append("ignored") }
+    }
+
+    private var underWay: Int? { lane.messages.firstIndex { $0.state == .sending }.map { $0 + 1 } }
+
+    private func number(of broadcast: UUID?) -> String {
+        lane.messages.firstIndex { $0.broadcast == broadcast }.map { "\($0 + 1)" } ?? "none"
+    }
+
+    /// Logs in how many seconds a time is.
+    private mutating func logTime(_ time: Date?, or other: String) {
+        guard let time else { return log.append(other) }
+        let seconds = (time.timeIntervalSince(now) * 1_000).rounded() / 1_000
+        log.append("+\(seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)")")
+    }
+}

@@ -1,0 +1,66 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Testing
+
+/// The rules of a lane, as short histories.
+struct LaneScriptTests {
+    @Test(arguments: LaneScript.alerts)
+    func `alerts ring while they are fresh, each once and in order, and do not delay newer state`(
+        _ script: LaneScript
+    ) throws {
+        #expect(try script.play() == script.log)
+    }
+
+    @Test(arguments: LaneScript.order)
+    func `one message is under way at a time, the newest state replaces older state, and the interval is kept`(
+        _ script: LaneScript
+    ) throws {
+        #expect(try script.play() == script.log)
+    }
+
+    @Test(arguments: LaneScript.answers + LaneScript.leases)
+    func `an answer counts once, and a dead replica's message is sent by another`(_ script: LaneScript) throws {
+        #expect(try script.play() == script.log)
+    }
+
+    @Test(arguments: LaneScript.withdrawals + LaneScript.ends)
+    func `after a withdrawal everything is as before, except for what was sent`(_ script: LaneScript) throws {
+        #expect(try script.play() == script.log)
+    }
+
+    @Test(arguments: LaneScript.channels)
+    func `messages wait for a channel, and leave it with what it may still store`(_ script: LaneScript) throws {
+        #expect(try script.play() == script.log)
+    }
+
+    @Test(arguments: LaneScript.tokens)
+    func `starts are independent messages and are never repeated without an answer`(_ script: LaneScript) throws {
+        #expect(try script.play() == script.log)
+    }
+
+    @Test(arguments: LaneScript.crowds)
+    func `a message to a crowd is sent shard by shard, and each member gets it once`(_ script: LaneScript) throws {
+        #expect(try script.play() == script.log)
+    }
+
+    @Test func `one message per interval never falls behind, even if claims are late`() throws {
+        // Twice as many messages are accepted as may be sent. Claims are 5 ms late.
+        var steps: [LaneScript.Step] = [.update, .send]
+        for _ in 0..<300 { steps += [.wait(0.495), .update, .wait(0.5), .update, .wait(0.005), .send] }
+        let numbers = (0...300).map { "\(2 * $0 + 1)" }
+        #expect(try LaneScript(every: 1, steps, "").play() == numbers.joined(separator: ", "))
+    }
+
+    @Test func `an alert rings for 15 minutes, or as long as its content is of use`() throws {
+        let bundleID = try #require(BundleID(rawValue: "com.example.Goal"))
+        let audience = Audience(bundleID: bundleID, environment: .production, storagePolicy: .noMessageStored)
+        for (seconds, expected) in [(nil, 900.0), (600, 600), (3_600, 3_600)] as [(Int?, TimeInterval)] {
+            let request = BroadcastRequest(
+                payload: BroadcastPayload(event: .update, contentState: Array("{}".utf8), alert: Array("{}".utf8)),
+                expiresIn: seconds)
+            let item = try DeliveryPlan(request, audiences: [audience], now: sceneTime).items.first
+            #expect(item?.ringsUntil == sceneTime + expected)
+        }
+    }
+}

@@ -1,0 +1,328 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+
+extension LaneScript {
+    static let alerts = named([
+        "after 15 minutes only the newest state is sent, and says why it did not ring": .init(
+            [.alert, .alert, .alert, .wait(900), .send, .take, .states, .reason(3)],
+            "3, -, superseded superseded accepted, the alert was too old to ring"),
+        "an alert rings until its time is over": .init([.alert, .wait(899.9), .send], "1!1"),
+        "an end is sent without its old alert": .init(
+            [.accept(.init(alerting: true, isEnd: true)), .wait(900), .send], "1"),
+        "recent alerts ring in order, then the newest state is sent, then the end": .init(
+            [.alert, .alert, .update, .send, .update, .send, .end, .send, .take], "1!1, 2!2, 5, -"),
+        "newer state is sent with the alert that is tried again, as another message, and then by itself": .init(
+            [.alert, .take, .retry(30), .take, .update, .take, .retry(30), .take, .due, .wait(30), .send, .send, .due],
+            "1!1, -, 2!1, -, +30, =2!1, 2, idle"),
+        "newer state that comes during an alert is sent after its settlement, not at its retry": .init(
+            every: 1, [.alert, .take, .update, .retry(30), .due, .wait(1), .take], "1!1, +1, 2!1"),
+        "the reason that an alert did not ring is shown after further attempts": .init(
+            [.alert, .take, .retry(900), .wait(900), .take, .retry(900), .wait(900), .send, .reason(1)],
+            "1!1, 1, =1, the alert was too old to ring"),
+        "an alert that rang at a later attempt has no reason": .init(
+            [.alert, .take, .retry(1), .wait(1), .send, .reason(1)], "1!1, =1!1, none"),
+        "Retry-After delays newer state with an alert, too": .init(
+            [.alert, .take, .settle(.throttled(20)), .update, .take, .due], "1!1, -, +20"),
+        "an alert that became too old between two attempts is another message without it": .init(
+            [.alert, .take, .wait(900), .takeover], "1!1, 1"),
+        "content that was sent with an alert cannot be withdrawn, and no older content follows it": .init(
+            [.alert, .alert, .take, .update(for: 5), .retry(1), .send, .withdraw(3), .wait(5), .send, .states],
+            "1!1, 3!1, stays, 3!2, accepted accepted expired"),
+        "content that expired after it was sent with an alert is not followed by older content": .init(
+            [
+                .alert, .alert, .alert, .alert(for: 30), .take, .retry(60), .take, .retry(60), .wait(60), .send,
+                .withdraw(3), .send,
+            ], "1!1, 4!1, =4!1, withdrawn, 4!2"),
+        "an alert and newer state that do not fit into one message are sent one after the other": .init(
+            [.alert, .take, .retry(0), .accept(.init(bytes: 5_000)), .send, .send], "1!1, =1!1, 2"),
+        "an alert that a dead replica was sending is repeated unchanged, so it rings once": .init(
+            [.alert, .take, .update, .wait(5), .takeover], "1!1, =1!1"),
+    ])
+
+    static let order = named([
+        "alerts are sent one at a time": .init(
+            [.alert, .alert, .alert, .take, .takeover, .ok, .send, .send, .take], "1!1, -, 2!2, 3!3, -"),
+        "an update gives way to a newer one, an alert does not, and the end is last": .init(
+            [.update, .alert, .update, .update, .end, .states, .send, .send, .take, .gate],
+            "superseded queued superseded superseded queued, 2!2, 5, -, fenced"),
+        "a message under way is not replaced, and the newest waits behind it": .init(
+            [.update, .take, .update, .update, .take, .ok, .send, .states], "1, -, 3, accepted superseded accepted"),
+        "a message past its time is expired and not sent": .init(
+            [.alert(for: 10), .update(for: 20), .wait(10), .send, .states, .attempts(1)], "2, expired accepted, 0"),
+        "the timestamp is the clock's, and rises even with several messages a second": .init(
+            [
+                .update, .send, .timestamp, .wait(0.2), .update, .send, .timestamp, .wait(100), .update, .send,
+                .timestamp,
+            ], "1, 0, 2, 1, 3, 100"),
+        "timestamps are at most an hour ahead of the clock, and beyond that the lane waits": .init(
+            [.lift(3_600), .update, .take, .due, .update, .wait(1), .send, .timestamp], "-, +1, 2, 3601"),
+        "a message that was accepted within the interval is sent after it, with the newest content": .init(
+            every: 1,
+            [.update, .send, .wait(0.25), .update, .take, .due, .wait(0.5), .update, .take, .wait(0.25), .take],
+            "1, -, +0.75, -, 3"),
+        "a message that waited behind another is sent after the interval": .init(
+            every: 1, [.update, .take, .update, .wait(0.25), .ok, .due, .take, .wait(0.75), .take], "1, +0.75, -, 2"),
+        "a late claim does not delay the next message": .init(
+            every: 1, [.update, .send, .update, .wait(1.25), .send, .update, .due], "1, 2, +0.75"),
+        "half an interval lies between two messages": .init(
+            every: 1, [.update, .send, .update, .wait(30), .send, .update, .due], "1, 2, +0.5"),
+        "after a quiet time the interval counts from when the message was sent": .init(
+            every: 1, [.update, .send, .wait(60), .update, .send, .wait(0.25), .update, .due], "1, 2, +0.75"),
+        "a quiet change waits for its time, and only the newest is sent": .init(
+            [.quiet(after: 30), .due, .wait(2), .quiet(after: 28), .take, .wait(28), .send], "+30, -, 2"),
+        "an update does not wait behind a quiet change": .init(
+            [.quiet(after: 30), .urgent, .send], "2^"),
+        "a quiet change that replaces a waiting update takes over its time and priority": .init(
+            [.urgent, .quiet(after: 30), .send], "2^"),
+        "a lane has the rank of its most urgent waiting message": .init(
+            [.update, .rank, .alert, .rank, .wait(900), .rank, .end, .rank], "quiet, ringing, immediate, ringing"),
+    ])
+
+    static let answers = named([
+        "a retry waits for its time and repeats the message": .init(
+            [.update, .take, .retry(30), .states, .reason(1), .due, .wait(29), .take, .wait(1), .send, .attempts(1)],
+            "1, queued, slow, +30, -, =1, 2"),
+        "a retry is given up when newer state waits or comes later": .init(
+            [.update, .take, .update, .retry(10), .states, .take, .retry(10), .update, .states, .send],
+            "1, superseded queued, 2, superseded superseded queued, 3"),
+        "a refusal or a missed deadline settles the message and frees the lane": .init(
+            [
+                .update, .take, .settle(.rejected), .update, .take, .settle(.expired), .update, .send, .states,
+                .reason(1), .reason(2),
+            ], "1, 2, 3, rejected expired accepted, ChannelNotRegistered, late"),
+        "newer state waits until the time that APNs named": .init(
+            [.update, .take, .settle(.throttled(20)), .update, .states, .wait(19), .take, .wait(1), .send],
+            "1, superseded queued, -, 2"),
+        "a released message is back at once and does not count as an attempt": .init(
+            every: 1, [.update, .take, .release(1), .states, .attempts(1), .takeover, .attempts(1)],
+            "1, queued, 0, =1, 1"),
+    ])
+
+    static let leases = named([
+        "after the lease another replica sends the same message": .init(
+            [.update, .take, .wait(4.5), .takeover, .due, .wait(0.5), .takeover, .attempts(1)], "1, -, +0.5, =1, 2"),
+        "what a dead replica left gives way to newer state": .init(
+            [.update, .take, .update, .wait(5), .takeover, .states], "1, 2, superseded sending"),
+        "a result after the lease went to another replica changes nothing": .init(
+            [
+                .update, .take, .wait(5), .takeover, .settle(.rejected), .release(1), .take, .settle(.ok, by: 1),
+                .states,
+            ], "1, =1, ignored, ignored, -, accepted"),
+        "a replica's own late result does not free the lane during its next message": .init(
+            [.update, .take, .update, .wait(5), .take, .settle(.ok, of: 1), .release(1), .takeover, .ok, .states],
+            "1, 2, ignored, ignored, -, superseded accepted"),
+        "only the replica that has a lease can extend it": .init(
+            [.update, .take, .extend(100, by: 1), .extend(9), .wait(8), .takeover, .wait(1), .takeover], "1, -, =1"),
+    ])
+
+    static let withdrawals = named([
+        "the newest content is that of the newest message that is not withdrawn": .init(
+            [
+                .update, .send, .update, .update, .update, .withdraw(3), .newest, .withdraw(4), .newest, .withdraw(2),
+                .newest,
+            ], "1, withdrawn, 4, withdrawn, 2, withdrawn, 1"),
+        "an update that the withdrawn message had replaced is sent after all": .init(
+            [.update, .update, .withdraw(2), .states, .send, .take], "withdrawn, queued cancelled, 1, -"),
+        "an earlier update waits for its channel again, unless it has expired": .init(
+            [.disconnect, .update(for: 10), .update, .withdraw(2), .states, .update, .wait(10), .withdraw(3), .states],
+            "free, withdrawn, waiting cancelled, withdrawn, superseded cancelled cancelled"),
+        "an earlier update waits for the message under way": .init(
+            [.update, .take, .update, .update, .withdraw(3), .take, .ok, .send], "1, withdrawn, -, 2"),
+        "a replaced message can be withdrawn, and is not sent later": .init(
+            [.update, .update, .withdraw(1), .withdraw(2), .take, .newest, .due], "withdrawn, withdrawn, -, none, idle"),
+        "a message that is under way, was tried or was sent stays": .init(
+            [.alert, .take, .withdraw(1), .retry(0), .withdraw(1), .send, .withdraw(1)],
+            "1!1, stays, stays, =1!1, stays"),
+        "a message that was given back stays": .init(
+            [.end, .take, .release(1), .withdraw(1)], "1, stays"),
+        "an end that APNs always refused can be withdrawn, and the update before it is sent as another message": .init(
+            [.update, .take, .retry(0), .end, .take, .settle(.refused(30)), .withdraw(2), .gate, .send],
+            "1, 2, withdrawn, open, 1"),
+        "a message under way when its event is cancelled is settled and not repeated": .init(
+            [.update, .take, .close, .states, .retry(0), .states, .due], "1, sending, cancelled, idle"),
+        "a message given back after its event was cancelled is cancelled": .init(
+            [.update, .take, .close, .release(1), .states, .due], "1, cancelled, idle"),
+    ])
+
+    /// An end by mistake, as far as it can be undone.
+    static let ends = named([
+        "a waiting end is not sent, and what it replaced is sent": .init(
+            [.update, .end, .states, .wait(1), .takeBack, .states, .newest, .gate, .take],
+            "superseded queued, unsent, queued cancelled, 1, open, 1"),
+        "after an end that APNs has, the content before it must be sent again, once": .init(
+            [.update, .send, .end, .send, .wait(1), .takeBack, .newest, .update, .take, .takeBack],
+            "1, 2, resend, 1, 3, unsent"),
+        "an end under way is not repeated after a failure": .init(
+            [.end, .take, .wait(1), .takeBack, .update, .wait(1), .retry(1), .states, .wait(2), .take],
+            "1, sent, cancelled queued, 2"),
+        "an end under way may be accepted": .init(
+            [.end, .take, .wait(1), .takeBack, .update, .wait(1), .ok, .states, .take], "1, sent, accepted queued, 2"),
+        "an end that a dead replica was sending is not repeated": .init(
+            [.end, .take, .wait(1), .takeBack, .wait(9), .take, .states], "1, sent, -, cancelled"),
+        "an update that was tried before the end is another message after it": .init(
+            [.update, .take, .retry(60), .wait(1), .end, .send, .wait(1), .takeBack, .take], "1, 2, sent, 1"),
+        "of two ends the later is sent, and the first is not repeated": .init(
+            [.end, .take, .wait(1), .takeBack, .end, .wait(1), .retry(0), .take, .states],
+            "1, sent, 2, superseded sending"),
+        "messages cancelled with their event stay cancelled and are not shown": .init(
+            [.update, .send, .update, .wait(1), .close, .wait(1), .takeBack, .gate, .newest, .states],
+            "1, unsent, open, 1, accepted cancelled"),
+        "the last end replaces waiting messages": .init(
+            [.update, .makeWay, .states, .gate], "end, cancelled, open"),
+        "without a channel there is no last end": .init(
+            [.disconnect, .update, .makeWay, .states, .gate], "free, no end, cancelled, open"),
+        "a crowd gets the last end": .init(on: .crowd, [.makeWay], "end"),
+        "a lane with its own end gets no other": .init([.end, .makeWay, .states], "no end, queued"),
+        "members of a crowd that were not reached yet do not get the end": .init(
+            on: .crowd, [.end, .take, .sweep(to: 10, accepted: 10), .takeBack, .states, .wait(1), .take],
+            "1@0, sent, cancelled, -"),
+        "a lane that was closed by the clock opens again": .init([.fence, .reopen, .gate], "open"),
+        "a lane that had its own end before stays fenced": .init(
+            [.fence, .wait(1), .close, .gate, .reopen, .gate], "closed, fenced"),
+    ])
+
+    static let channels = named([
+        "when a channel is ready only the newest waiting message is sent": .init(
+            [.disconnect, .update, .update, .states, .take, .wait(3), .connect, .states, .send, .timestamp],
+            "free, superseded waiting, -, superseded queued, 2, 3"),
+        "a message that waits for a channel expires at its time": .init(
+            [.disconnect, .update(for: 60), .due, .wait(60), .take, .states, .due], "free, +60, -, expired, idle"),
+        "an end accepted before the channel existed is sent": .init(
+            [.disconnect, .end, .connect, .send, .states], "free, 1, accepted"),
+        "waiting messages of a cancelled event are cancelled": .init(
+            [.disconnect, .update, .close, .states, .due], "free, cancelled, idle"),
+        "a channel is needed until its stored message expires": .init(
+            [.update(for: 90), .send, .disconnect, .disconnect], "1, +90, free"),
+        "a channel is needed for the request under way": .init(
+            [.update(for: 60), .take, .disconnect], "1, +60"),
+        "a channel that stores nothing is needed until the lease ends": .init(
+            storing: .noMessageStored, [.update, .take, .disconnect], "1, +5"),
+        "a request on the old channel counts for nothing on the new one": .init(
+            [.update(for: 60), .take, .change, .ok, .connect, .disconnect, .states], "1, +60, free, accepted"),
+        "a message whose request on the old channel failed waits for the new one, and is another message there": .init(
+            [.update(for: 60), .take, .change, .connect, .takeover, .retry(1), .wait(1), .send, .states],
+            "1, +60, -, 1, accepted"),
+        "a refusal because of the old channel does not doubt the new one": .init(
+            [.update(for: 60), .take, .disconnect, .connect, .settle(.doubted(1)), .states], "1, +60, rejected"),
+        "if a lane loses its channel, only the message that APNs refused because of it is rejected": .init(
+            [.alert(for: 60), .take, .settle(.doubted(1)), .update, .lose, .states], "1!1, doubt, +60, rejected waiting"
+        ),
+    ])
+
+    static let tokens = named([
+        "the newest update is sent, and the end is last": .init(
+            on: .token, [.update, .update, .take, .update, .end, .ok, .take, .gate], "2, 4, fenced"),
+        "starts neither supersede nor are superseded": .init(
+            on: .token, [.alert, .start, .start, .update, .send, .send, .send, .send, .take], "1!1, 2!2, 3!3, 4, -"),
+        "a start whose answer was lost is unknown": .init(
+            on: .token, [.start, .take, .wait(6), .take, .states, .reason(1)], "1!1, -, unknown, \(Lane.unheard)"),
+        "an update whose answer was lost is repeated": .init(
+            on: .token, [.update, .take, .wait(6), .take], "1, =1"),
+        "a start that was not sent is repeated, and one without an answer is not": .init(
+            on: .token, [.start, .take, .retry(1), .states, .wait(1), .take, .settle(.unknown), .states, .due],
+            "1!1, queued, =1!1, unknown, idle"),
+        // A message to a token may have 4,096 bytes, and a message to a channel 5,120.
+        "an alert takes newer content along if both fit, and passes over a start": .init(
+            on: .token, [.alert, .start, .accept(.init(bytes: 3_900)), .take, .retry(0), .take], "1!1, 3!1"),
+        "an alert does not take along content that is too large for a token": .init(
+            on: .token, [.alert, .start, .accept(.init(bytes: 4_000)), .take, .retry(0), .take], "1!1, =1!1"),
+    ])
+
+    static let crowds = named([
+        "shards follow one another without waiting for the interval, with one timestamp": .init(
+            on: .crowd, every: 1,
+            [
+                .update, .states, .take, .takeover, .sweep(to: 40, accepted: 20), .due, .take,
+                .last(to: 60, accepted: 5), .states, .counts(1), .due,
+            ], "queued, 1@0, -, +0, =1@40, accepted, 25: 25 0 0 0 0, idle"),
+        "newer state replaces the rest, after the interval from the first shard": .init(
+            on: .crowd, every: 1,
+            [.update, .take, .sweep(to: 40, accepted: 20), .update, .states, .due, .wait(1), .take],
+            "1@0, superseded queued, +1, 2@0"),
+        "a shard under way is not replaced, and the last one ends its message": .init(
+            on: .crowd, every: 1,
+            [
+                .update, .take, .update, .states, .sweep(to: 40, accepted: 20), .states, .wait(1), .take, .update,
+                .last(to: 40, accepted: 40), .states,
+            ], "1@0, sending queued, superseded queued, 2@0, superseded accepted queued"),
+        "an alert reaches every member, and the remaining ones get it with the newest content": .init(
+            on: .crowd, every: 1,
+            [
+                .alert, .take, .sweep(to: 40, accepted: 20), .update, .states, .wait(1), .take,
+                .last(to: 60, accepted: 10), .wait(1), .take,
+            ], "1!1@0, queued queued, 2!1@40, 2@0"),
+        "an end is sent last and closes the lane": .init(
+            on: .crowd, [.update, .end, .states, .gate, .take], "superseded queued, fenced, 2@0"),
+        "only members that APNs did not accept are tried again, after a pause": .init(
+            on: .crowd, every: 1,
+            [
+                .update, .take, .last(to: 60, again: 2, accepted: 58), .states, .reason(1), .due, .wait(6), .take,
+                .wait(1), .take, .queue(taken: 2, again: 1, accepted: 1), .wait(7), .take, .queue(taken: 1, gone: 1),
+                .states, .counts(1),
+            ], "1@0, queued, slow, +7, -, =1@queue, =1@queue, accepted, 60: 59 0 1 0 0"),
+        "a message that reached nobody in time is expired": .init(
+            on: .crowd,
+            [
+                .update, .take, .last(to: 9, expired: 3), .states, .reason(1), .counts(1), .update, .take,
+                .last(to: 9, accepted: 2, expired: 1), .states,
+            ], "1@0, expired, slow, 3: 0 0 0 3 0, 2@0, expired accepted"),
+        "a member without an answer counts as expired": .init(
+            on: .crowd,
+            [.update(for: 3), .take, .last(to: 2, again: 1, accepted: 1), .wait(3), .take, .states, .counts(1)],
+            "1@0, -, expired, 2: 1 0 0 1 0"),
+        "the reason of a failed attempt is removed after a successful one": .init(
+            on: .crowd,
+            [
+                .update, .take, .last(to: 9, again: 1, accepted: 1), .reason(1), .wait(7), .take,
+                .queue(taken: 1, accepted: 1), .states, .reason(1),
+            ], "1@0, slow, =1@queue, accepted, none"),
+        "a message that everybody refused is rejected, and one to nobody is accepted": .init(
+            on: .crowd,
+            [.update, .take, .last(to: 9, rejected: 9), .states, .reason(1), .update, .take, .last(to: 0), .states],
+            "1@0, rejected, slow, 2@0, rejected accepted"),
+        "after a lease ended another replica repeats the shard, and its answers count once": .init(
+            on: .crowd, [.update, .take, .due, .wait(5), .takeover, .wait(1), .sweep(to: 40, accepted: 20)],
+            "1@0, +5, =1@0, ignored"),
+        "a message that expires half-way is not sent to the rest": .init(
+            on: .crowd, [.update(for: 3), .take, .wait(3), .sweep(to: 40, accepted: 20), .states, .counts(1)],
+            "1@0, expired, 20: 20 0 0 0 0"),
+        "newer state does not wait for members that pause between pushes": .init(
+            on: .crowd,
+            [
+                .update, .take, .last(to: 9, accepted: 7, resting: 2), .update, .take,
+                .last(to: 9, again: 1, accepted: 7, resting: 2), .states, .counts(2), .update, .states, .take,
+                .last(to: 9, accepted: 7, resting: 2), .wait(7), .take, .queue(taken: 1, rested: 1, accepted: 1),
+                // The other resting member has left the crowd.
+                .wait(7), .take, .shard(FanOut.Progress(.emptyQueue)), .states,
+            ],
+            "1@0, 2@0, accepted queued, 10: 7 0 0 0 3, accepted superseded queued, 3@0, =3@queue, =3@queue, "
+                + "accepted superseded accepted"),
+        "a member that still pauses when the message expires counts as expired": .init(
+            on: .crowd,
+            [.update(for: 30), .take, .last(to: 9, accepted: 7, resting: 2), .wait(30), .take, .states, .counts(1)],
+            "1@0, -, accepted, 9: 7 0 0 2 0"),
+        "a shard that is settled twice counts once": .init(
+            on: .crowd,
+            [
+                .update, .take, .sweep(to: 40, accepted: 20), .take, .sweep(to: 40, accepted: 20, number: 1), .states,
+                .last(to: 60, accepted: 9), .counts(1),
+            ], "1@0, =1@40, ignored, sending, 29: 29 0 0 0 0"),
+        "an alert that a dead replica was sending is repeated unchanged, and later members get newer content": .init(
+            on: .crowd, [.alert, .take, .update, .wait(5), .take, .sweep(to: 40, accepted: 20), .take],
+            "1!1@0, =1!1@0, 2!1@40"),
+        "one member without an alert that all others have does not delay newer state": .init(
+            on: .crowd, [.alert, .take, .last(to: 60, again: 1, accepted: 59), .states, .update, .states, .take],
+            "1!1@0, queued, superseded queued, 2@0"),
+        "a lane is leased for late members if nothing else is sent or due": .init(
+            on: .crowd,
+            [.lease, .lease, .due, .update, .take, .giveBack(by: 1), .take, .giveBack(by: 0), .lease, .take],
+            "leased, busy, +5, -, -, busy, 1@0"),
+        "a waiting message also reaches members after its cursor": .init(
+            on: .crowd,
+            [
+                .reaches([50]), .update, .reaches([50]), .take, .sweep(to: 40, again: 1, accepted: 20),
+                .reaches([3, 50]), .take, .last(to: 60, accepted: 5), .reaches([3, 50, 70]),
+            ], "no, yes, 1@0, no yes, =1@40, no no no"),
+    ])
+}
