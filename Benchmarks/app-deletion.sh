@@ -49,8 +49,8 @@ insert into installations (app, installation, secret_hash, system_version, live_
     where bundle_id = 'com.example.Old' and environment = 'production';
 insert into follows select id, 'team:' || n, app from installations, generate_series(1, 2) n;
 insert into start_tokens select id, 'MatchAttributes', app, sha256(id::text::bytea), now() from installations;
-insert into activities (installation, activity, app, event_key, attributes_type, state, is_sampled, reported_at)
-    select id, gen_random_uuid()::text, app, 'old1', 'MatchAttributes', 'ended', false, now() from installations;
+insert into activities (installation, activity, app, event_key, attributes_type, state, reported_at)
+    select id, gen_random_uuid()::text, app, 'old1', 'MatchAttributes', 'ended', now() from installations;
 vacuum analyze;
 SQL
 echo "$installations installations, $((events * messages)) deliveries: made in $((SECONDS - began)) s," \

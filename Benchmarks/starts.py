@@ -161,9 +161,9 @@ def crowd(folder, members=200000):
         stage.call("PUT", "/events/derby", {"name": "derby", "audiences": [{**audience(APP), "delivery": "tokens"}]})
         install(members)
         sql("""insert into activities (installation, activity, app, event_key, attributes_type, state, update_token,
-                   registered_at, reported_at, is_sampled, frequent)
-               select id, 'one', app, 'derby', 'MatchAttributes', 'active', sha256(id::text::bytea), now(), now(), false,
-                   true from installations; vacuum analyze""")
+                   registered_at, reported_at, frequent)
+               select id, 'one', app, 'derby', 'MatchAttributes', 'active', sha256(id::text::bytea), now(), now(), true
+                   from installations; vacuum analyze""")
         server = stage.servers[0]
         before = processor_seconds(server)
         began = time.time()

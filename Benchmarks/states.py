@@ -15,25 +15,21 @@ once; how late they were is said.
     memory        of the server, before, after and the most
     a state       processor time of the server and of PostgreSQL for one, and how long the call took
     unchanged     `rounds` times a lookup and a state that brings nothing new, in turn over one connection
-    receipts      `receipts` of phones that read the stamp: each of some thousands shows most of a match's messages after
-                  0.01 to 100 s, by a clock that is up to four minutes off, and reports twice; the percentiles of each
-                  message beside what the phones did
 """
-import collections, datetime, json, os, pathlib, random, re, secrets, socket, statistics, subprocess, sys, tempfile, threading, time
-import urllib.request, uuid
+import collections, json, os, pathlib, random, re, socket, statistics, subprocess, sys, tempfile, threading, time
 
 import outbox
 from outbox import Stage, audience, sql, wait
 
 APP = "com.example.goal"
 TYPE = {
-    "check": "refuse", "stamp": {"member": "/updatedAt", "as": "unix"},
+    "check": "refuse",
     "versions": [{"name": "1.0", "schema": {
         "type": "object", "required": ["home", "away", "period", "minute"],
         "properties": {
             "home": {"type": "integer", "minimum": 0}, "away": {"type": "integer", "minimum": 0},
             "minute": {"type": "integer"}, "possession": {"type": "number"}, "shots": {"type": "integer"},
-            "period": {"enum": ["first", "pause", "second", "over"]}, "updatedAt": {"type": "integer"},
+            "period": {"enum": ["first", "pause", "second", "over"]},
             "cards": {"type": "array", "items": {"type": "object", "required": ["color"],
                                                  "properties": {"color": {"type": "string"}}}}}}}],
     "rules": {"quiet": ["/minute", "/possession", "/shots"], "rings": [
@@ -246,108 +242,8 @@ def unchanged(stage, rounds):
     print(f"  a commit of one row by psql: {commit * 1000:.2f} ms", flush=True)
 
 
-def receipts(stage, count):
-    """The report of one event's phones beside their own record."""
-    control = stage.hosts["control"]
-    caller = Caller(stage)
-    # Twice as fast as the channel's pace, and each twice.
-    pace = float(stage.environment["GRANDSTAND_LANE_INTERVAL"]) / 4
-    for n in range(400):
-        body = f'{{"contentState": {{"home": {n // 40}, "away": 0, "period": "first", "minute": {n}, "cards": [{{"color": "{n}"}}]}}, "sequence": {n}}}'
-        for _ in range(2):
-            status, answer = caller(caller.request("PUT", "/events/phones/state", body))
-            if status not in (200, 202):
-                sys.exit(f"{status} {answer[:300]}")
-            time.sleep(pace)
-    wait("select not exists (select from deliveries where settled_at is null)", 60)
-    accepted = {int(row.split("|")[0]): float(row.split("|")[1]) for row in sql(
-        "select d.apns_timestamp, extract(epoch from b.accepted_at) from deliveries d join broadcasts b on b.id = d.broadcast_id "
-        "where b.event_key = 'phones' and d.state = 'accepted'").split("\n")}
-    superseded = sql("select count(*) from deliveries d join broadcasts b on b.id = d.broadcast_id "
-                     "where b.event_key = 'phones' and d.state = 'superseded'")
-    with urllib.request.urlopen(f"{control}/journal?operation=broadcast&status=200&limit=100000", timeout=60) as answer:
-        journal = json.loads(answer.read())
-    arrived = {}
-    for entry in journal["entries"]:
-        aps = json.loads(entry["body"])["aps"]
-        stamp = aps["content-state"].get("updatedAt")
-        if stamp in accepted and aps["timestamp"] == stamp:
-            arrived[stamp] = entry["time"]
-    if set(arrived) != set(accepted):
-        sys.exit(f"the simulator has {len(arrived)} of {len(accepted)} messages")
-    key = stage.call("POST", "/keys", {"name": "phones", "scopes": ["device"], "bundleId": APP})["secret"]
-    shown = {stamp: [] for stamp in arrived}
-    lock, chance = threading.Lock(), random.Random(38)
-    share = 0.9
-    phones = max(1, round(count / (len(arrived) * share)))
-    recorded = [0]
-    # What an app's installations may store grows with their number, and a sample is a part of them.
-    sql(f"""
-        insert into installations (app, installation, secret_hash, system_version, locale, live_activities_enabled,
-            frequent_pushes_enabled, created_at, seen_at)
-        select ae.id, gen_random_uuid(), sha256('secret'), 18004, 'en', true, true, now(), now()
-        from generate_series(1, {count // 10}) n, app_environments ae
-        where ae.bundle_id = '{APP}' and ae.environment = 'production'""")
-
-    def utc(seconds):
-        return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-    def report(numbers):
-        own = Caller(stage)
-        own.key = key
-        for number in numbers:
-            with lock:
-                clock = chance.uniform(-240, 240)
-                seen = {stamp: at + 10 ** chance.uniform(-2, 2) for stamp, at in arrived.items() if chance.random() < share}
-                for stamp, at in seen.items():
-                    shown[stamp].append(at - accepted[stamp])
-            path = f"/apps/{APP}/production/installations/{uuid.UUID(int=chance.getrandbits(128), version=4)}"
-            secret = secrets.token_urlsafe(40)
-
-            def ask(method, path, body):
-                request = own.request(method, path, json.dumps(body)).replace(
-                    b"Host: x", b"Host: x\r\nGrandstand-Installation-Secret: " + secret.encode())
-                status, answer = own(request)
-                if status not in (200, 201):
-                    sys.exit(f"{method} {path}: {status} {answer[:300]}")
-                return json.loads(answer)
-
-            ask("PUT", path, {"systemVersion": "18.4"})
-            items = [{"eventKey": "phones", "timestamp": stamp, "shownAt": utc(at + clock)} for stamp, at in seen.items()]
-            for first in range(0, len(items), 100):
-                body = {"sentAt": utc(time.time() + clock), "items": items[first:first + 100]}
-                for again in range(2):
-                    answer = ask("POST", path + "/receipts", body)
-                    if not again:
-                        with lock:
-                            recorded[0] += answer["recorded"]
-
-    began = time.time()
-    threads = [threading.Thread(target=report, args=(range(n, phones, 6),)) for n in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    took = time.time() - began
-    began = time.time()
-    audiences = stage.call("GET", "/events/phones/receipts")["audiences"]
-    asked = time.time() - began
-    worst = {"p50": 0.0, "p99": 0.0}
-    total = 0
-    for message in audiences[0]["messages"]:
-        times = sorted(shown[message["timestamp"]])
-        total += message["shown"]
-        for name, percent in (("p50", 50), ("p99", 99)):
-            worst[name] = max(worst[name], abs(message["seconds"][name] - times[(len(times) * percent + 99) // 100 - 1]))
-    print(f"  receipts: {total} of {phones} phones for {len(arrived)} messages ({superseded} superseded, each state told twice, "
-          f"each report sent twice) in {took:.0f} s; p50 off by {worst['p50']:.2f} s at most, p99 by {worst['p99']:.2f} s; "
-          f"the report took {asked:.1f} s", flush=True)
-    if total != sum(map(len, shown.values())):
-        sys.exit(f"the phones showed {sum(map(len, shown.values()))}")
-
-
 def main():
-    known = {"matches": 20, "minutes": 105, "speed": 30, "rounds": 2000, "receipts": 0}
+    known = {"matches": 20, "minutes": 105, "speed": 30, "rounds": 2000}
     given = dict(pair.split("=", 1) for pair in sys.argv[1:])
     settings = {name: given.pop(name) for name in list(given) if name.startswith("GRANDSTAND_")}
     for name in given:
@@ -355,12 +251,11 @@ def main():
             sys.exit(f"There is no {name}; known are {', '.join(known)} and GRANDSTAND_…")
     options = {**known, **{name: float(value) for name, value in given.items()}}
     settings.setdefault("GRANDSTAND_LANE_INTERVAL", str(1 / options["speed"]))
-    settings.setdefault("GRANDSTAND_RECEIPT_SHARE", "1")
     with tempfile.TemporaryDirectory() as folder:
-        stage = Stage(folder, simulator=["--control-port", "0", "--journal", "20000"], **settings)
+        stage = Stage(folder, **settings)
         try:
             matches = [f"match-{n}" for n in range(int(options["matches"]))]
-            stage.open_events([APP], matches + ["quiet", "phones"], lambda key: [audience(APP)])
+            stage.open_events([APP], matches + ["quiet"], lambda key: [audience(APP)])
             kind = json.loads(json.dumps(TYPE))
             kind["rules"]["quietInterval"] = max(1, round(30 / options["speed"]))
             stage.call("PUT", f"/apps/{APP}/contents/MatchAttributes", kind)
@@ -368,8 +263,6 @@ def main():
                 play(stage, options)
             if options["rounds"]:
                 unchanged(stage, int(options["rounds"]))
-            if options["receipts"]:
-                receipts(stage, int(options["receipts"]))
         finally:
             stage.stop()
 

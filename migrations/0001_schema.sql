@@ -64,16 +64,13 @@ create table apps (
     version bigint not null default nextval('resource_versions')
 );
 
--- What each app version can decode in the contents of one activity type, which member gets the stamp (aps.timestamp),
--- and which changes of a state make phones ring. Written by PUT and DELETE of a content type.
+-- What each app version can decode in the contents of one activity type, and which changes of a state make phones
+-- ring. Written by PUT and DELETE of a content type.
 create table content_types (
     bundle_id text not null references apps on delete cascade,
     attributes_type text not null check (length(attributes_type) between 1 and 128),
-    -- The content type as it was declared: check, versions, stamp, rules.
+    -- The content type as it was declared: check, versions, rules.
     declaration json not null,
-    -- The declared stamp: its form, and the member that gets the stamp, such as 'unix /updatedAt'. Starts use this
-    -- column.
-    stamp text,
     created_at timestamptz not null,
     updated_at timestamptz not null,
     version bigint not null default nextval('resource_versions'),
@@ -616,8 +613,6 @@ create table deliveries (
     alert_bytes integer,
     -- How far a crowd's message has got (FanOut).
     fan_out json,
-    -- The member of the content that gets apns_timestamp when it is sent, such as 'unix /updatedAt'.
-    stamp text,
     check ((state in ('waiting', 'queued', 'sending')) = (settled_at is null)),
     check ((state = 'sending') = (leased_until is not null))
 )
@@ -725,8 +720,6 @@ create table activities (
     -- only alerts that ring, until rests_until.
     frequent boolean not null default true,
     rests_until timestamptz,
-    -- Whether the installation was asked for receipts when the activity was first reported.
-    is_sampled boolean not null,
     -- The earliest time at which the activity's newest token gets the newest content; null: no token was reported. An
     -- app may report one token after the other. The wait avoids a push for each of these tokens.
     joins_at timestamptz,
@@ -740,7 +733,6 @@ create index activities_by_report on activities (reported_at);
 create index activities_by_token on activities (app, update_token) where update_token is not null;
 create index activities_in_crowds on activities (app, event_key, variant, id) where in_crowd;
 create index activities_of_events on activities (event_key, id);
-create index activities_sampled on activities (event_key, app, installation) where is_sampled;
 
 -- The push-to-start of an event, as declared. Written with its event, and by calls that start or stop it.
 create table event_starts (
@@ -903,25 +895,8 @@ $$;
 create trigger forget_fan_outs after delete on fan_outs referencing old table as gone
     for each statement execute function forget_fan_outs();
 
--- What a sampled installation showed, and when, by its own clock. Written by its reports.
-create table receipts (
-    event_key text not null references events on delete cascade,
-    app integer not null,
-    installation bigint not null,
-    apns_timestamp bigint not null,
-    shown_at timestamptz not null,
-    -- Seconds by which the installation's clock was ahead of the server's clock; null: not known.
-    clock_ahead double precision,
-    received_at timestamptz not null,
-    primary key (event_key, app, installation, apns_timestamp)
-);
-create index receipts_by_installation on receipts (installation, event_key);
-create index receipts_by_time on receipts (received_at);
-
--- How many installations an app has, and about how many bytes they take in the database: the sums over the app's rows.
--- The bytes include the installations' topics, start tokens, receipts and indexes (DeviceBounds estimates the same).
--- Written by triggers, each session in its own rows, so that no registration waits for another. The Janitor adds up the
--- rows of past hours.
+-- How many installations an app has: the sums over the app's rows. Written by triggers, each session in its own rows, so
+-- that no registration waits for another. The Janitor adds up the rows of past hours.
 create table device_accounts (
     app integer not null,
     -- The hour of the change.
@@ -931,17 +906,8 @@ create table device_accounts (
     installations bigint not null,
     -- Installations that were new in this hour, also if they were deleted since.
     created bigint not null,
-    bytes bigint not null,
     primary key (app, hour, session)
 ) with (fillfactor = 50);
-
-create function add_to_device_account(app integer, hour timestamptz, installations bigint, created bigint, bytes numeric)
-returns void language sql as $$
-    insert into device_accounts as d values (
-        app, date_trunc('hour', hour, 'UTC'), pg_backend_pid(), installations, created, bytes::bigint)
-    on conflict on constraint device_accounts_pkey do update set installations = d.installations + excluded.installations,
-        created = d.created + excluded.created, bytes = d.bytes + excluded.bytes
-$$;
 
 -- While the history of an app is deleted, the app's account is not updated, because the account is deleted after the
 -- history.
@@ -952,19 +918,12 @@ begin
     if current_setting('grandstand.forgets_history', true) = 'on' then
         return null;
     end if;
-    if tg_table_name = 'installations' then
-        perform add_to_device_account(c.app, case tg_op when 'INSERT' then max(c.created_at) else now() end,
-            sign * count(*), greatest(sign, 0) * count(*), sign * count(*) * 400::numeric) from changed c group by c.app;
-    elsif tg_table_name = 'follows' then
-        perform add_to_device_account(c.app, now(), 0, 0, sign * sum(110 + 4 * octet_length(c.topic))::numeric)
-            from changed c group by c.app;
-    elsif tg_table_name = 'start_tokens' then
-        perform add_to_device_account(c.app, now(), 0, 0, sign * sum(
-            130 + 4 * octet_length(c.attributes_type) + 3 * octet_length(c.token))::numeric) from changed c group by c.app;
-    else
-        perform add_to_device_account(c.app, now(), 0, 0, sign * sum(200 + 4 * octet_length(c.event_key))::numeric)
-            from changed c group by c.app;
-    end if;
+    insert into device_accounts as d
+    select c.app, date_trunc('hour', case tg_op when 'INSERT' then max(c.created_at) else now() end, 'UTC'),
+        pg_backend_pid(), sign * count(*), greatest(sign, 0) * count(*)
+    from changed c group by c.app order by c.app
+    on conflict (app, hour, session) do update set installations = d.installations + excluded.installations,
+        created = d.created + excluded.created;
     return null;
 end
 $$;
@@ -972,18 +931,6 @@ $$;
 create trigger account_for_new after insert on installations referencing new table as changed
     for each statement execute function account_for_devices();
 create trigger account_for_old after delete on installations referencing old table as changed
-    for each statement execute function account_for_devices();
-create trigger account_for_new after insert on follows referencing new table as changed
-    for each statement execute function account_for_devices();
-create trigger account_for_old after delete on follows referencing old table as changed
-    for each statement execute function account_for_devices();
-create trigger account_for_new after insert on start_tokens referencing new table as changed
-    for each statement execute function account_for_devices();
-create trigger account_for_old after delete on start_tokens referencing old table as changed
-    for each statement execute function account_for_devices();
-create trigger account_for_new after insert on receipts referencing new table as changed
-    for each statement execute function account_for_devices();
-create trigger account_for_old after delete on receipts referencing old table as changed
     for each statement execute function account_for_devices();
 
 -- Lookups ---------------------------------------------------------------------------------------------------------------

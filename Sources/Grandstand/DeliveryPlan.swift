@@ -17,11 +17,6 @@ package struct DeliveryPlan: Sendable, Hashable {
         package var ringsUntil: Date?
         /// The `apns-expiration` header.
         package var apnsExpiration: Int
-        /// The member of the content that is set to the sending time.
-        package var stamp: Stamp?
-
-        /// The payload with the longest possible stamp.
-        package var longest: BroadcastPayload { payload.stamped(stamp, timestamp: Stamp.longest) }
     }
 
     package var content: BroadcastContent
@@ -117,9 +112,7 @@ package struct DeliveryPlan: Sendable, Hashable {
     /// `mostRecentMessageStored`, because APNs stores the newest message to a token for an offline device.
     package func item(_ item: Item, on kind: Lane.Kind) -> Item {
         guard kind.isCrowd else { return item }
-        var kept = self.item(for: item.audience, expiration.header(for: .mostRecentMessageStored, until: expiresAt))
-        kept.stamp = item.stamp
-        return kept
+        return self.item(for: item.audience, expiration.header(for: .mostRecentMessageStored, until: expiresAt))
     }
 
     /// Warns about audiences that do not get this message, because they already got their `end`.
@@ -149,7 +142,7 @@ package struct DeliveryPlan: Sendable, Hashable {
         // For channels the limit was checked when the broadcast was planned.
         guard kind.isCrowd else { return nil }
         let (limit, audience) = (kind.bodyLimit, item.audience)
-        let size = item.longest.body(timestamp: Int(expiresAt.timeIntervalSince1970)).count
+        let size = item.payload.body(timestamp: Int(expiresAt.timeIntervalSince1970)).count
         guard size > limit else { return nil }
         return Problem(
             .payloadTooLarge,

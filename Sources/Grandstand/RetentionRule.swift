@@ -26,7 +26,6 @@ package struct RetentionRule: Sendable, Hashable {
         case installations
         /// Activities without a report during the retention. No activity exists on a device for longer than half a day.
         case activities
-        case receipts
         /// Rows of past hours in `device_accounts`. They are added up to one row for each app.
         case deviceHours = "hours of device accounts"
     }

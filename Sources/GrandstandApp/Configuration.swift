@@ -103,8 +103,6 @@ package struct Configuration: Sendable {
     package var installations: TimeInterval
     /// Seconds for which entries of the audit log are kept, and keys after they were revoked or expired.
     package var audit: TimeInterval
-    /// Selects the installations that are asked for receipts.
-    package var receiptSampling: ReceiptSampling
     /// Seconds for which lookups are answered from memory while the database cannot confirm the answers.
     package var lookupStaleness: TimeInterval
     /// The private networks that webhooks may call in addition to the internet, and whether webhooks may use HTTP
@@ -196,8 +194,6 @@ extension Configuration {
         history = 86_400 * (try settings.number("GRANDSTAND_HISTORY_DAYS", in: 1...3_650, of: "days") ?? 30)
         installations = 86_400 * (try settings.number("GRANDSTAND_INSTALLATION_DAYS", in: 1...3_650, of: "days") ?? 180)
         audit = 86_400 * (try settings.number("GRANDSTAND_AUDIT_DAYS", in: 31...36_500, of: "days") ?? 400)
-        receiptSampling = ReceiptSampling(
-            share: try settings.number("GRANDSTAND_RECEIPT_SHARE", in: 0...1, of: "parts of one") ?? 0.01)
         lookupStaleness = try settings.seconds("GRANDSTAND_LOOKUP_STALE_SECONDS", in: 0...86_400) ?? 600
         roles = try settings.choices("GRANDSTAND_ROLES") ?? Role.all
         if roles == [.lookup], settings["DATABASE_URL"] == nil {

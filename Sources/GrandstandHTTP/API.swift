@@ -49,8 +49,6 @@ package struct API: Sendable {
     package struct Settings: Sendable {
         /// How much a reconciliation that a person runs may delete.
         package var reconciliationLimits: ReconciliationLimits
-        /// Selects the installations that are asked for receipts.
-        package var receiptSampling: ReceiptSampling
         /// Plans a broadcast's deliveries.
         package var plan = Intake.planning()
         /// The networks that webhook URLs may point to.
@@ -60,9 +58,8 @@ package struct API: Sendable {
         /// `true`: lookups are the only authenticated operations that this process answers.
         package var onlyLookups = false
 
-        package init(reconciliationLimits: ReconciliationLimits, receiptSampling: ReceiptSampling) {
+        package init(reconciliationLimits: ReconciliationLimits) {
             self.reconciliationLimits = reconciliationLimits
-            self.receiptSampling = receiptSampling
         }
     }
 
@@ -191,17 +188,8 @@ package struct API: Sendable {
             QuotaRoutes(channels: stores.channels, tenure: settings.tenure, now: d.now).routes,
             QuotaHistoryRoutes(history: stores.quotaHistory, now: d.now).routes,
             WebhookRoutes(webhooks: d.webhookOperations).routes,
-            InstallationRoutes(
-                installations: stores.installations, sampling: settings.receiptSampling, limits: d.access.limits,
-                now: d.now
-            ).routes,
-            ActivityRoutes(
-                installations: stores.installations, sampling: settings.receiptSampling, limits: d.access.limits,
-                now: d.now
-            ).routes,
-            ReceiptRoutes(
-                receipts: stores.receipts, sampling: settings.receiptSampling, limits: d.access.limits, now: d.now
-            ).routes,
+            InstallationRoutes(installations: stores.installations, limits: d.access.limits, now: d.now).routes,
+            ActivityRoutes(installations: stores.installations, limits: d.access.limits, now: d.now).routes,
             StreamRoutes(events: stores.events, views: d.views, keys: d.access.keys, now: d.now).routes,
             KeyRoutes(keys: d.keyOperations).routes,
             ContractRoutes().routes,

@@ -15,17 +15,12 @@
 
         /// A type of attributes.
         ///
-        /// - Parameters:
-        ///   - eventKey: returns the event of an activity. Organisers put the key into the start's `attributes`, so
-        ///     that the app knows the event of an activity that a push started.
-        ///   - timestamp: returns `aps.timestamp` of the message with this content, if the content contains the
-        ///     timestamp. With a timestamp, the app sends receipts if the server asks for them. ActivityKit does not
-        ///     provide the timestamp.
+        /// - Parameter eventKey: returns the event of an activity. Organisers put the key into the start's `attributes`,
+        ///   so that the app knows the event of an activity that a push started.
         public init<Attributes: ActivityAttributes & Sendable>(
-            _ type: Attributes.Type, eventKey: @escaping @Sendable (Attributes) -> String,
-            timestamp: @escaping @Sendable (Attributes.ContentState) -> Int? = { _ in nil }
+            _ type: Attributes.Type, eventKey: @escaping @Sendable (Attributes) -> String
         ) where Attributes.ContentState: Sendable {
-            let kind = ActivityKind<Attributes>(eventKey: eventKey, timestamp: timestamp)
+            let kind = ActivityKind<Attributes>(eventKey: eventKey)
             name = ActivityKind<Attributes>.name
             startToken = { kind.startToken }
             activities = { Activity<Attributes>.activities.map { kind.snapshot($0) } }
@@ -34,36 +29,12 @@
             savedStart = { kind.savedStart(for: $0) }
             end = { await kind.end($0, contentState: $1, atOnce: $2) }
         }
-
-        /// A type of attributes whose contents the server stamps with the timestamp, so that receipts need no work by
-        /// the organiser.
-        ///
-        /// - Parameter stamp: the member that the content type's setting `stamp` names. That setting must have `"as":
-        ///   "unix"`.
-        public init<Attributes: ActivityAttributes & Sendable>(
-            _ type: Attributes.Type, eventKey: @escaping @Sendable (Attributes) -> String,
-            stamp: any KeyPath<Attributes.ContentState, Int> & Sendable
-        ) where Attributes.ContentState: Sendable {
-            self.init(type, eventKey: eventKey, timestamp: { $0[keyPath: stamp] })
-        }
-
-        /// A type of attributes whose contents the server stamps with the timestamp, in a member of type `Date`.
-        ///
-        /// - Parameter stamp: the member that the content type's setting `stamp` names. That setting must have `"as":
-        ///   "reference"`.
-        public init<Attributes: ActivityAttributes & Sendable>(
-            _ type: Attributes.Type, eventKey: @escaping @Sendable (Attributes) -> String,
-            stamp: any KeyPath<Attributes.ContentState, Date> & Sendable
-        ) where Attributes.ContentState: Sendable {
-            self.init(type, eventKey: eventKey, timestamp: { Int($0[keyPath: stamp].timeIntervalSince1970.rounded()) })
-        }
     }
 
     /// ActivityKit for one type of attributes.
     @available(iOS 16.2, *)
     struct ActivityKind<Attributes: ActivityAttributes & Sendable>: Sendable where Attributes.ContentState: Sendable {
         let eventKey: @Sendable (Attributes) -> String
-        let timestamp: @Sendable (Attributes.ContentState) -> Int?
 
         /// The name that Apple expects in `attributes-type`.
         static var name: String { String(describing: Attributes.self) }
@@ -112,14 +83,6 @@
             group.addTask {
                 guard let activity = find(id) else { return }
                 for await _ in activity.pushTokenUpdates { events.yield(.activity(snapshot(activity))) }
-            }
-            group.addTask {
-                guard let activity = find(id) else { return }
-                for await content in activity.contentUpdates {
-                    guard let timestamp = timestamp(content.state) else { continue }
-                    events.yield(
-                        .shown(eventKey: eventKey(activity.attributes), timestamp: timestamp, at: Date()))
-                }
             }
         }
 

@@ -92,9 +92,6 @@ extension LiveActivities {
                 record.see(snapshot)
             }
             Task { [replaced] in await end(replaced) }
-        case .shown(let eventKey, let timestamp, let date):
-            guard record.isSampled else { return }
-            try? update { $0.note(GrandstandClient.Receipt(eventKey: eventKey, timestamp: timestamp, shownAt: date)) }
         }
         wake()
     }

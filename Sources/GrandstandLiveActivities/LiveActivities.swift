@@ -131,13 +131,6 @@ public actor LiveActivities {
         wake()
     }
 
-    /// Records that a message was shown, if the server asks this installation for receipts. The receipt is uploaded
-    /// later. `timestamp` is the message's `aps.timestamp`. ActivityKit does not provide the timestamp, so the content
-    /// must contain it.
-    public func shown(eventKey: String, timestamp: Int) {
-        take(.shown(eventKey: eventKey, timestamp: timestamp, at: time.now()))
-    }
-
     /// Reads the system's state again, ends the pauses between attempts except the pauses that the server asked for,
     /// and repairs activities whose channel was replaced. An app on iOS need not call this method, because the same
     /// happens when the app comes to the foreground.

@@ -41,7 +41,6 @@ package struct Stores: Sendable {
     package var reconciliations: any ReconciliationStore
     package var webhooks: any WebhookStore
     package var installations: any InstallationStore
-    package var receipts: any ReceiptStore
     package var auditLog: PostgresAuditLog
     package var quotaHistory: PostgresQuotaHistory
 
@@ -64,12 +63,10 @@ package struct Stores: Sendable {
         quirks = PostgresQuirkStore(databases.main)
         reconciliations = PostgresReconciliationStore(longWork)
         webhooks = PostgresWebhookStore(databases.main)
-        let devices = PostgresInstallationStore(
+        installations = PostgresInstallationStore(
             databases.devices, reading: longWork, mostNew: newInstallations,
             outages: OutageLog(
                 "the server's tasks for starts could not be told of new work; they find it at their next look", logger))
-        installations = devices
-        receipts = devices
         auditLog = PostgresAuditLog(databases.main)
         quotaHistory = PostgresQuotaHistory(databases.main)
     }

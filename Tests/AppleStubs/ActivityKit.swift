@@ -23,8 +23,6 @@ public class Activity<Attributes: ActivityAttributes>: Identifiable {
 
     @available(iOS 16.2, *)
     public var content: ActivityContent<ContentState> { fatalError() }
-    @available(iOS 16.2, *)
-    public var contentUpdates: ContentUpdates { fatalError() }
     public var activityState: ActivityState { fatalError() }
     public var activityStateUpdates: ActivityStateUpdates { fatalError() }
     public var pushToken: Data? { fatalError() }
@@ -61,15 +59,6 @@ public class Activity<Attributes: ActivityAttributes>: Identifiable {
     public func end(
         _ content: ActivityContent<ContentState>?, dismissalPolicy: ActivityUIDismissalPolicy = .default
     ) async { fatalError() }
-
-    @available(iOS 16.2, *)
-    public struct ContentUpdates: AsyncSequence {
-        public struct Iterator: AsyncIteratorProtocol {
-            public mutating func next() async -> ActivityContent<ContentState>? { fatalError() }
-        }
-
-        public func makeAsyncIterator() -> Iterator { fatalError() }
-    }
 
     public struct ActivityStateUpdates: AsyncSequence {
         public struct Iterator: AsyncIteratorProtocol {

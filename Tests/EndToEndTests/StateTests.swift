@@ -14,7 +14,6 @@ struct StateTests {
          "versions": [
             {"name": "3.1", "schema": {"properties": {"home": {"type": "integer"}}, "required": ["home"]}},
             {"name": "3.2", "schema": {"properties": {"home": {"type": "integer"}, "clock": {"type": "string"}}}}],
-         "stamp": {"member": "/at", "as": "unix"},
          "rules": {"quiet": ["/clock"],
             "rings": [{"when": {"increases": "/home"}, "alert": {"title": "Goal", "body": "{old:home} → {home}"}}]}}
         """#

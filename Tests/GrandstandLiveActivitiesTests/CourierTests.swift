@@ -14,7 +14,7 @@ struct CourierTests {
 
     init() { record.changeFacts { $0.systemVersion = "18.4" } }
 
-    private static let accepted = DeviceOutcome.accepted(isNew: false, isSampled: false)
+    private static let accepted = DeviceOutcome.accepted(isNew: false)
 
     private static func refused(_ status: Int, _ slug: String, sequence: Int? = nil, after: Int? = nil) -> DeviceOutcome
     { .refused(.device(status, slug, sequence: sequence, retryAfter: after)) }
@@ -118,7 +118,7 @@ struct CourierTests {
         see(.stale)
         try settle(Self.refused(404, "installation-not-found"))
         #expect(sequence(at: 1) == 1)
-        try settle(.accepted(isNew: true, isSampled: false), at: 1)
+        try settle(.accepted(isNew: true), at: 1)
         guard case .send(.report("1", let entry)) = courier.next(record, at: 1) else {
             throw Unexpected()
         }
@@ -186,20 +186,6 @@ struct CourierTests {
         #expect(delay(days: 57) == 30)
         // The clock was set back.
         #expect(delay(days: -1) == 1_800)
-    }
-
-    @Test mutating func `receipts are sent a hundred at a time, and only on request`() throws {
-        record.note(GrandstandClient.Receipt(eventKey: "derby", timestamp: 1, shownAt: .distantPast))
-        #expect(record.shown.isEmpty)
-        try settle(.accepted(isNew: true, isSampled: true))
-        for number in 0..<(DeviceRecord.mostShown + 50) {
-            record.note(GrandstandClient.Receipt(eventKey: "derby", timestamp: number, shownAt: .distantPast))
-        }
-        #expect(record.shown.count == DeviceRecord.mostShown)
-        #expect(record.shown.first?.timestamp == 50)
-        try settle(.unanswered("offline"))
-        try settle(Self.accepted, at: 1)
-        #expect(record.shown.count == DeviceRecord.mostShown - Courier.receiptsAtOnce)
     }
 
     @Test mutating func `a request to forget is repeated until it succeeds, unless the person returns`() throws {

@@ -13,7 +13,6 @@ struct StormTests {
         let clock = TestTime()
         let phone = Phone(time: clock.time)
         defer { phone.discard() }
-        phone.server.setSampled()
         for key in ["derby", "final"] {
             phone.server.setLookup(key, .found(channelID: "Y2hhbm5lbA==", contentState: nil))
         }

@@ -46,29 +46,6 @@ struct ContentTests {
         #expect(!old.isSame(as: new))
     }
 
-    // MARK: Stamps
-
-    @Test(arguments: [
-        ("unix", #"{ "updatedAt" : "x" , "b":1.50}"#, #"{ "updatedAt" : 1700000000 , "b":1.50}"#),
-        ("reference", #"{"updatedAt":0}"#, #"{"updatedAt":721692800}"#),
-        ("iso8601", #"{"a": 1 }"#, #"{"a": 1 ,"updatedAt":"2023-11-14T22:13:20Z"}"#),
-        ("unix", "{}", #"{"updatedAt":1700000000}"#),
-    ])
-    func `a stamp changes its member and no other byte`(form: String, content: String, stamped: String) throws {
-        let stamp = try #require(Stamp(text: "\(form) /updatedAt"))
-        #expect(
-            String(decoding: stamp.applied(to: Array(content.utf8), timestamp: 1_700_000_000), as: UTF8.self) == stamped
-        )
-        #expect(Stamp(text: stamp.text) == stamp)
-    }
-
-    @Test func `a stamp is left out if the object around it does not exist, and a content is checked with it`() throws {
-        let stamp = try #require(Stamp(text: "unix /meta/at"))
-        #expect(stamp.applied(to: Array("{}".utf8), timestamp: 1) == Array("{}".utf8))
-        let type = try Self.schema(#"{"required": ["at"]}"#, #", "stamp": {"member": "/at", "as": "unix"}"#)
-        #expect(type.faults(of: Array("{}".utf8), at: "").isEmpty)
-    }
-
     // MARK: Schemas
 
     @Test(arguments: [
@@ -230,7 +207,7 @@ struct ContentTests {
 
     @Test func `a written content type is read as the same`() throws {
         let type = try Self.schema(
-            "{}", #", "stamp": {"member": "/at", "as": "unix"}, "rules": {"quiet": ["/clock"], "quietInterval": 60}"#)
+            "{}", #", "rules": {"quiet": ["/clock"], "quietInterval": 60}"#)
         let again = try ContentType(
             type.bundleID, type.attributesType, parsing: JSONWriter.text(Contract.ContentTypeDraft(type)))
         #expect(Contract.ContentTypeDraft(again) == Contract.ContentTypeDraft(type))
@@ -242,7 +219,7 @@ struct StateChangeTests {
     private static let type = try? ContentTests.schema(
         "{}",
         #"""
-        , "stamp": {"member": "/at", "as": "unix"}, "rules": {"quiet": ["/clock"], "quietInterval": 30, "rings": [
+        , "rules": {"quiet": ["/clock"], "quietInterval": 30, "rings": [
             {"when": {"increases": "/home"}, "alert": {"title": "{name} scores", "body": "{old:home} → {home} {{x}}"},
                 "alertsByLocale": {"de": {"title": "Tor für {name}"}}},
             {"when": {"becomes": "/period", "value": "fullTime"}, "alert": {"title": "Full time"}},
@@ -256,7 +233,6 @@ struct StateChangeTests {
 
     static let changes: [(String, String, StateOutcome, Int?)] = [
         ("nothing", old, .unchanged, nil),
-        ("the stamp", old.replacing("{\"home\"", with: "{\"at\": 5, \"home\""), .unchanged, nil),
         ("a clock", old.replacing(#""clock": "1""#, with: #""clock": "2""#), .quiet, nil),
         ("a period", old.replacing("second", with: "third"), .update, nil),
         ("a goal", old.replacing(#""home": 1"#, with: #""home": 2"#), .rings, 0),

@@ -12,7 +12,6 @@ package final class FakeServer: DeviceServer {
         package var sequence: Int
         package var facts: InstallationFacts
         package var activities: [String: ActivityEntry] = [:]
-        package var shown: [GrandstandClient.Receipt] = []
 
         package init(secret: String, sequence: Int, facts: InstallationFacts) {
             self.secret = secret
@@ -43,7 +42,6 @@ package final class FakeServer: DeviceServer {
         var lookups: [String] = []
         var fate: @Sendable (Int, DeviceRequest) -> Fate = { _, _ in .arrives }
         var answers: [String: LookupOutcome] = [:]
-        var isSampled = false
     }
 
     private let state = Mutex(State())
@@ -55,7 +53,6 @@ package final class FakeServer: DeviceServer {
 
     /// Sets what happens to requests from now on.
     package func setFate(_ fate: @escaping @Sendable (Int, DeviceRequest) -> Fate) { state.withLock { $0.fate = fate } }
-    package func setSampled() { state.withLock { $0.isSampled = true } }
     package func setLookup(_ key: String, _ outcome: LookupOutcome) { state.withLock { $0.answers[key] = outcome } }
     /// Forgets all installations, as the server does with those that it has not heard of for a long time. Requests that
     /// are under way are dropped.
@@ -129,23 +126,19 @@ package final class FakeServer: DeviceServer {
         case .register(let sequence, let facts):
             guard let known = state.installations[id] else {
                 state.installations[id] = Installation(secret: credential.secret, sequence: sequence, facts: facts)
-                return .accepted(isNew: true, isSampled: state.isSampled)
+                return .accepted(isNew: true)
             }
             if sequence < known.sequence { return refusal(409, "stale-installation", sequence: known.sequence) }
             state.installations[id]?.sequence = sequence
             state.installations[id]?.facts = facts
-            return .accepted(isNew: false, isSampled: state.isSampled)
+            return .accepted(isNew: false)
         case .report(let activity, let entry):
             guard state.installations[id] != nil else { return refusal(404, "installation-not-found") }
             state.installations[id]?.activities[activity] = entry
-            return .accepted(isNew: false, isSampled: state.isSampled)
-        case .receipts(let shown):
-            guard state.installations[id] != nil else { return refusal(404, "installation-not-found") }
-            state.installations[id]?.shown += shown
-            return .accepted(isNew: false, isSampled: nil)
+            return .accepted(isNew: false)
         case .forget:
             state.installations[id] = nil
-            return .accepted(isNew: false, isSampled: nil)
+            return .accepted(isNew: false)
         }
     }
 

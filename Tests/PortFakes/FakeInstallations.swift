@@ -8,7 +8,7 @@ package struct FakeInstallations: InstallationStore {
     }
     package var find: @Sendable (InstallationID, String) throws -> KnownInstallation = { _, _ in throw Unasked() }
     package var remove: @Sendable (InstallationID, String) throws -> Void = { _, _ in throw Unasked() }
-    package var report: @Sendable (DeviceActivity, Bool) throws -> Bool = { _, _ in throw Unasked() }
+    package var report: @Sendable (DeviceActivity) throws -> Bool = { _ in throw Unasked() }
     package var count: @Sendable (AppEnvironment) throws -> InstallationStatistics = { _ in throw Unasked() }
 
     package init() {}
@@ -21,29 +21,12 @@ package struct FakeInstallations: InstallationStore {
     }
     package func forget(_ id: InstallationID, secret: String) async throws { try remove(id, secret) }
     package func put(
-        _ activity: DeviceActivity, of id: InstallationID, secret: String, isSampled: Bool, now: Date
-    ) async throws -> Bool { try report(activity, isSampled) }
+        _ activity: DeviceActivity, of id: InstallationID, secret: String, now: Date
+    ) async throws -> Bool { try report(activity) }
     package func forget(activity: String, of id: InstallationID, secret: String) async throws {
         throw Unasked()
     }
     package func statistics(of app: AppEnvironment) async throws -> InstallationStatistics { try count(app) }
-}
-
-/// A `ReceiptStore` whose answers the test sets.
-package struct FakeReceipts: ReceiptStore {
-    package var take: @Sendable (ReceiptBatch) throws -> Int = { _ in throw Unasked() }
-    package var tell: @Sendable (EventKey) throws -> [(app: AppEnvironment, report: ReceiptReport)] = { _ in
-        throw Unasked()
-    }
-
-    package init() {}
-
-    package func record(
-        _ batch: ReceiptBatch, of id: InstallationID, secret: String, now: Date
-    ) async throws -> Int { try take(batch) }
-    package func receipts(
-        of key: EventKey, within reach: AppReach
-    ) async throws -> [(app: AppEnvironment, report: ReceiptReport)] { try tell(key) }
 }
 
 /// A `WebhookStore` whose answers the test sets.

@@ -8,7 +8,7 @@ struct StadiumApp: App {
     /// README.md.
     static let activities = try? LiveActivities(
         server: URL(string: "https://grandstand.example.com")!, key: "gs_the-key-of-this-app",
-        types: [ActivityType(MatchAttributes.self, eventKey: \.eventKey, timestamp: \.sentAt)])
+        types: [ActivityType(MatchAttributes.self, eventKey: \.eventKey)])
 
     /// Called at each launch, also in the background, because a push may have started an activity.
     init() { Task { await Self.activities?.start() } }

@@ -7,8 +7,6 @@ struct MatchScore: Codable, Hashable, Sendable {
     var minute: Int?
     /// The newest event, e.g. `Goal: Grgić`.
     var headline: String?
-    /// `aps.timestamp` of the message, if the organiser includes it. Then the app can send receipts.
-    var sentAt: Int?
 
     /// E.g. `2 : 1`.
     var text: String { "\(home) : \(away)" }

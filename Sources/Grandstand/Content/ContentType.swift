@@ -2,8 +2,8 @@ package import FoundationEssentials
 package import GrandstandContract
 package import JSON
 
-/// What each app version can decode in the contents of one activity type, which member gets the stamp, and which
-/// changes of a state make phones ring.
+/// What each app version can decode in the contents of one activity type, and which changes of a state make phones
+/// ring.
 package struct ContentType: Sendable {
     /// What happens to a content that a version cannot decode.
     package enum Check: String, Sendable, Hashable, CaseIterable {
@@ -24,7 +24,6 @@ package struct ContentType: Sendable {
     package let attributesType: String
     package let check: Check
     package let versions: [Version]
-    package let stamp: Stamp?
     package let rules: StateRules
     /// The rules as they were declared; `nil`: none were.
     fileprivate let declaredRules: Contract.StateRules?
@@ -45,7 +44,6 @@ package struct ContentType: Sendable {
         declaredRules = draft.rules
         check = try draft.check.map { word throws(Problem) in try Check(word) } ?? .warn
         versions = try Self.versions(draft.versions, &faults)
-        stamp = try draft.stamp.flatMap { stamp throws(Problem) in try Stamp(stamp, &faults) }
         rules = try draft.rules.map { rules throws(Problem) in try StateRules(rules, &faults) } ?? StateRules()
     }
 
@@ -73,17 +71,6 @@ package struct ContentType: Sendable {
     }
 }
 
-extension Stamp {
-    /// - Returns: `nil` if the draft is not valid; `faults` then has the reason.
-    fileprivate init?(_ draft: Contract.Stamp, _ faults: inout RequestFaults) throws(Problem) {
-        guard let member = JSONPointer(draft.member) else {
-            faults.add("/stamp/member", JSONPointer.rule)
-            return nil
-        }
-        self.init(member: member, form: try Form(draft.`as`))
-    }
-}
-
 extension Contract.ContentTypeDraft {
     /// The declaration, with the defaults of what was left out.
     package init(_ type: ContentType) {
@@ -92,9 +79,7 @@ extension Contract.ContentTypeDraft {
             versions: type.versions.map {
                 Contract.ContentVersion(name: $0.name, schema: RawJSON(unchecked: $0.schemaText))
             },
-            stamp: type.stamp.map {
-                Contract.Stamp(member: $0.member.description, as: .init($0.form))
-            }, rules: type.declaredRules)
+            rules: type.declaredRules)
     }
 }
 
@@ -102,14 +87,13 @@ extension ContentType {
     /// The places of a content that some version cannot decode, each with the versions that cannot.
     ///
     /// - Parameters:
-    ///   - contentState: JSON object text, as the organiser wrote it. It is checked as phones get it, with its stamp.
+    ///   - contentState: JSON object text.
     ///   - pointer: the place of the content in the request.
     ///   - budget: the work that the check may take. The work that it took is subtracted.
     package func faults(
         of contentState: [UInt8], at pointer: String, spending budget: inout ContentSchema.Budget
     ) -> [FieldError] {
-        let sent = stamp?.applied(to: contentState, timestamp: Stamp.longest) ?? contentState
-        guard let content = try? JSONValue(parsing: sent) else { return [] }
+        guard let content = try? JSONValue(parsing: contentState) else { return [] }
         var places: [(fault: ContentSchema.Fault, versions: [String])] = []
         var indices: [ContentSchema.Fault: Int] = [:]
         for version in versions {

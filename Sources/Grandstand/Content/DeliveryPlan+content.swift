@@ -5,16 +5,14 @@ extension DeliveryPlan {
     /// The work that the checks of one message may take.
     private static let mostWork = 500_000
 
-    /// Checks the contents against the content types of their audiences, and sets the stamps.
+    /// Checks the contents against the content types of their audiences.
     ///
     /// - Parameters:
     ///   - types: the content types of the audiences that have one.
     ///   - missing: audiences that name a type that their app does not have.
-    ///   - limit: the most bytes that APNs takes in a body.
-    /// - Throws: `content-mismatch` if a content type refuses a content; `payload-too-large` if the stamp makes a
-    ///   message too large.
+    /// - Throws: `content-mismatch` if a content type refuses a content.
     package mutating func check(
-        by types: [Audience.ID: ContentType], missing: [Audience.ID: String] = [:], limit: Int
+        by types: [Audience.ID: ContentType], missing: [Audience.ID: String] = [:]
     ) throws(Problem) {
         guard !types.isEmpty || !missing.isEmpty else { return }
         var faults: [FieldError] = []
@@ -23,11 +21,9 @@ extension DeliveryPlan {
         // The faults of each content that was checked. Most audiences share a content and a type, so each pair is
         // checked once.
         var checked: [ContentCheckKey: [FieldError]] = [:]
-        for index in items.indices {
-            guard let type = types[items[index].audience.id] else { continue }
-            items[index].stamp = type.stamp
-            guard let contentState = items[index].payload.contentState else { continue }
-            let variant = items[index].audience.variant
+        for item in items {
+            guard let type = types[item.audience.id], let contentState = item.payload.contentState else { continue }
+            let variant = item.audience.variant
             let own = variant.flatMap { content.byVariant[$0]?.contentState } != nil
             let key = ContentCheckKey(
                 bundleID: type.bundleID, attributesType: type.attributesType, variant: own ? variant : nil)
@@ -47,15 +43,6 @@ extension DeliveryPlan {
             }
         }
         guard faults.isEmpty else { throw .contentMismatch(faults) }
-        for item in items where item.stamp != nil {
-            let size = item.longest.body(timestamp: Stamp.longest).count
-            guard size > limit else { continue }
-            throw Problem(
-                .payloadTooLarge,
-                "With the stamp of its content type, the message to APNs would have \(size) bytes; Apple takes "
-                    + "\(limit). Shorten contentState or alert by \(size - limit) bytes.",
-                members: [.size(size), .limit(limit)])
-        }
         warnings += mild.prefix(5).map { "\($0.pointer): \($0.detail)" }
         if mild.count > 5 { warnings.append("\(mild.count - 5) more places of contentState cannot be decoded.") }
         for (audience, name) in missing.sorted(by: { $0.value < $1.value })

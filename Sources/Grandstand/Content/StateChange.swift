@@ -24,13 +24,11 @@ package struct StateChange: Sendable {
     ///   - old: the newest accepted content; `nil`: there is none.
     ///   - type: `nil`: every difference is an update.
     package init(from old: JSONValue?, to new: JSONValue, by type: ContentType?) {
-        // The server writes the stamp, so the feed's value of this member is ignored.
-        let stamp = type?.stamp.map { [$0.member] } ?? []
         guard let old else {
             (outcome, rule) = (.update, nil)
             return
         }
-        guard !old.source.elementsEqual(new.source), !old.isSame(as: new, ignoring: stamp) else {
+        guard !old.source.elementsEqual(new.source), !old.isSame(as: new) else {
             (outcome, rule) = (.unchanged, nil)
             return
         }
@@ -39,7 +37,7 @@ package struct StateChange: Sendable {
             (outcome, rule) = (.rings, ringing)
             return
         }
-        let isQuiet = !rules.quiet.isEmpty && old.isSame(as: new, ignoring: rules.quiet + stamp)
+        let isQuiet = !rules.quiet.isEmpty && old.isSame(as: new, ignoring: rules.quiet)
         (outcome, rule) = (isQuiet ? .quiet : .update, nil)
     }
 }

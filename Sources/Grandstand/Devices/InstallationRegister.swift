@@ -27,7 +27,7 @@ package struct InstallationRegister<Secret: Equatable & Sendable>: Sendable {
     /// Installations that are new, or differ from the loaded ones.
     package private(set) var changed: Set<InstallationKey> = []
 
-    /// How many installations and tokens each app has. The key is the app's ID in the database. An app that is not in
+    /// How many installations each app has. The key is the app's ID in the database. An app that is not in
     /// this dictionary has no limits.
     private var accounts: [Int: DeviceAccount]
     private let mostNew: Int?
@@ -94,7 +94,7 @@ package struct InstallationRegister<Secret: Equatable & Sendable>: Sendable {
         var record = record
         record.tokensPacedUntil = try TokenPace.take(
             record.newTokens(state.startTokens), record.tokensPacedUntil, at: now)
-        try accounts[key.app]?.register(state, after: isNew ? nil : record.state, mostNew: mostNew, at: now)
+        if isNew { try accounts[key.app]?.create(mostNew: mostNew, at: now) }
         replace(record, with: state, of: key, at: now)
     }
 

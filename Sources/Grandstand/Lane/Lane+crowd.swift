@@ -68,7 +68,7 @@ extension Lane {
                 plainPriority: message.plainPriority, alerting: message.alerting, ringsUntil: message.ringsUntil,
                 apnsExpiration: message.apnsExpiration, expiresAt: message.expiresAt, requestID: requestID(),
                 hasContent: message.hasContent, contentBefore: message.contentBefore,
-                contentBytes: message.contentBytes, alertBytes: message.alertBytes, stamp: message.stamp)
+                contentBytes: message.contentBytes, alertBytes: message.alertBytes)
             if tooLarge.contains(message.broadcast) { taken.refuse(at: now) }
             messages.append(taken)
         }

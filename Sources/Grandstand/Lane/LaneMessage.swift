@@ -50,8 +50,6 @@ package struct LaneMessage: Sendable, Hashable {
     package var contentBytes: Int?
     /// The bytes of its alert; `nil`: none, or not known.
     package let alertBytes: Int?
-    /// The member of the content that gets the timestamp when the message is sent.
-    package let stamp: Stamp?
     /// The progress of a crowd's message; `nil`: it has not begun, or is not for a crowd.
     package var fanOut: FanOut?
 
@@ -63,9 +61,8 @@ package struct LaneMessage: Sendable, Hashable {
         refusals: Int = 0, nextAttemptAt: Date? = nil, timestamp: Int? = nil, requestID: UUID, uniqueID: String? = nil,
         channelID: String? = nil, reason: String? = nil, settledAt: Date? = nil, hasContent: Bool = true,
         contentBefore: UUID? = nil, contentOf: UUID? = nil, contentSent: Bool = false, contentBytes: Int? = nil,
-        alertBytes: Int? = nil, stamp: Stamp? = nil, fanOut: FanOut? = nil
+        alertBytes: Int? = nil, fanOut: FanOut? = nil
     ) {
-        self.stamp = stamp
         self.id = id
         self.broadcast = broadcast
         self.state = state

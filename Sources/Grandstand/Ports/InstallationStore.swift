@@ -26,14 +26,13 @@ package protocol InstallationStore: Sendable {
     /// Records an activity as its app reports it, and confirms the start that created it, even if APNs' answer to that
     /// start was lost. A new or changed token puts the activity into its event's crowd. A token that APNs refused is
     /// used again when it is reported again. The activities of an installation are limited
-    /// (`DeviceBounds.ofActivities`).
+    /// (`DeviceBounds.activities`).
     ///
-    /// - Parameter isSampled: whether the installation is asked for receipts.
     /// - Returns: whether the activity is new.
     /// - Throws: `app-not-found`; `installation-not-found`; `event-not-found`, also for an event without an audience of
     ///   the app in its environment; `wrong-installation-secret`.
     func put(
-        _ activity: DeviceActivity, of id: InstallationID, secret: String, isSampled: Bool, now: Date
+        _ activity: DeviceActivity, of id: InstallationID, secret: String, now: Date
     ) async throws -> Bool
 
     /// Deletes an activity. An unknown activity is no error.

@@ -74,11 +74,10 @@ extension StartDeclaration {
     /// empty content.
     ///
     /// - Throws: `payload-too-large`.
-    package func requireFit(with defaults: EventDefaults, stamp: Stamp? = nil) throws(Problem) {
-        var payload =
+    package func requireFit(with defaults: EventDefaults) throws(Problem) {
+        let payload =
             StartPayload(self, filledBy: defaults, at: Date(timeIntervalSince1970: 4_000_000_000))
             ?? StartPayload(self, contentState: Array("{}".utf8))
-        payload.stamp = stamp
         // Apple's IDs of channels are the base64 text of 16 bytes; timestamps have ten digits until 2286.
         let size = payload.size(
             alertsByLocale.values, timestamp: 4_000_000_000,

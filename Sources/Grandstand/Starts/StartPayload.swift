@@ -26,8 +26,6 @@ package struct StartPayload: Sendable, Hashable {
     package var staleDate: Int?
     /// JSON number text.
     package var relevanceScore: [UInt8]?
-    /// The member of `contentState` that gets the timestamp.
-    package var stamp: Stamp?
 
     package init(
         attributesType: String, attributes: [UInt8], contentState: [UInt8], alert: [UInt8], staleDate: Int? = nil,
@@ -49,7 +47,7 @@ package struct StartPayload: Sendable, Hashable {
             event: .start, contentState: contentState, alert: alert, staleDate: staleDate,
             relevanceScore: relevanceScore,
             start: .init(attributesType: Self.quoted(attributesType), attributes: attributes, input: Self.wire(input)))
-        return payload.stamped(stamp, timestamp: timestamp).body(timestamp: timestamp)
+        return payload.body(timestamp: timestamp)
     }
 
     private static func wire(_ input: Input) -> BroadcastPayload.Start.Input? {

@@ -28,8 +28,6 @@ enum Gauges {
             GaugeSample("grandstand_installations", app, Double(quota.devices.installations)),
             GaugeSample(
                 "grandstand_installations_new", app, Double(max(quota.devices.created, quota.devices.createdBefore))),
-            GaugeSample("grandstand_installations_bytes", app, Double(quota.devices.bytes)),
-            GaugeSample("grandstand_installations_bytes_limit", app, Double(quota.devices.limit)),
         ]
         if let exceedsAt = quota.forecast.exceedsAt {
             samples.append(

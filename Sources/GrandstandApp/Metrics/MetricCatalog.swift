@@ -34,12 +34,6 @@ enum MetricCatalog {
             "grandstand_installations_new", .gauge, labels: app,
             "Installations that were new in this hour of the clock or the previous one, whichever has more."),
         .init(
-            "grandstand_installations_bytes", .gauge, labels: app,
-            "Estimated bytes of the installations in the database, with their topics, tokens and receipts."),
-        .init(
-            "grandstand_installations_bytes_limit", .gauge, labels: app,
-            "Bytes that an app's installations may take before larger registrations are refused and receipts ignored."),
-        .init(
             "grandstand_send_rate", .gauge, labels: app + ["api"],
             "Messages a second that APNs accepts from the app, as learned by all processes; absent while APNs does not throttle it."
         ),

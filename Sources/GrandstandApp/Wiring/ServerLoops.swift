@@ -73,7 +73,7 @@ struct ServerLoops: Sendable {
                 now: now, mayClaim: mayClaim, counting: resources.counting, logger: logger)
         }
         let retention: [RetentionRule] =
-            [.broadcasts, .events, .channels, .lanes, .webhookMessages, .activities, .receipts].map {
+            [.broadcasts, .events, .channels, .lanes, .webhookMessages, .activities].map {
                 RetentionRule($0, keep: configuration.history)
             } + [.keys, .auditEntries].map { RetentionRule($0, keep: configuration.audit) } + [
                 RetentionRule(.installations, keep: configuration.installations),

@@ -108,8 +108,7 @@ extension API.Settings {
     fileprivate static func of(_ configuration: Configuration, plan: @escaping DeliveryPlanning) -> API.Settings {
         var settings = API.Settings(
             reconciliationLimits: ReconciliationLimits(
-                grace: configuration.reconcileGrace, deleteBudget: configuration.reconcileDeleteBudget),
-            receiptSampling: configuration.receiptSampling)
+                grace: configuration.reconcileGrace, deleteBudget: configuration.reconcileDeleteBudget))
         settings.plan = plan
         settings.webhookNetworks = configuration.webhookNetworks
         settings.tenure = configuration.tenure

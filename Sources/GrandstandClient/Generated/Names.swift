@@ -84,19 +84,14 @@ extension GrandstandClient {
     public typealias APNsRefusal = Contract.APNsRefusal
     /// What happens to a content that a version of the app cannot decode.
     public typealias ContentCheck = Contract.ContentCheck
-    /// How a time is written in a contentState.
-    public typealias StampForm = Contract.StampForm
     /// What the server did with a state.
     public typealias StateOutcome = Contract.StateOutcome
     /// How a message came to the server.
     public typealias MessageSource = Contract.MessageSource
-    /// What an app's activities of one type can decode, how messages are stamped, and what sends an alert.
+    /// What an app's activities of one type can decode, and what sends an alert.
     public typealias ContentTypeDraft = Contract.ContentTypeDraft
     /// What one version of the app can decode.
     public typealias ContentVersion = Contract.ContentVersion
-    /// The member of contentState into which the server writes the message's aps.timestamp when it is sent. A missing
-    /// member is added. No other byte changes. Size checks count it.
-    public typealias Stamp = Contract.Stamp
     /// Which changes of a state are quiet and which send an alert.
     public typealias StateRules = Contract.StateRules
     /// A change that sends an alert, and the alert.
@@ -323,24 +318,10 @@ extension GrandstandClient {
     public typealias ActivityDraft = Contract.ActivityDraft
     /// A Live Activity that an installation reported.
     public typealias Activity = Contract.Activity
-    /// When an installation showed messages.
-    public typealias ReceiptBatch = Contract.ReceiptBatch
-    /// When an installation showed a message.
-    public typealias Receipt = Contract.Receipt
-    /// How many receipts were recorded.
-    public typealias RecordedReceipts = Contract.RecordedReceipts
     /// Statistics of an app's installations in one environment.
     public typealias InstallationStatistics = Contract.InstallationStatistics
     /// Counts of tokens.
     public typealias RegisteredTokens = Contract.RegisteredTokens
-    /// Which messages of an event the asked devices showed, and how soon.
-    public typealias EventReceipts = Contract.EventReceipts
-    /// What the asked devices of one app and environment showed.
-    public typealias AudienceReceipts = Contract.AudienceReceipts
-    /// How many devices showed a message, and how soon after its acceptance.
-    public typealias MessageReceipts = Contract.MessageReceipts
-    /// Percentiles of the measurements.
-    public typealias Percentiles = Contract.Percentiles
     /// The URL and the topics of a webhook.
     public typealias WebhookDraft = Contract.WebhookDraft
     /// How long the old secret signs, too.

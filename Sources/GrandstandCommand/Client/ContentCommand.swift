@@ -11,7 +11,7 @@ struct ContentCommand: AsyncParsableCommand, Listed, Shown, Deletable {
         ])
 
     static let list = Verb<Filter, _>(
-        "list", "Lists the content types of an app.", columns: ["attributesType", "check", "stamp", "updatedAt"]
+        "list", "Lists the content types of an app.", columns: ["attributesType", "check", "updatedAt"]
     ) { .listContents($0.bundleID) }
     static let show = Verb<Name, _>("get", "Shows a content type.") { .getContent($0.type, of: $0.bundleID) }
     static let delete = Verb<Name, _>("delete", "Removes a content type.") { .deleteContent($0.type, of: $0.bundleID) }

@@ -11,7 +11,7 @@ struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
         commandName: "event", abstract: "Events of a running server.",
         subcommands: [
             ListCommand<Self>.self, Get.self, PutCommand<Self>.self, Patch.self, DeleteCommand<Self>.self,
-            ShowCommand<Reopen>.self, ShowCommand<Receipts>.self,
+            ShowCommand<Reopen>.self,
         ])
 
     static let id = ArgumentHelp("The event key.", valueName: "key")
@@ -64,12 +64,6 @@ struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
     struct Target: ParsableArguments {
         @OptionGroup var event: ID<EventCommand>
         @Flag(help: "First send an end, so that no activity stays on a lock screen.") var end = false
-    }
-
-    enum Receipts: Shown {
-        static let show = Verb<ID<EventCommand>, _>(
-            "receipts", "Shows what a sample of phones displayed for an event, and after what delay."
-        ) { .eventReceipts($0.id) }
     }
 
     struct Get: AsyncParsableCommand {

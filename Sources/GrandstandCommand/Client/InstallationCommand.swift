@@ -9,7 +9,7 @@ struct InstallationCommand: AsyncParsableCommand, Shown, Deletable {
         commandName: "installation", abstract: "Installations of an app, as the app registers them, and their counts.",
         subcommands: [
             ShowCommand<Statistics>.self, ShowCommand<Put>.self, ShowCommand<Self>.self, DeleteCommand<Self>.self,
-            ShowCommand<PutActivity>.self, DeleteCommand<Activity>.self, ShowCommand<Receipts>.self,
+            ShowCommand<PutActivity>.self, DeleteCommand<Activity>.self,
         ])
 
     static let show = Verb<Target, _>("get", "Shows an installation.") { .getInstallation($0.identity) }
@@ -61,15 +61,6 @@ struct InstallationCommand: AsyncParsableCommand, Shown, Deletable {
 
         static let show = Verb<Self, _>("put-activity", "Reports a Live Activity.") {
             .putActivity($0.its.activity, of: $0.its.target.identity, json: try body("FIELDS", $0.fields))
-        }
-    }
-
-    struct Receipts: ParsableArguments, Shown {
-        @OptionGroup var target: Target
-        @Argument(help: "The receipts in the form of the API: JSON, @file, or - for standard input.") var fields: String
-
-        static let show = Verb<Self, _>("receipts", "Reports which messages an installation showed, and when.") {
-            .recordReceipts(of: $0.target.identity, json: try body("FIELDS", $0.fields))
         }
     }
 }

@@ -180,7 +180,7 @@ extension Contract {
 extension Contract {
     /// The whole state of an event, as a feed has it.
     public struct StateDraft: Sendable, Hashable, Codable, ContractObject {
-        /// What activities show. It reaches the app byte for byte, but for the stamp.
+        /// What activities show. It reaches the app byte for byte.
         public var contentState: RawJSON
         /// A number that rises with each state of the feed. A number that is not above the last is refused with 409
         /// stale-state; the same number with the same content is answered with unchanged. Left out: states count in the
@@ -232,7 +232,7 @@ extension Contract {
 extension Contract {
     /// What the audiences of one variant show instead.
     public struct VariantState: Sendable, Hashable, Codable, ContractObject {
-        /// It reaches the app byte for byte, but for the stamp.
+        /// It reaches the app byte for byte.
         public var contentState: RawJSON?
 
         /// Members that are `nil` are left out.

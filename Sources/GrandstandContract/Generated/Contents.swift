@@ -31,49 +31,19 @@ extension Contract {
 }
 
 extension Contract {
-    /// How a time is written in a contentState.
-    public struct StampForm: ContractWord {
-        /// Seconds since 1970, a number.
-        public static let unix = Self(rawValue: "unix")
-        /// Text such as 2026-11-21T20:45:00Z.
-        public static let iso8601 = Self(rawValue: "iso8601")
-        /// Seconds since 2001, a number, as Swift's JSONDecoder reads a Date by default.
-        public static let reference = Self(rawValue: "reference")
-
-        /// The values that this version knows.
-        public static let allCases: [Self] = [
-            .unix,
-            .iso8601,
-            .reference,
-        ]
-
-        /// The value in JSON.
-        public let rawValue: String
-
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
-    }
-}
-
-extension Contract {
-    /// What an app's activities of one type can decode, how messages are stamped, and what sends an alert.
+    /// What an app's activities of one type can decode, and what sends an alert.
     public struct ContentTypeDraft: Sendable, Hashable, Codable, ContractObject {
         /// What happens to a content that a version cannot decode. Left out: warn.
         public var check: ContentCheck?
         /// The versions of the app that are still installed. Each name only once.
         public var versions: [ContentVersion]
-        /// The member that gets the time of each message when it is sent.
-        public var stamp: Stamp?
         /// Which changes of a state are quiet and which send an alert. Left out: every change is an update.
         public var rules: StateRules?
 
         /// Members that are `nil` are left out.
-        public init(
-            check: ContentCheck? = nil, versions: [ContentVersion], stamp: Stamp? = nil, rules: StateRules? = nil
-        ) {
+        public init(check: ContentCheck? = nil, versions: [ContentVersion], rules: StateRules? = nil) {
             self.check = check
             self.versions = versions
-            self.stamp = stamp
             self.rules = rules
         }
 
@@ -86,14 +56,12 @@ extension Contract {
         package init(members object: JSONMembers) throws {
             check = try object.optional("check")
             versions = try object.required("versions")
-            stamp = try object.optional("stamp")
             rules = try object.optional("rules")
         }
 
         package func write(members object: inout JSONWriter) {
             if let check { object.member("check", check.rawValue) }
             object.member("versions", versions)
-            if let stamp { object.member("stamp", stamp) }
             if let rules { object.member("rules", rules) }
         }
     }
@@ -130,39 +98,6 @@ extension Contract {
         package func write(members object: inout JSONWriter) {
             object.member("name", name)
             object.member("schema", schema)
-        }
-    }
-}
-
-extension Contract {
-    /// The member of contentState into which the server writes the message's aps.timestamp when it is sent. A missing
-    /// member is added. No other byte changes. Size checks count it.
-    public struct Stamp: Sendable, Hashable, Codable, ContractObject {
-        /// A member of contentState, as a JSON Pointer (RFC 6901). Array items are not named.
-        public var member: String
-        /// How a time is written in a contentState.
-        public var `as`: StampForm
-
-        /// Members that are `nil` are left out.
-        public init(member: String, as: StampForm) {
-            self.member = member
-            self.as = `as`
-        }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            member = try object.required("member")
-            `as` = try object.required("as")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("member", member)
-            object.member("as", `as`.rawValue)
         }
     }
 }
@@ -323,8 +258,6 @@ extension Contract {
         public var check: ContentCheck
         /// The versions of the app that are still installed.
         public var versions: [ContentVersion]
-        /// The member that gets the time of each message. null: none does.
-        public var stamp: Stamp?
         /// Which changes are quiet and which send an alert. null: every change is an update.
         public var rules: StateRules?
         /// When it was first declared.
@@ -337,14 +270,12 @@ extension Contract {
         /// Members that are `nil` are left out.
         public init(
             bundleId: String, attributesType: String, check: ContentCheck, versions: [ContentVersion],
-            stamp: Stamp? = nil, rules: StateRules? = nil, createdAt: Date, updatedAt: Date,
-            mismatches: [ContentMismatch]? = nil
+            rules: StateRules? = nil, createdAt: Date, updatedAt: Date, mismatches: [ContentMismatch]? = nil
         ) {
             self.bundleId = bundleId
             self.attributesType = attributesType
             self.check = check
             self.versions = versions
-            self.stamp = stamp
             self.rules = rules
             self.createdAt = createdAt
             self.updatedAt = updatedAt
@@ -362,7 +293,6 @@ extension Contract {
             attributesType = try object.required("attributesType")
             check = try object.required("check")
             versions = try object.required("versions")
-            stamp = try object.optional("stamp")
             rules = try object.optional("rules")
             createdAt = try object.required("createdAt")
             updatedAt = try object.required("updatedAt")
@@ -374,7 +304,6 @@ extension Contract {
             object.member("attributesType", attributesType)
             object.member("check", check.rawValue)
             object.member("versions", versions)
-            object.member("stamp", stamp)
             object.member("rules", rules)
             object.member("createdAt", createdAt)
             object.member("updatedAt", updatedAt)

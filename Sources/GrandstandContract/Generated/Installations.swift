@@ -2,12 +2,6 @@
 
 package import JSON
 
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
-
 extension Contract {
     /// The state of a Live Activity, as ActivityKit reports it to the app.
     public struct ActivityState: ContractWord {
@@ -151,16 +145,10 @@ extension Contract {
     public struct Registered: Sendable, Hashable, Codable, ContractObject {
         /// The UUID that the app made.
         public var installationId: String
-        /// The share of installations that are asked for receipts. The operator decides.
-        public var receipts: Double
-        /// Whether this one is asked.
-        public var sampled: Bool
 
         /// Members that are `nil` are left out.
-        public init(installationId: String, receipts: Double, sampled: Bool) {
+        public init(installationId: String) {
             self.installationId = installationId
-            self.receipts = receipts
-            self.sampled = sampled
         }
 
         /// Decodes the JSON of the API.
@@ -171,14 +159,10 @@ extension Contract {
 
         package init(members object: JSONMembers) throws {
             installationId = try object.required("installationId")
-            receipts = try object.required("receipts")
-            sampled = try object.required("sampled")
         }
 
         package func write(members object: inout JSONWriter) {
             object.member("installationId", installationId)
-            object.member("receipts", receipts)
-            object.member("sampled", sampled)
         }
     }
 }
@@ -188,10 +172,6 @@ extension Contract {
     public struct Installation: Sendable, Hashable, Codable, ContractObject {
         /// The UUID that the app made.
         public var installationId: String
-        /// The share of installations that are asked for receipts.
-        public var receipts: Double
-        /// Whether this one is asked.
-        public var sampled: Bool
         /// The newest that was sent. null: none was.
         public var sequence: Int?
         /// The version of iOS or iPadOS. The first two numbers count.
@@ -217,14 +197,11 @@ extension Contract {
 
         /// Members that are `nil` are left out.
         public init(
-            installationId: String, receipts: Double, sampled: Bool, sequence: Int? = nil, systemVersion: String,
-            appVersion: String? = nil, locale: String? = nil, variant: String? = nil, timeZone: String? = nil,
-            liveActivitiesEnabled: Bool, frequentPushesEnabled: Bool, startTokens: [StartToken], topics: [String],
-            activities: [Activity]
+            installationId: String, sequence: Int? = nil, systemVersion: String, appVersion: String? = nil,
+            locale: String? = nil, variant: String? = nil, timeZone: String? = nil, liveActivitiesEnabled: Bool,
+            frequentPushesEnabled: Bool, startTokens: [StartToken], topics: [String], activities: [Activity]
         ) {
             self.installationId = installationId
-            self.receipts = receipts
-            self.sampled = sampled
             self.sequence = sequence
             self.systemVersion = systemVersion
             self.appVersion = appVersion
@@ -246,8 +223,6 @@ extension Contract {
 
         package init(members object: JSONMembers) throws {
             installationId = try object.required("installationId")
-            receipts = try object.required("receipts")
-            sampled = try object.required("sampled")
             sequence = try object.optional("sequence")
             systemVersion = try object.required("systemVersion")
             appVersion = try object.optional("appVersion")
@@ -263,8 +238,6 @@ extension Contract {
 
         package func write(members object: inout JSONWriter) {
             object.member("installationId", installationId)
-            object.member("receipts", receipts)
-            object.member("sampled", sampled)
             object.member("sequence", sequence)
             object.member("systemVersion", systemVersion)
             object.member("appVersion", appVersion)
@@ -430,108 +403,6 @@ extension Contract {
 }
 
 extension Contract {
-    /// When an installation showed messages.
-    public struct ReceiptBatch: Sendable, Hashable, Codable, ContractObject {
-        /// The app's clock as it sends this. With it the server corrects the times. Left out, they count as they are,
-        /// because the app has corrected them by the Date of an answer.
-        public var sentAt: Date?
-        /// The receipts.
-        public var items: [Receipt]
-
-        /// Members that are `nil` are left out.
-        public init(sentAt: Date? = nil, items: [Receipt]) {
-            self.sentAt = sentAt
-            self.items = items
-        }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            sentAt = try object.optional("sentAt")
-            items = try object.required("items")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            if let sentAt { object.member("sentAt", sentAt) }
-            object.member("items", items)
-        }
-    }
-}
-
-extension Contract {
-    /// When an installation showed a message.
-    public struct Receipt: Sendable, Hashable, Codable, ContractObject {
-        /// The organiser's name for an event. It is unique on this server.
-        public var eventKey: String
-        /// aps.timestamp of the message, in seconds since 1970.
-        public var timestamp: Int
-        /// When it was shown, by the app's clock.
-        public var shownAt: Date
-
-        /// Members that are `nil` are left out.
-        public init(eventKey: String, timestamp: Int, shownAt: Date) {
-            self.eventKey = eventKey
-            self.timestamp = timestamp
-            self.shownAt = shownAt
-        }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            eventKey = try object.required("eventKey")
-            timestamp = try object.required("timestamp")
-            shownAt = try object.required("shownAt")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("eventKey", eventKey)
-            object.member("timestamp", timestamp)
-            object.member("shownAt", shownAt)
-        }
-    }
-}
-
-extension Contract {
-    /// How many receipts were recorded.
-    public struct RecordedReceipts: Sendable, Hashable, Codable, ContractObject {
-        /// How many were recorded, repeated ones included.
-        public var recorded: Int
-        /// How many were not.
-        public var ignored: Int
-
-        /// Members that are `nil` are left out.
-        public init(recorded: Int, ignored: Int) {
-            self.recorded = recorded
-            self.ignored = ignored
-        }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            recorded = try object.required("recorded")
-            ignored = try object.required("ignored")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("recorded", recorded)
-            object.member("ignored", ignored)
-        }
-    }
-}
-
-extension Contract {
     /// Statistics of an app's installations in one environment.
     public struct InstallationStatistics: Sendable, Hashable, Codable, ContractObject {
         /// How many there are.
@@ -619,182 +490,6 @@ extension Contract {
         package func write(members object: inout JSONWriter) {
             object.member("active", active)
             object.member("suspect", suspect)
-        }
-    }
-}
-
-extension Contract {
-    /// Which messages of an event the asked devices showed, and how soon.
-    public struct EventReceipts: Sendable, Hashable, Codable, ContractObject {
-        /// The share of installations that are asked.
-        public var share: Double
-        /// One for each app and environment.
-        public var audiences: [AudienceReceipts]
-
-        /// Members that are `nil` are left out.
-        public init(share: Double, audiences: [AudienceReceipts]) {
-            self.share = share
-            self.audiences = audiences
-        }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            share = try object.required("share")
-            audiences = try object.required("audiences")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("share", share)
-            object.member("audiences", audiences)
-        }
-    }
-}
-
-extension Contract {
-    /// What the asked devices of one app and environment showed.
-    public struct AudienceReceipts: Sendable, Hashable, Codable, ContractObject {
-        /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
-        /// capitals only.
-        public var bundleId: String
-        /// APNs has two environments, each with its own tokens and channels.
-        public var environment: Environment
-        /// Installations that are asked and reported an activity of the event or a receipt.
-        public var sample: Int
-        /// The newest message that APNs accepted. null: there is none.
-        public var newest: MessageReceipts?
-        /// By time: those of broadcasts, and of other timestamps the 100 most frequent.
-        public var messages: [MessageReceipts]
-
-        /// Members that are `nil` are left out.
-        public init(
-            bundleId: String, environment: Environment, sample: Int, newest: MessageReceipts? = nil,
-            messages: [MessageReceipts]
-        ) {
-            self.bundleId = bundleId
-            self.environment = environment
-            self.sample = sample
-            self.newest = newest
-            self.messages = messages
-        }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            bundleId = try object.required("bundleId")
-            environment = try object.required("environment")
-            sample = try object.required("sample")
-            newest = try object.optional("newest")
-            messages = try object.required("messages")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("bundleId", bundleId)
-            object.member("environment", environment.rawValue)
-            object.member("sample", sample)
-            object.member("newest", newest)
-            object.member("messages", messages)
-        }
-    }
-}
-
-extension Contract {
-    /// How many devices showed a message, and how soon after its acceptance.
-    public struct MessageReceipts: Sendable, Hashable, Codable, ContractObject {
-        /// aps.timestamp of the message, in seconds since 1970.
-        public var timestamp: Int
-        /// When its broadcast was accepted, or its sendAt. null: no known broadcast has this timestamp, as with the
-        /// content of a start.
-        public var acceptedAt: Date?
-        /// Devices that showed it.
-        public var shown: Int
-        /// Of these, devices whose clock is five minutes off or more, or that gave a time after their receipt arrived.
-        public var clockUnknown: Int
-        /// Of these, devices that gave a time before it was accepted.
-        public var shownEarly: Int
-        /// Seconds from acceptance to the screen, of the other devices. null: there are none.
-        public var seconds: Percentiles?
-
-        /// Members that are `nil` are left out.
-        public init(
-            timestamp: Int, acceptedAt: Date? = nil, shown: Int, clockUnknown: Int, shownEarly: Int,
-            seconds: Percentiles? = nil
-        ) {
-            self.timestamp = timestamp
-            self.acceptedAt = acceptedAt
-            self.shown = shown
-            self.clockUnknown = clockUnknown
-            self.shownEarly = shownEarly
-            self.seconds = seconds
-        }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            timestamp = try object.required("timestamp")
-            acceptedAt = try object.optional("acceptedAt")
-            shown = try object.required("shown")
-            clockUnknown = try object.required("clockUnknown")
-            shownEarly = try object.required("shownEarly")
-            seconds = try object.optional("seconds")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("timestamp", timestamp)
-            object.member("acceptedAt", acceptedAt)
-            object.member("shown", shown)
-            object.member("clockUnknown", clockUnknown)
-            object.member("shownEarly", shownEarly)
-            object.member("seconds", seconds)
-        }
-    }
-}
-
-extension Contract {
-    /// Percentiles of the measurements.
-    public struct Percentiles: Sendable, Hashable, Codable, ContractObject {
-        /// Of half of them.
-        public var p50: Double
-        /// Of 95 in a hundred.
-        public var p95: Double
-        /// Of 99 in a hundred.
-        public var p99: Double
-
-        /// Members that are `nil` are left out.
-        public init(p50: Double, p95: Double, p99: Double) {
-            self.p50 = p50
-            self.p95 = p95
-            self.p99 = p99
-        }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            p50 = try object.required("p50")
-            p95 = try object.required("p95")
-            p99 = try object.required("p99")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("p50", p50)
-            object.member("p95", p95)
-            object.member("p99", p99)
         }
     }
 }

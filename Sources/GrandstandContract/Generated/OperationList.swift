@@ -246,19 +246,9 @@ extension Contract.Operation {
         "/v1/apps/{bundleId}/{environment}/installations/{installationId}/activities/{activityId}",
         scopes: [.device], query: [], keepsAnswers: false)
 
-    /// Reports which messages an installation showed, and when. Only for installations that are asked.
-    public static let recordReceipts = Self(
-        "recordReceipts", "POST", "/v1/apps/{bundleId}/{environment}/installations/{installationId}/receipts",
-        scopes: [.device], query: [], keepsAnswers: false)
-
     /// Shows numbers of an app's installations.
     public static let installationStatistics = Self(
         "installationStatistics", "GET", "/v1/apps/{bundleId}/{environment}/installations/statistics",
-        scopes: [.organise, .operate], query: [], keepsAnswers: false)
-
-    /// Reports which messages the sampled devices showed, and how soon after their acceptance.
-    public static let eventReceipts = Self(
-        "eventReceipts", "GET", "/v1/events/{key}/receipts",
         scopes: [.organise, .operate], query: [], keepsAnswers: false)
 
     /// Lists how much of each app's limit is taken.
@@ -422,9 +412,7 @@ extension Contract.Operation {
         .forgetInstallation,
         .putActivity,
         .forgetActivity,
-        .recordReceipts,
         .installationStatistics,
-        .eventReceipts,
         .listQuotas,
         .listQuotaHistory,
         .listAuditLog,

@@ -32,14 +32,6 @@ extension Contract.ContentVersion: ContractRequest {
         ], excluding: [])
 }
 
-extension Contract.Stamp: ContractRequest {
-    package static let shape: RequestShape = .object(
-        [
-            .init("member", isRequired: true, .text(.jSONPointer)),
-            .init("as", isRequired: true, .words(Contract.StampForm.allCases.map(\.rawValue))),
-        ], excluding: [])
-}
-
 extension Contract.RingCondition: ContractRequest {
     package static let shape: RequestShape = .object(
         [
@@ -89,7 +81,7 @@ extension Contract.ContentTypeDraft: ContractRequest {
         [
             .init("check", .words(Contract.ContentCheck.allCases.map(\.rawValue))),
             .init("versions", isRequired: true, .array(Contract.ContentVersion.shape, 1...20, isUnique: false)),
-            .init("stamp", Contract.Stamp.shape), .init("rules", Contract.StateRules.shape),
+            .init("rules", Contract.StateRules.shape),
         ], excluding: [])
 }
 
@@ -296,23 +288,6 @@ extension Contract.ActivityDraft: ContractRequest {
             .init("state", isRequired: true, .words(Contract.ActivityState.allCases.map(\.rawValue))),
             .init("updateToken", .text(.deviceToken)), .init("channelId", .text(TextRule(1...200, isPrintable: true))),
             .init("variant", .text(.variant)),
-        ], excluding: [])
-}
-
-extension Contract.Receipt: ContractRequest {
-    package static let shape: RequestShape = .object(
-        [
-            .init("eventKey", isRequired: true, .text(.eventKey)),
-            .init("timestamp", isRequired: true, .integer(0...4_102_444_800)),
-            .init("shownAt", isRequired: true, .time),
-        ], excluding: [])
-}
-
-extension Contract.ReceiptBatch: ContractRequest {
-    package static let shape: RequestShape = .object(
-        [
-            .init("sentAt", .time),
-            .init("items", isRequired: true, .array(Contract.Receipt.shape, 1...100, isUnique: false)),
         ], excluding: [])
 }
 

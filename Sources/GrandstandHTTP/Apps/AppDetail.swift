@@ -88,9 +88,6 @@ struct AppDetail: ConsolePage {
                 Column("Content that a version cannot decode") {
                     [.words($0.type.check == .refuse ? "is refused" : "is accepted with a warning")]
                 },
-                Column("Stamp") { declared in
-                    declared.type.stamp.map { [.code($0.member.description), .words($0.form.rawValue)] } ?? []
-                },
                 Column("Quiet") { declared in
                     let rules = declared.type.rules
                     guard !rules.quiet.isEmpty else { return [] }

@@ -117,7 +117,7 @@ extension Contract.ContentType {
         let draft = Contract.ContentTypeDraft(declared.type)
         self.init(
             bundleId: declared.type.bundleID.rawValue, attributesType: declared.type.attributesType,
-            check: .init(declared.type.check), versions: draft.versions, stamp: draft.stamp, rules: draft.rules,
+            check: .init(declared.type.check), versions: draft.versions, rules: draft.rules,
             createdAt: declared.createdAt, updatedAt: declared.updatedAt,
             mismatches: mismatches?.map(Contract.ContentMismatch.init))
     }

@@ -7,7 +7,6 @@ internal import JSON
 /// `…/installations/{installationId}/activities`: Live Activities that apps report.
 struct ActivityRoutes: Sendable {
     let installations: any InstallationStore
-    let sampling: ReceiptSampling
     let limits: RateLimits
     let now: @Sendable () -> Date
 
@@ -20,12 +19,12 @@ struct ActivityRoutes: Sendable {
 
     private func put(_ request: Request, _ context: APIContext) async throws -> Response {
         let proof = try InstallationProof(request, context)
-        let activity = try DeviceActivity(id: try context.activityID(), body: try await request.json())
+        let activity = try DeviceActivity(
+            id: try context.activityID(), body: try await request.json(upTo: DeviceBounds.body))
         let isNew = try await proof.proved(limits, at: now()) {
-            try await installations.put(
-                activity, of: proof.id, secret: proof.secret, isSampled: sampling.includes(proof.id.id), now: now())
+            try await installations.put(activity, of: proof.id, secret: proof.secret, now: now())
         }
-        return .json(Contract.Registered(proof.id.id, sampling), status: isNew ? .created : .ok)
+        return .json(Contract.Registered(proof.id.id), status: isNew ? .created : .ok)
     }
 
     private func delete(_ request: Request, _ context: APIContext) async throws -> Response {

@@ -8,7 +8,6 @@ internal import JSON
 /// counts.
 struct InstallationRoutes: Sendable {
     let installations: any InstallationStore
-    let sampling: ReceiptSampling
     let limits: RateLimits
     let now: @Sendable () -> Date
 
@@ -26,7 +25,7 @@ struct InstallationRoutes: Sendable {
 
     private func put(_ request: Request, _ context: APIContext) async throws -> Response {
         let proof = try InstallationProof(request, context)
-        let state = try InstallationState(body: try await request.json())
+        let state = try InstallationState(body: try await request.json(upTo: DeviceBounds.body))
         let isNew = try await proof.proved(limits, at: now()) {
             try await proof.registering(limits, at: now()) {
                 _ = try await installations.installation(proof.id, secret: proof.secret)
@@ -34,7 +33,7 @@ struct InstallationRoutes: Sendable {
                 try await installations.put(state, of: proof.id, secret: proof.secret, now: now())
             }
         }
-        return .json(Contract.Registered(proof.id.id, sampling), status: isNew ? .created : .ok)
+        return .json(Contract.Registered(proof.id.id), status: isNew ? .created : .ok)
     }
 
     private func get(_ request: Request, _ context: APIContext) async throws -> Response {
@@ -42,7 +41,7 @@ struct InstallationRoutes: Sendable {
         let known = try await proof.proved(limits, at: now()) {
             try await installations.installation(proof.id, secret: proof.secret)
         }
-        return .json(Contract.Installation(proof.id.id, known, sampling))
+        return .json(Contract.Installation(proof.id.id, known))
     }
 
     private func delete(_ request: Request, _ context: APIContext) async throws -> Response {

@@ -4,18 +4,16 @@ internal import GrandstandContract
 
 extension Contract.Registered {
     /// The answer to a registration.
-    init(_ id: UUID, _ sampling: ReceiptSampling) {
-        self.init(installationId: id.words, receipts: sampling.share, sampled: sampling.includes(id))
-    }
+    init(_ id: UUID) { self.init(installationId: id.words) }
 }
 
 extension Contract.Installation {
     /// The answer to an installation that reads its own registration.
-    init(_ id: UUID, _ known: KnownInstallation, _ sampling: ReceiptSampling) {
+    init(_ id: UUID, _ known: KnownInstallation) {
         let state = known.state
         self.init(
-            installationId: id.words, receipts: sampling.share, sampled: sampling.includes(id),
-            sequence: state.sequence, systemVersion: state.systemVersion.description, appVersion: state.appVersion,
+            installationId: id.words, sequence: state.sequence, systemVersion: state.systemVersion.description,
+            appVersion: state.appVersion,
             locale: state.locale, variant: state.variant?.rawValue, timeZone: state.timeZone,
             liveActivitiesEnabled: state.liveActivitiesEnabled, frequentPushesEnabled: state.frequentPushesEnabled,
             startTokens: state.startTokens.sorted { $0.key < $1.key }.map { type, token in

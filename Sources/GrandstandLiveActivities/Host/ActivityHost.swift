@@ -69,8 +69,6 @@ public enum HostEvent: Sendable, Hashable {
     case permissionsChanged
     /// An activity is new or has changed.
     case activity(ActivitySnapshot)
-    /// A message was shown. `timestamp` is its `aps.timestamp`, taken from the content.
-    case shown(eventKey: String, timestamp: Int, at: Date)
 }
 
 /// Why the system does not show an activity.

@@ -23,16 +23,13 @@ package struct GrandstandServer: DeviceServer {
                     try await client.exchange(.putInstallation(identity, facts.draft(sequence: sequence)))
                 case .report(let id, let entry):
                     try await client.exchange(.putActivity(id, of: identity, entry.draft))
-                case .receipts(let shown):
-                    try await client.exchange(
-                        .recordReceipts(shown, of: identity, sentAt: Date()))
                 case .forget:
                     try await client.exchange(.forgetInstallation(identity))
                 }
             guard (200..<300).contains(answer.status) else { return .refused(ServerProblem(answer)) }
             let registered = try? JSONDecoder().decode(GrandstandClient.Registered.self, from: answer.body)
             if case .register = request, registered == nil { return .unanswered("an answer that is not Grandstand's") }
-            return .accepted(isNew: answer.status == 201, isSampled: registered?.sampled)
+            return .accepted(isNew: answer.status == 201)
         } catch {
             return .unanswered("\(error)")
         }

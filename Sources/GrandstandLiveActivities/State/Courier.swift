@@ -48,9 +48,6 @@ package struct Courier: Sendable {
 
     package init() {}
 
-    /// The maximum number of receipts in one request.
-    package static let receiptsAtOnce = 100
-
     /// A permanent refusal since this launch; `nil`: there is none.
     package var rejection: ServerProblem? { rejections.values.first?.refusal }
 
@@ -77,8 +74,7 @@ package struct Courier: Sendable {
         let reports = record.activities.filter { id, entry in
             entry.isDue && rejections[.activity(id)]?.version != entry.version
         }
-        if let (id, entry) = reports.min(by: { $0.key < $1.key }) { return .report(id: id, entry: entry) }
-        return record.shown.isEmpty ? nil : .receipts(Array(record.shown.prefix(Self.receiptsAtOnce)))
+        return reports.min { $0.key < $1.key }.map { .report(id: $0.key, entry: $0.value) }
     }
 
     /// Ends the wait between attempts, unless the server asked for the wait. Call this method when the app is launched,
@@ -110,10 +106,9 @@ package struct Courier: Sendable {
         jitter: Double
     ) -> Consequence {
         switch outcome {
-        case .accepted(let isNew, let isSampled):
+        case .accepted(let isNew):
             backoff.succeed()
             trouble = nil
-            if let isSampled { record.isSampled = isSampled }
             return accept(request, isNew: isNew, &record)
         case .unanswered(let why):
             if case .report(let id, _) = request { record.activities[id]?.isInDoubt = true }
@@ -141,8 +136,6 @@ package struct Courier: Sendable {
             record.activities[id]?.confirmed = entry.version
             rejections[.activity(id)] = nil
             record.drop(id)
-        case .receipts(let some):
-            record.dropShown(some.count)
         case .forget:
             if record.isLeaving { return .forgotten }
             // People followed or showed something while the installation was being forgotten.
@@ -189,13 +182,12 @@ package struct Courier: Sendable {
     }
 
     /// The server would refuse the same request again, so the request is not sent until it changes, or the app is
-    /// launched again. Refused receipts are dropped.
+    /// launched again.
     private mutating func reject(_ request: DeviceRequest, _ refusal: ServerProblem, _ record: inout DeviceRecord) {
         switch request {
         case .register(let sequence, _): rejections[.facts] = Rejection(version: sequence, refusal: refusal)
         case .report(let id, let entry):
             rejections[.activity(id)] = Rejection(version: entry.version, refusal: refusal)
-        case .receipts(let some): record.dropShown(some.count)
         case .forget: rejections[.leaving] = Rejection(version: 0, refusal: refusal)
         }
     }

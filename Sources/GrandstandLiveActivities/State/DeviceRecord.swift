@@ -21,20 +21,12 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
     package var unanswered = 0
     package var activities: [String: ActivityEntry] = [:]
     package var wanted: [WantedStart] = []
-    /// The receipts, the oldest first.
-    package private(set) var shown: [GrandstandClient.Receipt] = []
-    /// Whether the server asks this installation for receipts.
-    package var isSampled = false
     /// Whether the installation is to be forgotten on the phone and on the server.
     package var isLeaving = false
     /// Whether the installation was forgotten. Nothing is sent until people follow or show something again.
     package var isGone = false
 
     package init() {}
-
-    /// The maximum number of receipts that are kept. The server does not store more receipts than this number for one
-    /// event.
-    package static let mostShown = 2_000
 
     /// Changes the facts. If the result is the same as before, nothing changes.
     package mutating func changeFacts(_ change: (inout InstallationFacts) -> Void) {
@@ -118,7 +110,7 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
     }
 
     /// Becomes the record of another installation: on a restored phone, or after the secret was lost. The topics stay;
-    /// activities and receipts belong to the old installation and are dropped.
+    /// activities belong to the old installation and are dropped.
     ///
     /// - Returns: whether it belonged to another installation. Then the caller must read activities and tokens from
     ///   ActivityKit again.
@@ -129,8 +121,6 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
         guard !isFirst else { return false }
         changeFacts { $0.startTokens = [:] }
         activities = [:]
-        shown = []
-        isSampled = false
         confirmed = nil
         return true
     }
@@ -151,16 +141,6 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
         isLeaving = false
         return wasGone
     }
-
-    /// Records a receipt, if the server asks for receipts.
-    package mutating func note(_ message: GrandstandClient.Receipt) {
-        guard isSampled else { return }
-        shown.append(message)
-        shown.removeFirst(max(0, shown.count - Self.mostShown))
-    }
-
-    /// Drops the oldest receipts, which need not be kept any longer.
-    mutating func dropShown(_ count: Int) { shown.removeFirst(min(count, shown.count)) }
 
     /// Drops an activity that needs no more reports.
     mutating func drop(_ id: String) {

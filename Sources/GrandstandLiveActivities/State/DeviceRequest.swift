@@ -6,18 +6,14 @@ package enum DeviceRequest: Sendable, Hashable {
     case register(sequence: Int, facts: InstallationFacts)
     /// Reports the state that an activity had at one `ActivityEntry.version`.
     case report(id: String, entry: ActivityEntry)
-    /// Reports shown messages.
-    case receipts([GrandstandClient.Receipt])
     /// Asks the server to forget the installation.
     case forget
 }
 
 /// The outcome of a request.
 package enum DeviceOutcome: Sendable, Hashable {
-    /// - Parameters:
-    ///   - isNew: whether the server did not know the installation before.
-    ///   - isSampled: whether the server asks for receipts; `nil`: the answer does not say.
-    case accepted(isNew: Bool, isSampled: Bool?)
+    /// - Parameter isNew: whether the server did not know the installation before.
+    case accepted(isNew: Bool)
     case refused(ServerProblem)
     /// No answer came. The server may have processed the request, or may still process it.
     case unanswered(String)

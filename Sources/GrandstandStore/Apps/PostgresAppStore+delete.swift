@@ -9,7 +9,7 @@ extension PostgresAppStore {
     /// The approximate maximum number of rows that one step removes. The number is limited, so that no other
     /// transaction waits long for the step.
     private static let step = 5_000
-    /// The average number of rows of an installation, including the rows of its topics, tokens and receipts.
+    /// The average number of rows of an installation, including the rows of its topics and tokens.
     private static let rowsOfInstallation = 5
 
     package func delete(_ bundleID: BundleID, by actor: AuditActor, now: Date) async throws {
@@ -253,7 +253,6 @@ extension PostgresAppStore {
         ).map { try $0.decode("id") }
         guard !rows.isEmpty else { return 0 }
         let removed = try await connection.pipeline([
-            "delete from receipts where installation = any(\(rows))",
             "delete from follows where installation = any(\(rows))",
             "delete from start_tokens where installation = any(\(rows))",
             "delete from activities where installation = any(\(rows))",

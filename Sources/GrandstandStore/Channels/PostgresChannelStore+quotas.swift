@@ -49,8 +49,8 @@ extension PostgresChannelStore {
                 select count(*) from unmanaged_channels u
                 where u.bundle_id = ae.bundle_id and u.environment = ae.environment) as unmanaged,
             k.team_id, k.key_id, k.reason as key_reason, k.since as key_since,
-            coalesce(d.installations, 0) as installations, coalesce(d.bytes, 0) as bytes,
-            coalesce(d.created, 0) as created, coalesce(d.created_before, 0) as created_before
+            coalesce(d.installations, 0) as installations, coalesce(d.created, 0) as created,
+            coalesce(d.created_before, 0) as created_before
         from apps a join app_environments ae using (bundle_id)
         left join lateral (\(InstallationRows.account("array[ae.id]", at: now))) d on true
         left join refused_keys k on k.team_id = coalesce(ae.team_id, a.team_id)

@@ -26,10 +26,10 @@ package struct PostgresContentStore: Sendable {
             try condition.check(try before.first?.decode("version"))
             let rows = try await connection.query(
                 """
-                insert into content_types (bundle_id, attributes_type, declaration, stamp, created_at, updated_at)
-                values (\(app), \(name), \(PostgresJSON(bytes: declaration)), \(type.stamp?.text), \(now), \(now))
+                insert into content_types (bundle_id, attributes_type, declaration, created_at, updated_at)
+                values (\(app), \(name), \(PostgresJSON(bytes: declaration)), \(now), \(now))
                 on conflict (bundle_id, attributes_type) do update set declaration = excluded.declaration,
-                    stamp = excluded.stamp, updated_at = excluded.updated_at, version = excluded.version
+                    updated_at = excluded.updated_at, version = excluded.version
                 returning \(Self.columns), xmax = 0 as created
                 """)
             guard let row = rows.first else { throw Problem(.internalError, "The content type was not written.") }

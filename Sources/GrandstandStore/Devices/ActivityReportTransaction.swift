@@ -8,7 +8,6 @@ struct ActivityReport: Sendable {
     let id: InstallationID
     let secret: SecretHash
     let activity: DeviceActivity
-    let isSampled: Bool
     let now: Date
 }
 
@@ -40,7 +39,6 @@ struct ActivityReportTransaction: Sendable {
         var activity: DeviceActivity
         /// The variant of the event's audience that is chosen for the activity, as the column stores it.
         var variant: String
-        let isSampled: Bool
         var now: Date
     }
 
@@ -91,7 +89,7 @@ struct ActivityReportTransaction: Sendable {
                     order.append(name)
                     lines[name] = Line(
                         row: name.row, app: report.key.app, activity: report.activity, variant: variant,
-                        isSampled: report.isSampled, now: report.now)
+                        now: report.now)
                 }
                 return name
             }
@@ -217,17 +215,16 @@ struct ActivityReportTransaction: Sendable {
         let activities = lines.map(\.activity)
         return """
             insert into activities as a (installation, activity, app, event_key, attributes_type, state, update_token,
-                registered_at, joins_at, channel_id, variant, reported_at, is_sampled, frequent, first_reported_at)
+                registered_at, joins_at, channel_id, variant, reported_at, frequent, first_reported_at)
             select installation, activity, app, event_key, attributes_type, state::activity_state, update_token,
                 case when update_token is not null then at end, case when update_token is not null then at end,
-                channel_id, variant, at, is_sampled, i.frequent_pushes_enabled, at
+                channel_id, variant, at, i.frequent_pushes_enabled, at
             from unnest(\(lines.map(\.row)), \(activities.map(\.id)), \(lines.map { Int32($0.app) }),
                 \(activities.map(\.eventKey.rawValue)), \(activities.map(\.attributesType)),
                 \(activities.map(\.state.rawValue)),
                 \(activities.map { $0.updateToken.map { PostgresBytes($0.bytes) } }), \(activities.map(\.channelID)),
-                \(lines.map(\.variant)), \(lines.map(\.now)), \(lines.map(\.isSampled)))
-                as r(installation, activity, app, event_key, attributes_type, state, update_token, channel_id, variant, at,
-                    is_sampled)
+                \(lines.map(\.variant)), \(lines.map(\.now)))
+                as r(installation, activity, app, event_key, attributes_type, state, update_token, channel_id, variant, at)
                 cross join lateral (
                     select frequent_pushes_enabled from installations where id = r.installation offset 0) i
             on conflict (installation, activity) do update set event_key = excluded.event_key,
@@ -322,18 +319,11 @@ struct ActivityReportTransaction: Sendable {
         """
         delete from activities where id = any(array(
             select x.id from unnest(\(Set(lines.map(\.row)).sorted())) as n(installation) cross join lateral (
-                select id, row_number() over kept as place, sum(\(bytes)) over kept as bytes from activities
-                where installation = n.installation
-                window kept as (order by (state in ('active', 'stale')) desc, reported_at desc, id desc)) x
-            where x.place > 1 and x.bytes > \(DeviceBounds.ofActivities)))
+                select id from activities where installation = n.installation
+                order by (state in ('active', 'stale')) desc, reported_at desc, id desc
+                offset \(DeviceBounds.activities)) x))
         """
     }
-
-    /// The bytes that an activity takes on disk, with its indexes (`DeviceBounds`).
-    private static let bytes: PostgresQuery = """
-        420 + 3 * octet_length(activity) + 5 * octet_length(event_key) + octet_length(attributes_type)
-            + 3 * coalesce(octet_length(update_token), 0) + coalesce(octet_length(channel_id), 0)
-        """
 
     /// Moves `tokens_paced_until` of installations that brought tokens. The installations' rows are locked, so the
     /// tokens of other requests are counted, too.

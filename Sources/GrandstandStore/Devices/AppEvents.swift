@@ -36,13 +36,4 @@ enum AppEvents {
         }
         return variants
     }
-
-    /// Whether an event has an audience of an app. The parameters are expressions for its key and for
-    /// `app_environments.id`.
-    static func concerns(_ key: PostgresQuery, _ app: PostgresQuery) -> PostgresQuery {
-        """
-        exists (select from app_environments ae join audiences u on \(AudienceColumns.isOfSameApp("u", "ae"))
-            where ae.id = \(app) and u.event_key = \(key))
-        """
-    }
 }

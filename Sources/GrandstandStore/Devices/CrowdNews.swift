@@ -34,8 +34,7 @@ struct CrowdNews {
             """
             select \(PostgresChannelStore.addressColumns), b.id, b.event, null::json as alert,
                 \(BroadcastRows.contentState("b", for: "l.variant")) as content_state, b.stale_date, b.dismissal_date,
-                b.relevance_score, b.start, null::json as by_variant,
-                (select stamp from deliveries where broadcast_id = b.id and lane in (l.id, \(lead.id)) limit 1) as stamp
+                b.relevance_score, b.start, null::json as by_variant
             from lanes l join app_environments ae on ae.bundle_id = l.bundle_id and ae.environment = l.environment
             \(PostgresChannelStore.addressJoins)
             join broadcasts b on b.id = \(broadcast)
@@ -51,8 +50,7 @@ struct CrowdNews {
         let clock = Int(now.timeIntervalSince1970.rounded(.down))
         let last = max(lane.lastTimestamp, lead.lastTimestamp)
         let timestamp = max(last, end == nil ? clock - 1 : clock)
-        let stamp = try row.decode(String?.self, "stamp").flatMap(Stamp.init(text:))
-        let body = payload.stamped(stamp, timestamp: timestamp).body(timestamp: timestamp)
+        let body = payload.body(timestamp: timestamp)
         guard body.count <= lane.kind.bodyLimit else { return nil }
         return CrowdNews(
             broadcast: try row.decode("id"), address: try PostgresChannelStore.address(row), body: body,

@@ -48,13 +48,13 @@ enum InstallationRows {
         """
     }
 
-    /// What the installations of these apps hold, for `accounts(_:)`.
+    /// How many installations these apps have, for `accounts(_:)`.
     ///
     /// - Parameter now: the hour of this time counts as the present hour.
     static func account(_ apps: PostgresQuery, at now: Date) -> PostgresQuery {
         let hour: PostgresQuery = "date_trunc('hour', \(now)::timestamptz, 'UTC')"
         return """
-            select app, sum(installations)::bigint as installations, sum(bytes)::bigint as bytes,
+            select app, sum(installations)::bigint as installations,
                 coalesce(sum(created) filter (where hour = \(hour)), 0)::bigint as created,
                 coalesce(sum(created) filter (where hour = \(hour) - interval '1 hour'), 0)::bigint as created_before
             from device_accounts where app = any(\(apps)) group by app
@@ -70,7 +70,7 @@ enum InstallationRows {
     static func account(_ row: PostgresRow) throws -> DeviceAccount {
         DeviceAccount(
             installations: try row.decode("installations"), created: try row.decode("created"),
-            createdBefore: try row.decode("created_before"), bytes: try row.decode("bytes"))
+            createdBefore: try row.decode("created_before"))
     }
 
     /// Looks up installations by app and UUID: `n` has the app and the UUID, `i.id` is the ID of the row.

@@ -97,20 +97,17 @@ package struct PostgresInstallationStore: InstallationStore {
         let key = try await key(of: id)
         try await database.transaction { connection in
             guard let number = try await Self.number(of: key, secret, on: connection) else { return }
-            try await connection.pipeline([
-                "delete from receipts where installation = \(number)",
-                "delete from installations where id = \(number)",
-            ])
+            try await connection.query("delete from installations where id = \(number)")
         }
     }
 
     package func put(
-        _ activity: DeviceActivity, of id: InstallationID, secret: String, isSampled: Bool, now: Date
+        _ activity: DeviceActivity, of id: InstallationID, secret: String, now: Date
     ) async throws -> Bool {
         try await reports.run(
             ActivityReport(
                 key: try await key(of: id), id: id, secret: SecretHash(of: secret), activity: activity,
-                isSampled: isSampled, now: now.inMicroseconds)
+                now: now.inMicroseconds)
         ).get()
     }
 

@@ -200,7 +200,7 @@ extension PostgresEventStore {
                     + "Declare it with PUT /v1/apps/\(audience.bundleID)/contents/….")
         }
         for type in types where type.attributesType == start?.attributesType {
-            try start?.requireFit(with: specification.defaults, stamp: type.stamp)
+            try start?.requireFit(with: specification.defaults)
             let faults = start?.contentState.map { type.faults(of: $0, at: "/start/contentState") } ?? []
             if type.check == .refuse, !faults.isEmpty { throw Problem.contentMismatch(faults) }
             warnings += faults.prefix(5).map { "\($0.pointer): \($0.detail)" }

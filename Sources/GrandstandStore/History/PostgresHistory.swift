@@ -4,7 +4,7 @@ internal import Postgres
 
 /// Deletes rows that are older than their retention, with one statement for each kind of rows.
 package struct PostgresHistory: Sendable {
-    /// The maximum number of rows of each kind (starts, receipts, broadcasts) that one step deletes. These rows are
+    /// The maximum number of rows of each kind (starts, broadcasts) that one step deletes. These rows are
     /// deleted before their events, and one event's start may have a million rows of `starts`.
     static let rowsOfEvents = 5_000
 
@@ -35,7 +35,6 @@ package struct PostgresHistory: Sendable {
         case .answers: try await prune("idempotency_keys", "accepted_at", cutoff, limit)
         case .installations: try await prune("installations", "seen_at", cutoff, limit)
         case .activities: try await prune("activities", "reported_at", cutoff, limit)
-        case .receipts: try await prune("receipts", "received_at", cutoff, limit)
         case .deviceHours: try await addUpDeviceHours(before: cutoff, limit: limit)
         case .webhookMessages:
             try await prune(
@@ -71,13 +70,13 @@ package struct PostgresHistory: Sendable {
                 delete from device_accounts where ctid = any(array(
                     select ctid from device_accounts where session <> 0 and hour < \(cutoff)
                     limit \(limit) for update skip locked))
-                returning app, installations, created, bytes
+                returning app, installations, created
             ), sums as (
                 insert into device_accounts as d
-                select app, 'epoch'::timestamptz, 0, sum(installations), sum(created), sum(bytes) from gone group by app
+                select app, 'epoch'::timestamptz, 0, sum(installations), sum(created) from gone group by app
                 order by app
                 on conflict (app, hour, session) do update set installations = d.installations + excluded.installations,
-                    created = d.created + excluded.created, bytes = d.bytes + excluded.bytes
+                    created = d.created + excluded.created
             )
             select count(*) as n from gone
             """
@@ -122,7 +121,7 @@ package struct PostgresHistory: Sendable {
             let rows = try await connection.pipeline([Self.inOrder, Self.events(before: cutoff, limit: limit)])[1]
             let keys: [String] = try rows.map { try $0.decode("key") }
             guard !keys.isEmpty else { return 0 }
-            for part in [Self.starts(of: keys), Self.receipts(of: keys), Self.broadcasts(of: keys)]
+            for part in [Self.starts(of: keys), Self.broadcasts(of: keys)]
             where try await connection.query(part).affectedRows >= Self.rowsOfEvents { return limit }
             let lanes: [Int] = try await connection.query(
                 """
@@ -166,13 +165,6 @@ package struct PostgresHistory: Sendable {
             select s.run, s.installation from (select id from fan_outs where event_key = any(\(keys)) offset 0) r
             cross join lateral (select run, installation from starts where run = r.id limit \(rowsOfEvents)) s
             limit \(rowsOfEvents))
-        """
-    }
-
-    private static func receipts(of keys: [String]) -> PostgresQuery {
-        """
-        delete from receipts where ctid = any(array(
-            select ctid from receipts where event_key = any(\(keys)) limit \(rowsOfEvents)))
         """
     }
 

@@ -46,7 +46,6 @@ struct DeliveryRow {
             .init("content_sent") { $0.message.contentSent },
             .init("content_bytes") { $0.message.contentBytes },
             .init("alert_bytes") { $0.message.alertBytes },
-            .init("stamp") { $0.message.stamp?.text },
             .init("fan_out", "json") { $0.message.fanOut.map(FanOutText.text) },
         ])
 
@@ -82,7 +81,6 @@ struct DeliveryRow {
             reason: try row.decode("reason"), settledAt: try row.decode("settled_at"),
             contentBefore: try row.decode("content_before"), contentOf: try row.decode("content_of"),
             contentSent: try row.decode("content_sent"), contentBytes: try row.decode("content_bytes"),
-            alertBytes: try row.decode("alert_bytes"),
-            stamp: try row.decode(String?.self, "stamp").flatMap(Stamp.init(text:)), fanOut: try FanOutText.fanOut(row))
+            alertBytes: try row.decode("alert_bytes"), fanOut: try FanOutText.fanOut(row))
     }
 }

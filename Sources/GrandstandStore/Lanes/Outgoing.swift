@@ -133,6 +133,6 @@ struct Outgoing {
             payload.staleDate = content.staleDate
             payload.relevanceScore = content.relevanceScore
         }
-        return payload.stamped(message.stamp, timestamp: timestamp).body(timestamp: timestamp)
+        return payload.body(timestamp: timestamp)
     }
 }

@@ -16,10 +16,9 @@ extension Acceptance {
         let timestamp = Int(goesAt.timeIntervalSince1970)
         let parts = decided.items.map { decision in
             let (item, lane) = (decision.item, lanes[decision.place])
-            let payload = item.payload.stamped(item.stamp, timestamp: timestamp)
             return BroadcastRehearsal.Part(
-                audience: item.audience, kind: lane.kind, payload: payload, priority: item.priority,
-                apnsExpiration: item.apnsExpiration, bytes: payload.body(timestamp: timestamp).count,
+                audience: item.audience, kind: lane.kind, payload: item.payload, priority: item.priority,
+                apnsExpiration: item.apnsExpiration, bytes: item.payload.body(timestamp: timestamp).count,
                 replaces: Self.replaced(unchanged.lanes[decision.place], lane))
         }
         return BroadcastRehearsal(

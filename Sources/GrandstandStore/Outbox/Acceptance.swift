@@ -203,7 +203,7 @@ struct Acceptance {
         }
         let request = intake.request.filled(by: target.defaults, at: time)
         var plan = try plan(request, audiences(of: open), time)
-        try plan.check(by: types(of: all), missing: missingTypes(of: all), limit: request.bodyLimit)
+        try plan.check(by: types(of: all), missing: missingTypes(of: all))
         if request.audiences == nil { plan.warn(ended: audiences(of: all.filter { !open.contains($0) })) }
         if !withoutPlace.isEmpty {
             let reached = Set(plan.items.lazy.map(\.audience.id))
@@ -470,8 +470,8 @@ extension LaneMessage {
             // Apple starts nothing without an alert, so a start keeps its alert until it expires.
             ringsUntil: isStart ? nil : item.ringsUntil, apnsExpiration: item.apnsExpiration, expiresAt: plan.expiresAt,
             requestID: .drawn(), hasContent: payload.contentState != nil && !isStart,
-            contentBytes: item.longest.contentState.map { $0.count + (payload.relevanceScore?.count ?? 0) },
-            alertBytes: payload.alert?.count, stamp: item.stamp)
+            contentBytes: payload.contentState.map { $0.count + (payload.relevanceScore?.count ?? 0) },
+            alertBytes: payload.alert?.count)
     }
 }
 

@@ -25,7 +25,6 @@ struct StartStanding {
     private let lacksRoom: Bool
     private let newest: NewestContent?
     private let lastTimestamp: Int
-    private let stamp: Stamp?
     /// The broadcast whose content the start's pushes show; `nil`: the pushes show the declared content.
     var content: UUID? { newest?.broadcast }
 
@@ -64,10 +63,9 @@ struct StartStanding {
         guard delivery == .tokens || channelID != nil else {
             return .wait(until: later, lacksRoom ? .room : .channel)
         }
-        guard var payload = StartPayload(declaration, newest: newest, filledBy: defaults, at: now) else {
+        guard let payload = StartPayload(declaration, newest: newest, filledBy: defaults, at: now) else {
             return .wait(until: later, .content)
         }
-        payload.stamp = stamp
         // The push's timestamp is lower than the timestamp of every later update. A push with the newest content gets
         // the second before now, or the content's own timestamp if that is higher. A push with the declared content
         // gets two seconds before now. If a token joins a crowd, `CrowdNews` sends it the newest content. Because of
@@ -100,9 +98,7 @@ struct StartStanding {
         c.created_at as channel_made_at,
         coalesce(l.last_timestamp, 0) as last_timestamp, b.id as newest_id,
         \(BroadcastRows.contentState("b", for: "u.variant")) as newest_content,
-        b.stale_date as newest_stale_date, b.relevance_score,
-        (select t.stamp from content_types t where t.bundle_id = ae.bundle_id and t.attributes_type = s.attributes_type)
-            as stamp
+        b.stale_date as newest_stale_date, b.relevance_score
         """
 
     /// The lane `l` with the audience's newest content, the broadcast `b` that has this content, and the channel `c`.
@@ -131,7 +127,6 @@ struct StartStanding {
         channelMadeAt = try row.decode("channel_made_at")
         lacksRoom = try row.decode("lacks_room")
         lastTimestamp = try row.decode("last_timestamp")
-        stamp = try row.decode(String?.self, "stamp").flatMap(Stamp.init(text:))
         newest = try row.decode(PostgresJSON?.self, "newest_content").map {
             NewestContent(
                 broadcast: try row.decode("newest_id"), contentState: $0.bytes,

@@ -29,7 +29,7 @@ final class Stadium: Sendable {
     }
 
     private static let contentType = #"""
-        {"check": "refuse", "stamp": {"member": "/at", "as": "unix"},
+        {"check": "refuse",
          "versions": [{"name": "1.0", "schema": {"properties": {"goals": {"type": "integer"}}}}],
          "rules": {"rings": [{"when": {"increases": "/goals"}, "alert": {"title": "Goal", "body": "{goals}"}}]}}
         """#

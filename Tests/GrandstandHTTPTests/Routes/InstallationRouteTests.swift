@@ -23,9 +23,7 @@ struct InstallationRouteTests {
         try await world(method, path, body.map { Array($0.utf8) }, headers: headers, as: key)
     }
 
-    @Test func `a registration is read completely, gets 201 if new, and learns whether it is sampled`()
-        async throws
-    {
+    @Test func `a registration is read completely, and gets 201 if new`() async throws {
         var world = RouteWorld()
         let seen = Mutex<[InstallationState]>([])
         world.installations.save = { state, id, secret in
@@ -44,12 +42,8 @@ struct InstallationRouteTests {
             """
         let first = try await Self.call(world, "PUT", Self.path, body)
         #expect(first.status == 201)
-        #expect(first.json["receipts"] as? Double == 1)
-        #expect(first.json["sampled"] as? Bool == true)
-        world.sampling = ReceiptSampling(share: 0)
         let second = try await Self.call(world, "PUT", Self.path, #"{"systemVersion": "17"}"#)
         #expect(second.status == 200)
-        #expect(second.json["sampled"] as? Bool == false)
         let states = seen.withLock { $0 }
         #expect(
             states[0]
@@ -185,14 +179,13 @@ struct InstallationRouteTests {
         #expect((answer.json["systems"] as? [String: Int]) == ["17": 1, "18": 2])
     }
 
-    // MARK: Activities and receipts
+    // MARK: Activities
 
-    @Test func `an activity is read together with whether the installation is in the sample`() async throws {
+    @Test func `an activity is read completely`() async throws {
         var world = RouteWorld()
         let seen = Mutex<[DeviceActivity]>([])
-        world.installations.report = { activity, isSampled in
-            #expect(isSampled)
-            return seen.withLock { seen in
+        world.installations.report = { activity in
+            seen.withLock { seen in
                 seen.append(activity)
                 return seen.count == 1
             }
@@ -208,35 +201,5 @@ struct InstallationRouteTests {
                 == DeviceActivity(
                     id: "x-1", eventKey: key, attributesType: "M", state: .active,
                     updateToken: DeviceToken(hex: "80ab"), channelID: "c"))
-    }
-
-    @Test
-    func
-        `receipts are corrected by the sender's clock, and those of an installation outside the sample are ignored`()
-        async throws
-    {
-        var world = RouteWorld()
-        let seen = Mutex<[ReceiptBatch]>([])
-        world.receipts.take = { batch in
-            seen.withLock { $0.append(batch) }
-            return min(1, batch.items.count)
-        }
-        let sentAt = RFC3339.text(RouteWorld.now.addingTimeInterval(30))
-        let body = """
-            {"sentAt": "\(sentAt)", "items": [
-                {"eventKey": "derby", "timestamp": 5, "shownAt": "\(sentAt)"},
-                {"eventKey": "none", "timestamp": 5, "shownAt": "\(sentAt)"}]}
-            """
-        let answer = try await Self.call(world, "POST", Self.path + "/receipts", body)
-        #expect(answer.status == 200)
-        #expect(answer.json["recorded"] as? Int == 1)
-        #expect(answer.json["ignored"] as? Int == 1)
-        world.sampling = ReceiptSampling(share: 0)
-        let ignored = try await Self.call(world, "POST", Self.path + "/receipts", body)
-        #expect(ignored.json["ignored"] as? Int == 2)
-        let batches = seen.withLock { $0 }
-        #expect(batches[0].clockAhead == 30)
-        #expect(batches[0].shownAt(batches[0].items[0]) == RouteWorld.now)
-        #expect(batches[1].items.isEmpty)
     }
 }

@@ -40,8 +40,7 @@ struct StateRouteTests {
         try await withRoutes { world in
             world.apps.find = { _ in Sample.app() }
             _ = try await PostgresAppStore(world.database).put(Sample.app(), by: .server)
-            let body =
-                #"{"versions": [{"name": "3.2", "schema": {"type": "object"}}], "stamp": {"member": "/at", "as": "unix"}}"#
+            let body = #"{"versions": [{"name": "3.2", "schema": {"type": "object"}}]}"#
             let created = try await world("PUT", Self.type, Array(body.utf8), as: "gs_organise")
             #expect(created.status == 201, "\(created.text)")
             let shown = try await world("GET", Self.type, as: "gs_organise")

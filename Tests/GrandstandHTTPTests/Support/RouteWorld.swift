@@ -36,8 +36,6 @@ struct RouteWorld {
     var reports: (any ReconciliationStore)?
     var webhooks = FakeWebhooks()
     var installations = FakeInstallations()
-    var receipts = FakeReceipts()
-    var sampling = ReceiptSampling(share: 1)
     var idempotency = FakeIdempotency()
     /// The rate limits. They count the requests of all calls of this world.
     var limits = RateLimits(.init(requests: nil, lookups: nil, failures: nil))
@@ -161,7 +159,7 @@ struct RouteWorld {
             management: management, channelCalls: calls, store: reconciliations, lease: 10, now: now,
             logger: Self.logger)
         let settings = API.Settings(
-            reconciliationLimits: ReconciliationLimits(grace: 600, deleteBudget: 100), receiptSampling: sampling)
+            reconciliationLimits: ReconciliationLimits(grace: 600, deleteBudget: 100))
         return API.Dependencies(
             stores: stores, lookups: LookupReplica(source: lookups, now: now, logger: Self.logger),
             access: .init(
@@ -176,7 +174,7 @@ struct RouteWorld {
         var stores = Stores(Databases(database), logger: Self.logger)
         (stores.apps, stores.channels, stores.events, stores.outbox) = (apps, channels, events, outbox)
         (stores.starts, stores.quirks, stores.reconciliations) = (starts, quirks, reports ?? reconciliations)
-        (stores.webhooks, stores.installations, stores.receipts) = (webhooks, installations, receipts)
+        (stores.webhooks, stores.installations) = (webhooks, installations)
         return stores
     }
 }

@@ -45,7 +45,7 @@ struct Samples {
     func contentType() throws -> DeclaredContentType {
         let body =
             #"{"check": "refuse", "versions": [{"name": "3.1", "schema": {}}, {"name": \#(JSONText.quoted(text)), "schema": {}}],"#
-            + #""stamp": {"member": "/at", "as": "unix"}, "rules": {"quiet": ["/clock"],"#
+            + #""rules": {"quiet": ["/clock"],"#
             + #""rings": [{"when": {"increases": "/home"}, "alert": {"title": "Goal"}}]}}"#
         return DeclaredContentType(
             type: try ContentType(bundleID, "MatchAttributes", parsing: Array(body.utf8)), createdAt: Self.now,

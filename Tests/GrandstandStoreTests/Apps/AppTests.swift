@@ -89,7 +89,7 @@ struct AppDeletionTests {
     /// Every table with rows that belong to an app.
     private static let tables = [
         "app_environments", "audiences", "channels", "lanes", "deliveries", "installations", "start_tokens", "follows",
-        "activities", "fan_outs", "fan_out_queue", "starts", "receipts", "device_accounts", "reconciliations",
+        "activities", "fan_outs", "fan_out_queue", "starts", "device_accounts", "reconciliations",
         "quota_samples", "unmanaged_channels",
     ]
 
@@ -144,14 +144,9 @@ struct AppDeletionTests {
             from installations i where app in (select id from app_environments where bundle_id = \(bundleID))
             """,
             """
-            insert into activities (installation, activity, app, event_key, attributes_type, state, is_sampled, reported_at)
-            select i.id, 'one', i.app, \(bundleID) || 1, 'MatchAttributes', 'ended', false, now()
+            insert into activities (installation, activity, app, event_key, attributes_type, state, reported_at)
+            select i.id, 'one', i.app, \(bundleID) || 1, 'MatchAttributes', 'ended', now()
             from installations i where app in (select id from app_environments where bundle_id = \(bundleID))
-            """,
-            """
-            insert into receipts select \(bundleID) || 1, i.app, i.id, n, now(), 0, now()
-            from installations i, generate_series(1, 2) n
-            where app in (select id from app_environments where bundle_id = \(bundleID))
             """,
             """
             insert into fan_outs (policy, event_key, app, topics, attributes_type)

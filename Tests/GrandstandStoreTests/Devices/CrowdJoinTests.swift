@@ -115,7 +115,7 @@ struct CrowdJoinTests {
                     DeviceActivity(
                         id: "one", eventKey: .sample(), attributesType: Phones.type, state: .active,
                         updateToken: DeviceToken(hex: "cc\(10 + number)")),
-                    of: id, secret: Phones.secret, isSampled: false, now: world.now)
+                    of: id, secret: Phones.secret, now: world.now)
                 try await push()
                 world.stores.clock.advance(by: 4)
             }

@@ -40,9 +40,6 @@ struct RegistrationTests {
             try await refuses(.wrongInstallationSecret) { try await phones.put(other, of: id, secret: wrong) }
             try await refuses(.wrongInstallationSecret) { try await store.installation(id, secret: wrong) }
             try await refuses(.wrongInstallationSecret) { try await store.forget(id, secret: wrong) }
-            let receipts = ReceiptBatch([], sentAt: now, arrivedAt: now)
-            let recorded = try await problem { try await store.record(receipts, of: id, secret: wrong, now: now) }
-            #expect(recorded == .wrongInstallationSecret)
             try await refuses(.wrongInstallationSecret) { try await store.forget(activity: "a", of: id, secret: wrong) }
             try await refuses(.installationNotFound) { try await phones.known(Phones.id()) }
             // The same UUID in the other environment is another installation.
@@ -128,13 +125,9 @@ struct RegistrationTests {
             try await phones.stores.put(.sample())
             try await phones.put(Phones.state(5), of: id)
             try await phones.report(of: id, token: "cc")
-            let now = phones.stores.now
-            let receipt = Receipt(eventKey: try .sample(), timestamp: Int(now.timeIntervalSince1970), shownAt: now)
-            let batch = ReceiptBatch([receipt], sentAt: now, arrivedAt: now)
-            #expect(try await phones.store.record(batch, of: id, secret: Phones.secret, now: now) == 1)
             try await phones.store.forget(id, secret: Phones.secret)
             try await phones.store.forget(id, secret: "anything")
-            for table in ["installations", "start_tokens", "follows", "activities", "receipts"] {
+            for table in ["installations", "start_tokens", "follows", "activities"] {
                 #expect(
                     try await phones.stores.count(
                         PostgresQuery(unsafeSQL: "select count(*) as n from \(table)")) == 0, "\(table)")

@@ -12,7 +12,6 @@ struct LedgerHistoryTests {
     private static let month = 30 * 86_400.0
     private static let tables = [
         "events", "audiences", "lanes", "channels", "broadcasts", "deliveries", "event_starts", "fan_outs", "starts",
-        "receipts",
     ]
 
     @Test func `an old event is removed with all its data, and its key can be declared again`() async throws {
@@ -149,7 +148,7 @@ struct LedgerHistoryTests {
         #expect(try await stores.channel(of: key).state == .deleted)
     }
 
-    /// What other parts of the server add to an event: a start that is over, a receipt, a crowd.
+    /// What other parts of the server add to an event: a start that is over, a crowd.
     private static func addRows(_ stores: Stores, _ key: String, starts: Int = 3) async throws {
         let pool = stores.pool
         try await pool.query(
@@ -164,11 +163,6 @@ struct LedgerHistoryTests {
             )
             insert into starts (run, installation, state, at)
             select id, n, 'accepted', \(stores.now) from run, generate_series(1, \(starts)) n
-            """)
-        try await pool.query(
-            """
-            insert into receipts (event_key, app, installation, apns_timestamp, shown_at, received_at)
-            values (\(key), 1, 1, 1, \(stores.now), \(stores.now))
             """)
         try await pool.query(
             """

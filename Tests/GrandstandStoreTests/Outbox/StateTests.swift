@@ -13,7 +13,6 @@ struct StateTests {
     private static let declaration = #"""
         {"check": "refuse",
          "versions": [{"name": "3.2", "schema": {"properties": {"home": {"type": "integer"}}, "required": ["home"]}}],
-         "stamp": {"member": "/at", "as": "unix"},
          "rules": {"quiet": ["/clock"], "quietInterval": 30,
             "rings": [{"when": {"increases": "/home"}, "alert": {"title": "Goal", "body": "{old:home} → {home}"}}]}}
         """#
@@ -39,7 +38,7 @@ struct StateTests {
             #expect(sent.message.priority == .immediate)
             #expect(
                 sent.text
-                    == #"{"aps":{"timestamp":1700000002,"event":"update","content-state":{"home": 1, "clock": "0","at":1700000002},"#
+                    == #"{"aps":{"timestamp":1700000002,"event":"update","content-state":{"home": 1, "clock": "0"},"#
                     + #""alert":{"title":"Goal","body":"0 → 1"}}}"#)
             let read = try #require(try await stores.outbox.broadcast(goal.id))
             #expect((read.outcome, read.rule) == (.rings, 0))

@@ -16,9 +16,9 @@ struct StartRestartTests {
         try await world.stores.pool.query(
             """
             insert into activities (installation, activity, app, event_key, attributes_type, state, channel_id,
-                update_token, registered_at, reported_at, first_reported_at, is_sampled)
+                update_token, registered_at, reported_at, first_reported_at)
             select id, 'one', app, 'match-1', 'MatchAttributes', \(state)::activity_state, \(channel),
-                decode(\(token), 'hex'), \(world.now), \(world.now), \(world.now), false
+                decode(\(token), 'hex'), \(world.now), \(world.now), \(world.now)
             from installations where id = \(installation)
             on conflict (installation, activity) do update set state = excluded.state
             """)

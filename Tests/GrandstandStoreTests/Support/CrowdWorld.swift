@@ -42,9 +42,9 @@ struct CrowdWorld: Sendable {
             try await stores.pool.query(
                 """
                 insert into activities (installation, activity, app, event_key, attributes_type, state, update_token,
-                    registered_at, reported_at, is_sampled, frequent, variant)
+                    registered_at, reported_at, frequent, variant)
                 select id, 'one', app, \(key), 'MatchAttributes', 'active', decode(\(token), 'hex'), \(now), \(now),
-                    false, frequent_pushes_enabled, \(variant)
+                    frequent_pushes_enabled, \(variant)
                 from installations where id = \(installation) returning id
                 """
             ).first

@@ -54,7 +54,7 @@ struct Phones: Sendable {
             DeviceActivity(
                 id: id, eventKey: .sample(key), attributesType: Self.type, state: state,
                 updateToken: token.flatMap(DeviceToken.init(hex:)), channelID: channelID),
-            of: installation, secret: Self.secret, isSampled: true, now: stores.now)
+            of: installation, secret: Self.secret, now: stores.now)
     }
 
     /// The installation's row.

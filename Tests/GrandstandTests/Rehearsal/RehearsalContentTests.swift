@@ -17,7 +17,7 @@ struct RehearsalContentTests {
                     "team": {"$ref": "#/$defs/T"}},
                 "$defs": {"T": {"type": "object", "required": ["name"],
                     "properties": {"name": {"type": "string"}, "sub": {"anyOf": [{"$ref": "#/$defs/T"}, {"type": "null"}]}}}}}}],
-         "stamp": null, "createdAt": "2026-11-28T17:45:00Z", "updatedAt": "2026-11-28T17:45:00Z",
+         "createdAt": "2026-11-28T17:45:00Z", "updatedAt": "2026-11-28T17:45:00Z",
          "rules": {"quiet": ["/clock"], "quietInterval": 60, "rings": [
             {"when": {"increases": "/home"}, "alert": {"title": "Goal"}},
             {"when": {"decreases": "/left"}, "alert": {"title": "Left"}},

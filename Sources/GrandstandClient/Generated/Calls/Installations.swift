@@ -1,6 +1,5 @@
 // Generated from openapi.yaml by `make contract`. Do not edit.
 
-public import Foundation
 public import GrandstandContract
 
 extension GrandstandClient.Call where Value == GrandstandClient.Registered {
@@ -58,34 +57,9 @@ extension GrandstandClient.Call where Value == Void {
     }
 }
 
-extension GrandstandClient.Call where Value == GrandstandClient.RecordedReceipts {
-    /// Reports which messages an installation showed, and when. Only for installations that are asked.
-    public static func recordReceipts(
-        _ receipts: [Contract.Receipt], of identity: GrandstandClient.InstallationIdentity, sentAt: Date? = nil
-    ) -> Self {
-        Self(
-            .recordReceipts, "/v1/apps/\(identity)/receipts",
-            body: Contract.ReceiptBatch(sentAt: sentAt, items: receipts)
-        ).by(identity)
-    }
-
-    /// Reports which messages an installation showed, and when. Only for installations that are asked. Takes the body
-    /// as JSON, so that it may have members that this version does not know.
-    public static func recordReceipts(of identity: GrandstandClient.InstallationIdentity, json: RawJSON) -> Self {
-        Self(.recordReceipts, "/v1/apps/\(identity)/receipts", body: json).by(identity)
-    }
-}
-
 extension GrandstandClient.Call where Value == GrandstandClient.InstallationStatistics {
     /// Shows numbers of an app's installations.
     public static func installationStatistics(of app: GrandstandClient.AppEnvironment) -> Self {
         Self(.installationStatistics, "/v1/apps/\(app)/installations/statistics")
-    }
-}
-
-extension GrandstandClient.Call where Value == GrandstandClient.EventReceipts {
-    /// Reports which messages the sampled devices showed, and how soon after their acceptance.
-    public static func eventReceipts(_ key: String) -> Self {
-        Self(.eventReceipts, "/v1/events/\(key)/receipts")
     }
 }

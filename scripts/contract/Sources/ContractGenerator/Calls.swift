@@ -16,7 +16,7 @@ enum CallNames {
         "createKey": nil, "rotateKey": nil, "rotateWebhookSecret": nil, "createChannel": nil,
         "importChannel": "channelId",
         "reopenEvent": nil, "startEvent": nil, "reconcile": nil, "lookupMany": "eventKeys", "broadcastMany": "items",
-        "recordReceipts": "items", "putQuirk": nil,
+        "putQuirk": nil,
     ]
     /// Calls that are written by hand, because their answers are not JSON.
     static let byHand: Set = ["metrics", "contract", "listAppNames", "getAppName"]
@@ -68,7 +68,7 @@ extension Contract {
 
     /// Whether the body may be given as text, because it may contain members of a newer server.
     private func takesText(_ operation: Operation) -> Bool {
-        ["broadcastMany", "recordReceipts"].contains(operation.id)
+        operation.id == "broadcastMany"
     }
 
     private func call(_ operation: Operation, isText: Bool, _ swift: inout SwiftText) {
@@ -145,8 +145,7 @@ extension Contract {
             return "draft"
         }
         if let first, let field = fields.first(where: { $0.name == first }) {
-            let local =
-                first == "eventKeys" ? "keys" : first == "items" && request == "ReceiptBatch" ? "receipts" : first
+            let local = first == "eventKeys" ? "keys" : first
             parameters.insert("_ \(local): \(field.type.swift(in: "Contract."))", at: 0)
         }
         for field in fields where field.name != first {
@@ -154,11 +153,7 @@ extension Contract {
                 "\(field.name): \(field.type.swift(in: "Contract."))" + (field.type.isOptional ? " = nil" : ""))
         }
         let arguments = fields.map { field in
-            let local =
-                field.name == first
-                ? first == "eventKeys"
-                    ? "keys" : first == "items" && request == "ReceiptBatch" ? "receipts" : field.name
-                : field.name
+            let local = field.name == first && first == "eventKeys" ? "keys" : field.name
             return "\(field.name): \(local)"
         }
         return "Contract.\(request)(\(arguments.joined(separator: ", ")))"
