@@ -1288,14 +1288,6 @@ create trigger tell_of_withdrawn after update of cancelled on broadcasts for eac
 
 -- Operations ------------------------------------------------------------------------------------------------------------
 
--- Work that only one replica at a time does. Taken and renewed by that replica; a lease that is not renewed ends by
--- itself.
-create table leases (
-    name text primary key,
-    holder uuid not null,
-    leased_until timestamptz not null
-);
-
 -- Which builds may use this database: those that know the migration `least` and all before it. Raised by migrations
 -- that take something away (scripts/check-migrations). Such a build continues even if the database has later migrations
 -- that the build does not know, so that a release can be rolled out while the one before it serves.

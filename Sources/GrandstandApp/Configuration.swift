@@ -35,15 +35,7 @@ package struct Configuration: Sendable {
         case dispatch
         /// Creates, deletes and reconciles channels.
         case reconcile
-        /// Only the API's lookups. A process with only this role never writes, so a standby database is enough.
-        case lookup
-
-        /// The roles that together do everything.
-        package static let all: Set<Role> = [.api, .dispatch, .reconcile]
     }
-
-    /// Whether this process only reads.
-    package var onlyReads: Bool { roles == [.lookup] }
 
     package var database: DatabaseSource
     package var roles: Set<Role>
@@ -195,11 +187,8 @@ extension Configuration {
         installations = 86_400 * (try settings.number("GRANDSTAND_INSTALLATION_DAYS", in: 1...3_650, of: "days") ?? 180)
         audit = 86_400 * (try settings.number("GRANDSTAND_AUDIT_DAYS", in: 31...36_500, of: "days") ?? 400)
         lookupStaleness = try settings.seconds("GRANDSTAND_LOOKUP_STALE_SECONDS", in: 0...86_400) ?? 600
-        roles = try settings.choices("GRANDSTAND_ROLES") ?? Role.all
-        if roles == [.lookup], settings["DATABASE_URL"] == nil {
-            throw ConfigurationError("DATABASE_URL", "must be set with GRANDSTAND_ROLES=lookup, which only reads")
-        }
-        if !roles.isDisjoint(with: [.api, .lookup]), let operationsPort, operationsPort == port, port != 0 {
+        roles = try settings.choices("GRANDSTAND_ROLES") ?? Set(Role.allCases)
+        if roles.contains(.api), let operationsPort, operationsPort == port, port != 0 {
             throw ConfigurationError(
                 "GRANDSTAND_OPERATIONS_PORT",
                 "\(port) is also GRANDSTAND_PORT; unset this variable or choose another port")

@@ -42,17 +42,14 @@ package struct DatabaseSession: Sendable {
     ///
     /// - Parameters:
     ///   - sharing: use an embedded database that another process runs. For commands.
-    ///   - onlyReads: never write; a standby database is enough.
     /// - Throws: `StartError`, which names the command to run. After an error, nothing is left running.
     package static func open(
-        _ source: Configuration.DatabaseSource, sharing: Bool = false, onlyReads: Bool = false,
-        sizes: PoolSizes = PoolSizes(),
+        _ source: Configuration.DatabaseSource, sharing: Bool = false, sizes: PoolSizes = PoolSizes(),
         onWait: @escaping PoolWaits = { _ in nil }, onFailure: (@Sendable (PostgresError) -> Void)? = nil,
         logger: Logger
     ) async throws -> DatabaseSession {
         let session = try await connect(
-            source, sharing: sharing, onlyReads: onlyReads, sizes: sizes, onWait: onWait, onFailure: onFailure,
-            logger: logger)
+            source, sharing: sharing, sizes: sizes, onWait: onWait, onFailure: onFailure, logger: logger)
         do {
             try await session.requireVersion()
             try await session.requireUnsharedSessions()
@@ -70,15 +67,13 @@ package struct DatabaseSession: Sendable {
 
     /// Opens the database with any schema, for `migrate`.
     package static func connect(
-        _ source: Configuration.DatabaseSource, sharing: Bool = false, onlyReads: Bool = false,
-        sizes: PoolSizes = PoolSizes(),
+        _ source: Configuration.DatabaseSource, sharing: Bool = false, sizes: PoolSizes = PoolSizes(),
         onWait: @escaping PoolWaits = { _ in nil }, onFailure: (@Sendable (PostgresError) -> Void)? = nil,
         logger: Logger
     ) async throws -> DatabaseSession {
         switch source {
         case .url(let url):
-            return DatabaseSession(
-                url: url, cluster: nil, onlyReads: onlyReads, sizes, onWait, onFailure, logger: logger)
+            return DatabaseSession(url: url, cluster: nil, sizes, onWait, onFailure, logger: logger)
         case .embedded(let directory):
             let cluster = PostgresCluster(directory: directory, logger: logger)
             do {
@@ -95,8 +90,8 @@ package struct DatabaseSession: Sendable {
     }
 
     private init(
-        url: String, cluster: PostgresCluster?, onlyReads: Bool = false, _ sizes: PoolSizes,
-        _ onWait: PoolWaits, _ onFailure: (@Sendable (PostgresError) -> Void)?, logger: Logger
+        url: String, cluster: PostgresCluster?, _ sizes: PoolSizes, _ onWait: PoolWaits,
+        _ onFailure: (@Sendable (PostgresError) -> Void)?, logger: Logger
     ) {
         let changes = LocalChanges()
         let health = PostgresHealth()
@@ -110,8 +105,6 @@ package struct DatabaseSession: Sendable {
                 configuration.onFailure = onFailure
                 configuration.health = health
             }
-            configuration.onlyReads = onlyReads
-            if onlyReads { configuration.mustWrite = false }
             return PostgresPool(configuration: configuration, logger: logger)
         }
         pool = open(.main, .stores(connectionString: url, changes: changes))
@@ -145,17 +138,6 @@ package struct DatabaseSession: Sendable {
                 try await own.sample { try await Self.now(on: connection) }
             }
         }
-    }
-
-    /// Seconds since the last commit that a standby has received; `nil`: the database is not a standby, or the age is
-    /// unknown.
-    package func standbyAge() async throws -> Double? {
-        let rows = try await pool.query(
-            """
-            select extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp())::float8 as age
-            where pg_is_in_recovery()
-            """)
-        return try rows.first?.decode(Double?.self, "age")
     }
 
     /// The database's time. For commands.

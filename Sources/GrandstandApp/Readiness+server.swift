@@ -26,20 +26,6 @@ extension Readiness {
             database: isReady, trouble: finding?.trouble, detail: finding?.detail, apns: Self.apns(gateway))
     }
 
-    /// The readiness of a process that only answers lookups. It is ready while its copy of the lookup data is fresh
-    /// enough; the state of the database does not matter.
-    static func ofLookups(_ freshness: LookupReplica.Freshness) -> Readiness {
-        switch freshness {
-        case .confirmed: Readiness(database: true)
-        case .stale(let seconds):
-            Readiness(
-                database: true,
-                detail:
-                    "lookups are \(seconds) s old: the database does not answer, or is a standby without its primary")
-        case .unknown: Readiness(database: false, detail: "lookups were not read from the database, or too long ago")
-        }
-    }
-
     private static func apns(_ gateway: APNsClient) -> [APNsEnvironment: APNsState] {
         let apns = APNsEnvironment.allCases.map { ($0, APNsState(gateway.reachability(of: $0))) }
         return Dictionary(uniqueKeysWithValues: apns)

@@ -55,8 +55,7 @@ package struct Server: Sendable {
     /// Only the loops of the configured roles run.
     ///
     /// - Parameters:
-    ///   - onListening: called with the port as soon as requests are accepted; never without the role `api` or
-    ///     `lookup`.
+    ///   - onListening: called with the port as soon as requests are accepted; never without the role `api`.
     ///   - onStop: called when a stop begins.
     package func run(
         stoppingOn stopSignals: [UnixSignal] = [], onListening: @escaping @Sendable (Int) async -> Void = { _ in },
@@ -69,7 +68,7 @@ package struct Server: Sendable {
         // request.
         var members = loops.members
         let http = DrainedService(base: listener(onListening), drain: resources.drain)
-        members.append(.init(anyOf: [.api, .lookup], http, "http"))
+        members.append(.init(.api, http, "http"))
         members.append(.init(.api, parts.views, "live views"))
         if let port = configuration.operationsPort {
             members.append(.init(nil, operationsListener(port), "operations"))
@@ -88,7 +87,7 @@ package struct Server: Sendable {
         }
         members.append(.init(nil, beginning, "stop"))
         var settings = ServiceGroupConfiguration(
-            services: members.filter { !($0.roles?.isDisjoint(with: roles) ?? false) }
+            services: members.filter { $0.role.map(roles.contains) ?? true }
                 .map { .init(service: $0.service, serviceName: $0.name) },
             gracefulShutdownSignals: stopSignals, logger: Self.quiet(logger))
         settings.maximumGracefulShutdownDuration = configuration.drain + Drain.margin

@@ -55,8 +55,6 @@ package struct API: Sendable {
         package var webhookNetworks = NetworkGuard()
         /// How long events hold their channels, for the quota's forecast.
         package var tenure = ChannelTenure()
-        /// `true`: lookups are the only authenticated operations that this process answers.
-        package var onlyLookups = false
 
         package init(reconciliationLimits: ReconciliationLimits) {
             self.reconciliationLimits = reconciliationLimits
@@ -123,7 +121,7 @@ package struct API: Sendable {
     package func responder() -> some HTTPResponder<APIContext> {
         let access = dependencies.access
         let all = access.hasOwnOperationsPort ? table : RouteTable(routes: table.routes + health().routes)
-        return router(all, pages: dependencies.settings.onlyLookups ? nil : pages).buildResponder()
+        return router(all, pages: pages).buildResponder()
     }
 
     /// The responder for probes and metrics on their own port.
@@ -194,8 +192,7 @@ package struct API: Sendable {
             KeyRoutes(keys: d.keyOperations).routes,
             ContractRoutes().routes,
         ]
-        let routes = groups.flatMap(\.self)
-        return RouteTable(routes: settings.onlyLookups ? routes.map(\.onlyLookups) : routes)
+        return RouteTable(routes: groups.flatMap(\.self))
     }
 }
 
@@ -222,21 +219,5 @@ extension API.Dependencies {
     var webhookOperations: WebhookOperations {
         WebhookOperations(
             webhooks: stores.webhooks, networks: settings.webhookNetworks, refusal: webhookRefusal, now: now)
-    }
-}
-
-extension Route {
-    /// The route in a process that only answers lookups. Lookups and routes without a key do not change. All other
-    /// routes refuse every call, and no idempotent answer is stored.
-    fileprivate var onlyLookups: Route {
-        guard access != LookupRoutes.access, access != .open else { return self }
-        var route = self
-        route.keepsAnswers = false
-        route.prepare = { _, _ in
-            throw Problem(
-                .storeUnavailable,
-                "This server answers lookups only (GRANDSTAND_ROLES=lookup). Ask one with the role api.")
-        }
-        return route
     }
 }

@@ -4,8 +4,8 @@ package import GrandstandStore
 package import Logging
 internal import ServiceLifecycle
 
-/// Samples all quotas every five minutes of the database's clock. One replica takes each sample for all replicas. If no
-/// replica runs, the samples are missing and are not added later.
+/// Samples all quotas every five minutes of the database's clock. Each replica takes each sample; the first one stays.
+/// If no replica runs, the samples are missing and are not added later.
 package struct QuotaSampler: Service {
     package struct Settings: Sendable {
         /// How long events hold their channels, for the quota's forecast.
@@ -43,15 +43,15 @@ package struct QuotaSampler: Service {
         await loop.run()
     }
 
-    /// Takes the sample that is due, if no replica has taken it.
+    /// Takes the sample that is due.
     ///
     /// - Returns: when the next sample is due.
     @discardableResult
     func sample() async throws -> Date {
         let now = now()
         let due = QuotaHistory.end(of: QuotaHistory.fine, at: now)
-        if now.timeIntervalSince(due) <= settings.patience, try await history.lacks(due) {
-            _ = try await history.record(try await channels.quotas(now: now, tenure: settings.tenure), at: due)
+        if now.timeIntervalSince(due) <= settings.patience {
+            try await history.record(try await channels.quotas(now: now, tenure: settings.tenure), at: due)
         }
         return due.addingTimeInterval(TimeInterval(QuotaHistory.fine))
     }

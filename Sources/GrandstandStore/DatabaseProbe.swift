@@ -8,18 +8,12 @@ package import Postgres
 /// unavailable.
 package struct DatabaseProbe: Sendable {
     private let pool: PostgresPool
-    private let onlyReads: Bool
 
     /// If an answer takes longer than this, the database counts as too slow.
     private static let patience = Duration.seconds(1)
 
-    /// - Parameters:
-    ///   - pool: a pool whose sessions have the settings of `configuration`.
-    ///   - onlyReads: whether a server that accepts no writes is enough.
-    package init(_ pool: PostgresPool, onlyReads: Bool = false) {
-        self.pool = pool
-        self.onlyReads = onlyReads
-    }
+    /// - Parameter pool: a pool whose sessions have the settings of `configuration`.
+    package init(_ pool: PostgresPool) { self.pool = pool }
 
     /// How the sessions of a probe are set up.
     package static func configuration(connectionString: String) -> PostgresConfiguration {
@@ -51,10 +45,6 @@ package struct DatabaseProbe: Sendable {
             return DatabaseFinding(
                 .schema, detail: "migrations are missing (\(names.joined(separator: ", "))): run grandstand migrate")
         case .refused(let refusal): return DatabaseFinding(.schema, detail: "\(refusal)")
-        }
-        if onlyReads {
-            try await connection.query(Self.room)
-            return nil
         }
         if connection.isReadOnly { return DatabaseFinding(.readOnly) }
         let rows = try await connection.pipeline([Self.room, Self.commit])

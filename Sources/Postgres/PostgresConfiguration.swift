@@ -18,9 +18,6 @@ package struct PostgresConfiguration: Sendable {
     /// Use only servers that accept writes, so no standby and no replaced primary. Of several hosts, the one that
     /// accepts writes is found (`target_session_attrs=read-write`, unless the connection string says otherwise).
     package var mustWrite = false
-    /// Set this for processes that only read. Of several hosts, a standby is preferred to the primary
-    /// (`target_session_attrs=prefer-standby`, unless the connection string says otherwise). Nothing can be written.
-    package var onlyReads = false
     /// Knows whether the database answers. The pools of one database share it.
     package var health = PostgresHealth()
     /// The time between two checks of a connection that waits for notifications and receives nothing.

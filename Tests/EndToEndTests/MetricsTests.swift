@@ -29,7 +29,6 @@ struct MetricsTests {
             #expect(
                 text.contains(
                     #"grandstand_deliveries_total{environment="development",state="accepted",reason="none"}"#))
-            #expect(text.contains("\ngrandstand_leader 1\n"))
             for name in told.keys { #expect(text.contains("# HELP \(name) "), "\(name)") }
 
             let page = try Self.text("docs/metrics.md")
@@ -40,6 +39,21 @@ struct MetricsTests {
                     let family = word.replacing(/_(bucket|sum|count)$/, with: "")
                     let isTold = told[word] != nil || told[family] == "histogram"
                     #expect(isTold || Self.ofTrouble.contains(word), "\(word), of \(path)")
+                }
+            }
+        }
+    }
+
+    @Test func `each of two replicas reports the database`() async throws {
+        try await Stage.place { environment, simulator in
+            try await Stage.serve(environment, simulator: simulator) { one in
+                try await one.putApp()
+                try await Stage.serve(environment, simulator: simulator) { two in
+                    for stage in [one, two] {
+                        try await until("the app's limit is told") {
+                            try await Self.scrape(stage.api).contains("\ngrandstand_channel_limit{")
+                        }
+                    }
                 }
             }
         }

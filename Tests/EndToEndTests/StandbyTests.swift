@@ -9,9 +9,8 @@ internal import MatchDriver
 internal import Postgres
 internal import Testing
 
-/// A primary and a synchronous standby: the standby goes on with all that the primary had, and lookups need only the
-/// standby.
-@Suite(.timeLimit(.minutes(20)))
+/// A primary and a synchronous standby: the standby goes on with all that the primary had.
+@Suite(.timeLimit(.minutes(5)))
 struct StandbyTests {
     @Test func `when the primary dies no accepted message is lost, and sending resumes within ten seconds`()
         async throws
@@ -44,28 +43,6 @@ struct StandbyTests {
                         return answer.status == 200 ? answer : nil
                     }
                     #expect(ready.json["database"]?.string == "ok")
-                }
-            }
-        }
-    }
-
-    @Test func `a lookup server on a standby follows the primary, and without it answers with its age`() async throws {
-        let folder = try TemporaryFolder()
-        try await PostgresPair.with(in: folder.path, logger: Stage.logger) { pair in
-            try await Stage.place(settings: ["DATABASE_URL": pair.url]) { environment, simulator in
-                try await Stage.serve(environment, simulator: simulator) { stage in
-                    try await stage.putLiveEvent()
-                    let secret = try await stage.caller([.lookup]).secret
-                    let settings = ["GRANDSTAND_ROLES": "lookup", "DATABASE_URL": pair.standbyURL]
-                    let server = try await ServerProcess.start(environment.merging(settings) { $1 })
-                    try await withCleanup({ await server.kill() }) {
-                        let phone = HTTPCaller(url: server.url, secret: secret)
-                        try await until("lookups are answered") { try await phone("GET", Self.path).status == 200 }
-
-                        try await Self.follows(pair, stage, phone)
-                        try await Self.refusesTheRest(server, stage)
-                        try await Self.outlives(pair, stage, phone)
-                    }
                 }
             }
         }
@@ -104,8 +81,6 @@ struct StandbyTests {
         entry.request.json["aps"]?["content-state"]?["n"]?.int ?? 0
     }
 
-    private static let path = path(of: "derby")
-
     /// Sends these states one after the other. Like an organiser, it repeats each one until it is accepted. Returns the
     /// IDs of the broadcasts.
     private static func accepted(_ states: ClosedRange<Int>, by stage: Stage) async throws -> [String] {
@@ -124,55 +99,5 @@ struct StandbyTests {
                 })
         }
         return ids
-    }
-
-    /// Lookups learn of every commit, even if a transaction that began later was committed earlier.
-    private static func follows(_ pair: PostgresPair, _ stage: Stage, _ phone: HTTPCaller) async throws {
-        for key in ["cup", "final"] {
-            try await stage.putEvent(key)
-            try await stage.activeChannels(of: key)
-            try await until("\(key) is known") { try await phone("GET", path(of: key)).status == 200 }
-        }
-        let pool = PostgresPool(configuration: .init(connectionString: pair.primaryURL), logger: Stage.logger)
-        try await pool.transaction { connection in
-            try await connection.query("update events set ended_at = now() where key = 'cup'")
-            try await pool.query("update events set ended_at = now() where key = 'final'")
-            try await until("the later transaction is known") {
-                try await phone("GET", path(of: "final")).status == 410
-            }
-        }
-        await pool.close()
-        try await until("the earlier one, too") { try await phone("GET", path(of: "cup")).status == 410 }
-    }
-
-    private static func path(of key: String) -> String { "/v1/lookup/com.example.Stadium/development/\(key)" }
-
-    private static func refusesTheRest(_ server: ServerProcess, _ stage: Stage) async throws {
-        let other = HTTPCaller(url: server.url, secret: stage.api.secret)
-        let refused = try await other(
-            "POST", "/v1/events/derby/broadcasts", #"{"event": "update", "contentState": {}}"#,
-            headers: ["Idempotency-Key": "not-here"])
-        #expect(refused.status == 503)
-        #expect(refused.json["detail"]?.string?.contains("GRANDSTAND_ROLES=lookup") == true, "\(refused.text)")
-    }
-
-    private static func outlives(_ pair: PostgresPair, _ stage: Stage, _ phone: HTTPCaller) async throws {
-        await pair.primary.kill()
-        let stale = try await until("an answer says that it is old") {
-            let answer = try await phone("GET", path)
-            try #require(answer.status == 200, "\(answer.text)")
-            return answer.headers["warning"] == nil ? nil : answer
-        }
-        #expect(try #require(stale.headers["age"].flatMap { Int($0) }) >= 3)
-        #expect(try await HTTPCaller(url: phone.url, secret: nil)("GET", "/readyz").status == 200)
-
-        try await pair.standby.promote()
-        try await until("the answers are of now") { try await phone("GET", path).headers["warning"] == nil }
-        _ = try await until("an end is accepted") {
-            let answer = try await stage.api(
-                "POST", "/v1/events/derby/broadcasts", #"{"event": "end", "contentState": {"n": 1}}"#)
-            return answer.status == 202 ? answer : nil
-        }
-        try await until("the end is known") { try await phone("GET", path).status == 410 }
     }
 }

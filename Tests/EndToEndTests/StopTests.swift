@@ -133,12 +133,15 @@ struct StopTests {
     /// lock of this test has the same effect.
     @Test func `the process ends within its time limit even if a statement is still running`() async throws {
         try await Stage.place(settings: ["GRANDSTAND_DRAIN_SECONDS": "0.5"]) { environment, _ in
+            let secret = try await Stage.secret(environment)
             let server = try await ServerProcess.start(environment)
             let pool = PostgresPool(
                 configuration: .init(connectionString: try #require(environment["DATABASE_URL"])),
                 logger: Stage.logger)
             try await pool.transaction { connection in
-                try await connection.query("lock table leases")
+                // Keys can be read. The stop cannot write when the key was last used.
+                try await connection.query("lock table api_keys in exclusive mode")
+                #expect(try await HTTPCaller(url: server.url, secret: secret)("GET", "/v1/apps").status == 200)
                 let began = ContinuousClock.now
                 await server.terminate()
                 // The stop takes 4.5 s; the rest is a margin for a busy machine. A statement may take 30 s.

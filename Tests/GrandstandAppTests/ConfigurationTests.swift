@@ -91,14 +91,6 @@ struct ConfigurationTests {
         for setting in Self.settings { #expect(setting.isRead(configuration), "\(setting.name)") }
     }
 
-    @Test func `a process that only answers lookups needs a database that other processes write`() throws {
-        let reader = ["GRANDSTAND_ROLES": "lookup", "DATABASE_URL": "host=standby"]
-        #expect(try Configuration(environment: reader).onlyReads)
-        #expect(throws: ConfigurationError.self) { try Configuration(environment: ["GRANDSTAND_ROLES": "lookup"]) }
-        #expect(try !Configuration(environment: ["GRANDSTAND_ROLES": "lookup, dispatch"]).onlyReads)
-        #expect(try Configuration(environment: [:]).roles == [.api, .dispatch, .reconcile])
-    }
-
     @Test(arguments: [
         ("GRANDSTAND_PORT", ["http", "-1", "65536", "80.5", " 80", "0x50", "99999999999999999999"]),
         ("GRANDSTAND_OPERATIONS_PORT", ["8080", "metrics"]),

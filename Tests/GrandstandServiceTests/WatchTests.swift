@@ -172,7 +172,7 @@ struct QuotaSamplerTests {
         }
     }
 
-    @Test func `a sample is taken every five minutes by one replica`() async throws {
+    @Test func `a sample is taken every five minutes`() async throws {
         try await Self.with { test, now, samplers in
             for seconds in stride(from: 0.0, to: 900, by: 5) {
                 now.set(Self.noon.addingTimeInterval(seconds + 1))
@@ -216,29 +216,19 @@ private final class Clock: Sendable {
     var read: @Sendable () -> Date { { self.date.withLock(\.self) } }
 }
 
-/// The replica that reports the database's gauges. A replica without current values reports none.
+/// The database's gauges. A replica without current values reports none.
 struct GaugeWatchTests {
     private final class World: GaugeStore {
         struct State {
             var now = Date(timeIntervalSince1970: 1_800_000_000)
-            var isLed = true
             var fails = false
-            var resigned = 0
         }
 
         let state = Mutex(State())
 
-        func lead(_ replica: UUID, for seconds: TimeInterval) async throws -> Date? {
-            try state.withLock { state in
-                if state.fails { throw Problem(.storeUnavailable, "gone") }
-                return state.isLed ? state.now.addingTimeInterval(seconds) : nil
-            }
-        }
-
-        func resign(_ replica: UUID) async throws { state.withLock { $0.resigned += 1 } }
-
         func backlog(now: Date) async throws -> Backlog {
-            Backlog(deliveries: [:], oldestWebhookMessage: nil, reconciledAt: [:])
+            if state.withLock(\.fails) { throw Problem(.storeUnavailable, "gone") }
+            return Backlog(deliveries: [:], oldestWebhookMessage: nil, reconciledAt: [:])
         }
     }
 
@@ -249,21 +239,14 @@ struct GaugeWatchTests {
         var channels = FakeChannels()
         channels.count = { [] }
         watch = GaugeWatch(
-            channels: channels, store: world, settings: .init(tenure: ChannelTenure()),
+            channels: channels, store: world, tenure: ChannelTenure(),
             now: { [world] in world.state.withLock { $0.now } }, logger: Logger(label: "test"))
     }
 
-    @Test func `nothing is reported before the first reading, or by a replica without the lease`() async {
+    @Test func `nothing is reported before the first reading and after a failed one`() async {
         #expect(watch.current == nil)
         try? await watch.look()
         #expect(watch.current != nil)
-        world.state.withLock { $0.isLed = false }
-        try? await watch.look()
-        #expect(watch.current == nil)
-    }
-
-    @Test func `if the database fails the gauges disappear`() async {
-        try? await watch.look()
         world.state.withLock { $0.fails = true }
         try? await watch.look()
         #expect(watch.current == nil)
@@ -272,20 +255,11 @@ struct GaugeWatchTests {
         #expect(watch.current != nil)
     }
 
-    @Test func `when the lease ends unrenewed the gauges disappear`() async {
+    @Test func `if the next reading does not end the gauges disappear`() async {
         try? await watch.look()
         world.state.withLock { $0.now += 14 }
         #expect(watch.current != nil)
         world.state.withLock { $0.now += 1 }
-        #expect(watch.current == nil)
-    }
-
-    @Test func `a replica that stops releases the lease`() async {
-        let running = Task { await watch.run() }
-        while watch.current == nil { await Task.yield() }
-        running.cancel()
-        await running.value
-        #expect(world.state.withLock(\.resigned) == 1)
         #expect(watch.current == nil)
     }
 }

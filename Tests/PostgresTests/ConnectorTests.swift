@@ -19,13 +19,8 @@ struct ConnectorTests {
         #expect(Self.parameters { _ in }.filter { expected[$0.key] != nil } == expected)
     }
 
-    @Test
-    func
-        `a writing pool looks for a primary and a reading pool for a standby, unless the connection string says otherwise`()
-        throws
-    {
+    @Test func `a writing pool looks for a primary, unless the connection string says otherwise`() throws {
         #expect(Self.parameters { $0.mustWrite = true }["target_session_attrs"] == "read-write")
-        #expect(Self.parameters { $0.onlyReads = true }["target_session_attrs"] == "prefer-standby")
         let connector = Connector(configuration: .init(connectionString: "host=one"), logger: TestCluster.quiet)
         let names = connector.parameters.map(\.keyword)
         let own = try #require(names.firstIndex(of: "dbname"))

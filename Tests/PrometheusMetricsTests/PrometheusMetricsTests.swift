@@ -61,13 +61,13 @@ struct PrometheusMetricsTests {
         let metrics = PrometheusMetrics()
         Meter(label: "open", dimensions: [("pool", "a")], factory: metrics).set(1)
         let told = metrics.exposition(with: [
-            GaugeSample("open", [("pool", "b")], 2), GaugeSample("leader", 1), GaugeSample("leader", [("x", "\"")], 0),
+            GaugeSample("open", [("pool", "b")], 2), GaugeSample("lag", 1), GaugeSample("lag", [("x", "\"")], 0),
         ])
         #expect(
             String(decoding: told, as: UTF8.self) == """
-                # TYPE leader gauge
-                leader 1
-                leader{x="\\""} 0
+                # TYPE lag gauge
+                lag 1
+                lag{x="\\""} 0
                 # TYPE open gauge
                 open{pool="a"} 1
                 open{pool="b"} 2

@@ -30,9 +30,6 @@ package struct LookupBacklog: Sendable {
     package private(set) var position: LookupPosition?
     /// Changes that were announced, but not found in the journal yet.
     private var announced: Set<LookupChange> = []
-    /// Changes that were found. At a standby, a search from `position` may find them again, because at a standby
-    /// `position` is before the newest transactions.
-    private var found: Set<LookupChange> = []
     private var hasListened = false
     /// Events that this process has changed and not read since.
     private var ownChanges: [EventKey: OwnChange] = [:]
@@ -67,8 +64,7 @@ package struct LookupBacklog: Sendable {
         note(change)
     }
 
-    /// Records that the journal was read from `start` to `end`. If another server answered than before, everything is
-    /// read, because this server may be behind the earlier server or on another timeline.
+    /// Records that the journal was read from `start` to `end`.
     ///
     /// - Returns: the changes that were not announced yet. Their announcements may still come.
     package mutating func find(
@@ -76,14 +72,12 @@ package struct LookupBacklog: Sendable {
     ) -> [LookupChange] {
         // If the positions differ, a reading of everything has begun meanwhile, at another position.
         guard position == start else { return [] }
-        let news = changes.filter { found.insert($0).inserted }.filter { announced.remove($0) == nil }
+        let news = changes.filter { announced.remove($0) == nil }
         news.forEach { note($0) }
-        if start.server != end.server { needsReading = true }
         position = end
         // Drops announcements that came after their change was found: all changes below `start.floor` were visible
         // before this reading of the journal.
         announced = announced.filter { $0.version >= start.floor }
-        found = found.filter { $0.version >= end.floor }
         return news
     }
 
@@ -98,7 +92,6 @@ package struct LookupBacklog: Sendable {
     package mutating func beginReading(at position: LookupPosition) {
         self.position = position
         announced = []
-        found = []
         needsReading = false
         isReading = true
     }

@@ -1,17 +1,8 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// The metrics of the database as a whole. Only one replica at a time reports them, because otherwise sums over
-/// replicas would be too high.
+/// The metrics of the database as a whole.
 package protocol GaugeStore: Sendable {
-    /// Acquires or renews the reporting lease, for `seconds` by the database's clock.
-    ///
-    /// - Returns: the end of the lease; `nil`: another replica has it.
-    func lead(_ replica: UUID, for seconds: TimeInterval) async throws -> Date?
-
-    /// Ends the lease, if this replica has it.
-    func resign(_ replica: UUID) async throws
-
     /// The work that waits now. The cost of the query depends on the amount of this work, not on the amount of history.
     func backlog(now: Date) async throws -> Backlog
 }

@@ -1,5 +1,3 @@
-package import FoundationEssentials
-
 /// The source of lookup answers and of their changes.
 ///
 /// Every change of an answer adds a line to a journal and is announced, in the transaction of the change. The
@@ -59,23 +57,15 @@ package struct LookupChange: Sendable, Hashable {
     }
 }
 
-/// A position in the journal: the set of transactions that are visible at this position. At a standby it is unknown
-/// which of the newest transactions are visible. So a position from a standby is before all of the newest transactions,
-/// and a search from this position may find changes again.
+/// A position in the journal: the set of transactions that are visible at this position.
 package struct LookupPosition: Sendable, Hashable {
     /// The position in the source's own format.
     package var text: String
     /// All changes with a smaller version are visible at this position.
     package var floor: UInt64
-    /// The commit time of the newest data that the standby had, if a standby answered. A standby that does not know
-    /// this time gives the distant past. `nil`: the data was current.
-    package var asOf: Date?
-    /// The server that answered, if the source is set up to read from a standby; `nil`: it is not.
-    package var server: String?
 
-    package init(text: String, floor: UInt64, asOf: Date? = nil) {
+    package init(text: String, floor: UInt64) {
         self.text = text
         self.floor = floor
-        self.asOf = asOf
     }
 }

@@ -50,7 +50,7 @@ package struct Doctor: Sendable {
     ) async -> (checks: [DoctorCheck], apps: [App]) {
         do {
             let session = try await DatabaseSession.connect(
-                configuration.database, sharing: true, onlyReads: configuration.onlyReads, logger: logger)
+                configuration.database, sharing: true, logger: logger)
             let found = await databaseChecks(session, configuration, only: bundleID)
             await session.close()
             return found
@@ -62,7 +62,7 @@ package struct Doctor: Sendable {
     private func databaseChecks(
         _ session: DatabaseSession, _ configuration: Configuration, only bundleID: BundleID?
     ) async -> (checks: [DoctorCheck], apps: [App]) {
-        let finding = await DatabaseProbe(session.probePool, onlyReads: configuration.onlyReads).finding()
+        let finding = await DatabaseProbe(session.probePool).finding()
         if let finding, finding.trouble.preventsAllWork {
             return (
                 Self.noDatabase(
@@ -80,9 +80,9 @@ package struct Doctor: Sendable {
         }
         // If the schema is wrong, the check `migrations` reports it in more detail, so this check does not.
         let database = finding.flatMap { $0.trouble == .schema ? nil : Self.failed($0) }
-        var checks: [DoctorCheck] = []
-        if let database { checks.append(database) } else { checks.append(await Self.database(session)) }
-        checks += [await clock(session), Self.migrations(status)]
+        let checks = [
+            database ?? DoctorCheck("database", .ok, "answers"), await clock(session), Self.migrations(status),
+        ]
         switch status {
         case .current, .newer: break
         case .behind, .refused:
@@ -123,18 +123,6 @@ package struct Doctor: Sendable {
                 name, .failed, words,
                 next: "set both machines' clocks by NTP: until then no server starts, and a running one sends nothing")
         }
-    }
-
-    /// Whether the database is a primary. For a standby: how far it is behind, by the same rule as lookups.
-    private static func database(_ session: DatabaseSession) async -> DoctorCheck {
-        guard let age = (try? await session.standbyAge()).flatMap(\.self) else {
-            return DoctorCheck("database", .ok, "answers")
-        }
-        let words = "answers; it is a standby, \(Int(age)) s behind its primary"
-        guard age > 10 else { return DoctorCheck("database", .ok, words) }
-        return DoctorCheck(
-            "database", .warning, words,
-            next: "see pg_stat_wal_receiver on the standby, and pg_stat_replication on its primary if that still runs")
     }
 
     /// The check of a database that answers but does not work properly.

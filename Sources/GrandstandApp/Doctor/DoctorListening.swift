@@ -9,7 +9,7 @@ internal import NIOPosix
 enum DoctorListening {
     static func checks(_ configuration: Configuration, now: Date) async -> [DoctorCheck] {
         var checks = configuration.tls.map { certificate($0, now: now) } ?? []
-        if !configuration.roles.isDisjoint(with: [.api, .lookup]) {
+        if configuration.roles.contains(.api) {
             checks += await port(
                 configuration.host, configuration.port, "GRANDSTAND_PORT", isTLS: configuration.tls != nil)
         }

@@ -7,11 +7,10 @@ internal import PrometheusMetrics
 
 /// Gauges that are read whenever the metrics are read.
 enum Gauges {
-    /// The gauges of the whole database. Only the leading replica reports them.
+    /// The gauges of the whole database.
     static func ofDatabase(_ watch: GaugeWatch) -> [GaugeSample] {
-        guard let reading = watch.current else { return [GaugeSample("grandstand_leader", 0)] }
-        return [GaugeSample("grandstand_leader", 1)] + reading.quotas.flatMap { of($0, at: reading.at) }
-            + of(reading.backlog, at: reading.at)
+        guard let reading = watch.current else { return [] }
+        return reading.quotas.flatMap { of($0, at: reading.at) } + of(reading.backlog, at: reading.at)
     }
 
     private static func of(_ quota: Quota, at now: Date) -> [GaugeSample] {

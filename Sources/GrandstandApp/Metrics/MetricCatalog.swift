@@ -62,9 +62,6 @@ enum MetricCatalog {
 
     /// The metrics of this process.
     static let ofProcess: [MetricDescription] = [
-        .init(
-            "grandstand_leader", .gauge,
-            "1 on the process that reports the database metrics, 0 on all others."),
         .init("grandstand_ready", .gauge, "1 while /readyz of this process answers 200, else 0."),
         .init("grandstand_start_time_seconds", .gauge, "When this process started, in seconds since 1970."),
         .init(

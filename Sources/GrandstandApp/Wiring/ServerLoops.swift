@@ -7,20 +7,16 @@ internal import GrandstandStore
 internal import Logging
 internal import ServiceLifecycle
 
-/// The services of a server other than its listeners, each for the roles that need it.
+/// The services of a server other than its listeners, each for the role that needs it.
 struct ServerLoops: Sendable {
-    /// A service with the roles that need it; `nil`: it always runs.
+    /// A service with the role that needs it; `nil`: it always runs.
     struct Member: Sendable {
-        let roles: Set<Configuration.Role>?
+        let role: Configuration.Role?
         let service: any Service
         let name: String
 
         init(_ role: Configuration.Role?, _ service: any Service, _ name: String) {
-            self.init(anyOf: role.map { [$0] }, service, name)
-        }
-
-        init(anyOf roles: Set<Configuration.Role>?, _ service: any Service, _ name: String) {
-            self.roles = roles
+            self.role = role
             self.service = service
             self.name = name
         }
@@ -87,12 +83,11 @@ struct ServerLoops: Sendable {
             [
                 Member(nil, resources.clock, "clock"),
                 Member(nil, resources.watch, "database watch"),
-                Member(anyOf: Configuration.Role.all, UntilShutdown { await signals.run() }, "signals"),
-                Member(anyOf: [.api, .lookup], UntilShutdown { await stores.keys.run() }, "keys"),
-                Member(anyOf: [.api, .lookup], parts.lookups, "lookups"),
+                Member(nil, UntilShutdown { await signals.run() }, "signals"),
+                Member(.api, UntilShutdown { await stores.keys.run() }, "keys"),
+                Member(.api, parts.lookups, "lookups"),
                 Member(.reconcile, reconciler, "reconciler"),
-                Member(
-                    anyOf: Configuration.Role.all, GatewayCare(gateway: apple.gateway, logger: logger), "gateway care"),
+                Member(nil, GatewayCare(gateway: apple.gateway, logger: logger), "gateway care"),
                 Member(.reconcile, provisioner, "provisioner"),
                 Member(.dispatch, janitor, "janitor"),
                 Member(

@@ -26,8 +26,9 @@ struct ServerParts: Sendable {
         let stores = ServerStores(configuration, resources, logger: logger)
         let apple = AppleAccess(configuration, resources, stores, logger: logger)
         let lookups = LookupReplica(
-            source: stores.lookupSource, keys: stores.keys, settings: .of(configuration), now: now, logger: logger)
-        if !configuration.onlyReads { resources.database.changes.follow { lookups.changed($0) } }
+            source: stores.lookupSource, keys: stores.keys, settings: .init(staleLimit: configuration.lookupStaleness),
+            now: now, logger: logger)
+        resources.database.changes.follow { lookups.changed($0) }
         views = LiveViews(
             store: stores.live,
             settings: .init(maximumStreams: configuration.streams, maximumPerKey: configuration.streamsPerKey),
@@ -36,15 +37,14 @@ struct ServerParts: Sendable {
         shares = ConnectionShares(maximum: configuration.maximumConnections)
         plan = Intake.planning(alertFreshness: configuration.alertFreshness)
         gauges = GaugeWatch(
-            channels: stores.requests.channels, store: stores.gauges, settings: .init(tenure: configuration.tenure),
-            now: now,
+            channels: stores.requests.channels, store: stores.gauges, tenure: configuration.tenure, now: now,
             logger: logger)
         resources.metrics.tell { [gauges] in Gauges.ofDatabase(gauges) }
         resources.metrics.tell { [database = resources.database] in Gauges.of(database) }
         resources.metrics.tell { [watch = resources.watch, clock = resources.clock] in
             watch.gauges(isClockWrong: clock.standing == .unusable)
         }
-        let readiness = Self.isReady(configuration, resources, apple, lookups)
+        let readiness = Self.isReady(resources, apple)
         resources.metrics.tell { [GaugeSample("grandstand_ready", readiness().database ? 1 : 0)] }
         resources.metrics.tell { [lookups, views] in Gauges.of(lookups, views) }
         self.stores = stores
@@ -55,7 +55,7 @@ struct ServerParts: Sendable {
             access: .of(configuration, resources, stores, keyUses: keyUses, shares: shares, logger: logger),
             gateway: apple.gateway, channelOperations: apple.operations, reconciliation: apple.reconciliation,
             views: views, webhookRefusal: { [client = resources.webhookClient] in await client.refusal(of: $0) },
-            readiness: Self.readiness(configuration, resources, apple, lookups),
+            readiness: Self.readiness(resources, apple),
             settings: .of(configuration, plan: plan), now: now)
         let console = Console(
             dependencies, Self.pageSources(stores, apple, views), templates: resources.templates)
@@ -64,20 +64,17 @@ struct ServerParts: Sendable {
 
     /// Returns the readiness within a fifth of a second. It is at most a second old.
     private static func readiness(
-        _ configuration: Configuration, _ resources: ServerResources, _ apple: AppleAccess, _ lookups: LookupReplica
+        _ resources: ServerResources, _ apple: AppleAccess
     ) -> @Sendable () async -> Readiness {
-        { [isReady = isReady(configuration, resources, apple, lookups)] in
+        { [isReady = isReady(resources, apple)] in
             await resources.watch.refresh()
             return isReady()
         }
     }
 
     /// The readiness from what is already known.
-    private static func isReady(
-        _ configuration: Configuration, _ resources: ServerResources, _ apple: AppleAccess, _ lookups: LookupReplica
-    ) -> @Sendable () -> Readiness {
-        if configuration.onlyReads { return { .ofLookups(lookups.freshness) } }
-        return { Readiness(resources.watch.standing, resources.clock, apple.gateway) }
+    private static func isReady(_ resources: ServerResources, _ apple: AppleAccess) -> @Sendable () -> Readiness {
+        { Readiness(resources.watch.standing, resources.clock, apple.gateway) }
     }
 
     private static func pageSources(
@@ -92,18 +89,6 @@ struct ServerParts: Sendable {
     }
 }
 
-extension LookupReplica.Settings {
-    fileprivate static func of(_ configuration: Configuration) -> LookupReplica.Settings {
-        var settings = LookupReplica.Settings(staleLimit: configuration.lookupStaleness)
-        guard configuration.onlyReads else { return settings }
-        settings.asksDatabase = false
-        // The grace covers the sum of three delays: the primary commits at least every half second, the commit is
-        // replicated to the standby, and this process reads the standby every half second.
-        settings.grace = 3
-        return settings
-    }
-}
-
 extension API.Settings {
     fileprivate static func of(_ configuration: Configuration, plan: @escaping DeliveryPlanning) -> API.Settings {
         var settings = API.Settings(
@@ -112,7 +97,6 @@ extension API.Settings {
         settings.plan = plan
         settings.webhookNetworks = configuration.webhookNetworks
         settings.tenure = configuration.tenure
-        settings.onlyLookups = !configuration.roles.contains(.api)
         return settings
     }
 }

@@ -55,13 +55,12 @@ struct ServerResources: Sendable {
         let metrics = ServerMetrics()
         let watch = DatabaseWatch(logger: logger)
         let database = try await DatabaseSession.open(
-            configuration.database, onlyReads: configuration.onlyReads,
-            sizes: PoolSizes(total: configuration.databaseConnections), onWait: { metrics.waits(of: $0) },
-            onFailure: { watch.saw($0) }, logger: logger)
+            configuration.database, sizes: PoolSizes(total: configuration.databaseConnections),
+            onWait: { metrics.waits(of: $0) }, onFailure: { watch.saw($0) }, logger: logger)
         do {
             let clock = try await database.clock(wall: wallClock, onLead: metrics.clockOffset, logger: logger)
             try refuseUnusable(clock)
-            watch.look(with: DatabaseProbe(database.probePool, onlyReads: configuration.onlyReads))
+            watch.look(with: DatabaseProbe(database.probePool))
             return ServerResources(
                 keyRing: keyRing, certificates: certificates, templates: templates, webhookClient: webhookClient,
                 metrics: metrics, counting: metrics.counting, database: database, watch: watch, clock: clock,
@@ -88,7 +87,7 @@ struct ServerResources: Sendable {
     }
 
     private static func probeAddresses(_ configuration: Configuration) async throws {
-        if !configuration.roles.isDisjoint(with: [.api, .lookup]) {
+        if configuration.roles.contains(.api) {
             try await ListeningAddress.probe(configuration.host, configuration.port, variable: "GRANDSTAND_PORT")
         }
         if let port = configuration.operationsPort {

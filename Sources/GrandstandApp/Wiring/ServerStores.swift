@@ -40,8 +40,7 @@ struct ServerStores: Sendable {
         keys = CachedKeyStore(
             PostgresKeyStore(main), staleLimit: configuration.lookupStaleness,
             outages: OutageLog("the API keys could not be read", logger), now: resources.now)
-        lookupSource = PostgresLookupSource(
-            Database(session.lookupPool, sharing: main), isStandby: configuration.onlyReads)
+        lookupSource = PostgresLookupSource(Database(session.lookupPool, sharing: main))
         deletedApps = PostgresAppStore(main.forLongWork)
         providerTokens = PostgresProviderTokenStore(main)
         idempotency = PostgresIdempotencyStore(databases.bulk)

@@ -78,7 +78,7 @@ extension Contract {
         case staleInstallation = "stale-installation"
         /// A state of the event with this sequence, or a higher one, was reported before. sequence is the last one.
         case staleState = "stale-state"
-        /// The database cannot be used now, or this server answers lookups only. Try again.
+        /// The database cannot be used now. Try again.
         case storeUnavailable = "store-unavailable"
         /// The server has the most open streams that are allowed, or is stopping.
         case streamUnavailable = "stream-unavailable"

@@ -54,11 +54,11 @@ struct Route: Sendable {
     /// The maximum size of a body in bytes.
     let bodyLimit: Int
     /// Whether the answer is stored for an `Idempotency-Key`.
-    var keepsAnswers: Bool
+    let keepsAnswers: Bool
     /// Finds the answer of an interrupted request. Set for work that calls Apple, because such work cannot be one
     /// transaction.
     let recover: Recovery?
-    var prepare: Preparation
+    let prepare: Preparation
 
     init(
         _ operation: Contract.Operation, bodyLimit: Int = Route.standardBodyLimit, recover: Recovery? = nil,

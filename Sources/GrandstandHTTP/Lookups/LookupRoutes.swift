@@ -47,8 +47,7 @@ struct LookupRoutes: Sendable {
             switch answer {
             case .found:
                 return try response(
-                    to: request, try await contents(name), replica.freshnessOfDatabase(freshness), key, bundleID,
-                    environment, variant)
+                    to: request, try await contents(name), .confirmed, key, bundleID, environment, variant)
             // The answer from memory already says that the event is over. If the database cannot be asked, this answer
             // is sent without the content.
             case .over: answer = (try? await contents(name)) ?? answer

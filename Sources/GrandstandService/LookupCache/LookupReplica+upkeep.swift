@@ -46,10 +46,9 @@ extension LookupReplica: Service {
                     try await readJournal()
                     readAt = .now
                 }
-                let asOf = state.withLock(\.backlog.position)?.asOf
                 let hasRead = try await readChanged()
                 if isDue {
-                    confirm(asOf.map { min($0, moment) } ?? moment)
+                    confirm(moment)
                     confirming.worked()
                 }
                 if ContinuousClock.now - tidiedAt >= .seconds(settings.journalSeconds / 10) {
@@ -172,7 +171,7 @@ extension LookupReplica: Service {
             }
             lists.replace(with: indexes)
             state.readMeanwhile = nil
-            state.confirmedAt = position.asOf.map { min($0, moment) } ?? moment
+            state.confirmedAt = moment
             state.backlog.endReading(complete: true)
             // The memory of the replaced value is freed after the lock is released.
             swap(&state.records, &records)

@@ -21,12 +21,6 @@ package final class LookupReplica: Sendable {
         package var journalSeconds: Double = 300
         /// The maximum number of events in one query.
         package var pageSize = 2_000
-        /// Seconds without confirmation after which answers contain their age. This time is longer than `interval`, so
-        /// a check that is slightly late does not make answers stale.
-        package var grace: TimeInterval = 2
-        /// Whether the database is asked for entries that memory does not have. A standby database does not have more
-        /// than memory.
-        package var asksDatabase = true
         /// How long a lookup waits for the reading of an event that this process changed.
         package var patience = Duration.seconds(2)
 
@@ -165,9 +159,7 @@ package final class LookupReplica: Sendable {
         let (mayAsk, told, lastOwnChange) = state.withLock { state -> (Bool, LookupAnswer?, Int) in
             if case .stale = freshness { return (false, nil, 0) }
             if let told = state.told[name], told.until > now { return (false, told.answer, 0) }
-            return (
-                settings.asksDatabase && state.questions.mayAsk(name, now: now), nil, state.backlog.lastOwnChange
-            )
+            return (state.questions.mayAsk(name, now: now), nil, state.backlog.lastOwnChange)
         }
         if let told { return (told, .confirmed) }
         guard mayAsk else {
@@ -274,21 +266,16 @@ package final class LookupReplica: Sendable {
         state.withLock(\.confirmedAt).map { max(0, now().timeIntervalSince($0)) }
     }
 
-    /// The freshness of an answer that the database has just given. An answer of a standby database is only as fresh as
-    /// memory.
-    ///
-    /// - Parameter memory: the freshness of memory.
-    package func freshnessOfDatabase(_ memory: Freshness) -> Freshness { settings.asksDatabase ? .confirmed : memory }
-
-    /// The freshness of memory now.
-    package var freshness: Freshness { freshness(now()) }
-
     private func freshness(_ now: Date) -> Freshness { freshness(state.withLock(\.confirmedAt), now) }
+
+    /// Seconds without confirmation after which answers contain their age. This time is longer than `interval`, so a
+    /// check that is slightly late does not make answers stale.
+    private static let grace: TimeInterval = 2
 
     private func freshness(_ confirmedAt: Date?, _ now: Date) -> Freshness {
         guard let confirmedAt else { return .unknown }
         let age = now.timeIntervalSince(confirmedAt)
-        if age <= settings.grace { return .confirmed }
+        if age <= Self.grace { return .confirmed }
         return age <= settings.staleLimit ? .stale(seconds: Int(age)) : .unknown
     }
 

@@ -11,18 +11,10 @@ package struct PostgresQuotaHistory: Sendable {
 
     package init(_ database: Database) { self.database = database }
 
-    /// Whether the five-minute sample of the time `at` is still missing.
-    package func lacks(_ at: Date) async throws -> Bool {
-        try await database.query(
-            "select true from quota_samples where step = \(QuotaHistory.fine) and at = \(at) limit 1"
-        ).isEmpty
-    }
-
     /// Stores the quotas as samples of a time, and deletes samples past their retention.
     ///
     /// - Parameter at: the end of a step.
-    /// - Returns: whether this call stored the samples; `false`: for example, another replica has already stored them.
-    package func record(_ quotas: [Quota], at: Date) async throws -> Bool {
+    package func record(_ quotas: [Quota], at: Date) async throws {
         let coarse = at.addingTimeInterval(-QuotaHistory.coarseKept)
         var statements = [Self.insert(quotas, at, QuotaHistory.fine)]
         if QuotaHistory.end(of: QuotaHistory.coarse, at: at) == at {
@@ -35,8 +27,8 @@ package struct PostgresQuotaHistory: Sendable {
             """,
             "delete from quota_samples where step = \(QuotaHistory.coarse) and at <= \(coarse)",
         ]
-        return try await database.transaction { [statements] connection in
-            try await connection.pipeline(statements)[0].affectedRows > 0
+        try await database.transaction { [statements] connection in
+            _ = try await connection.pipeline(statements)
         }
     }
 

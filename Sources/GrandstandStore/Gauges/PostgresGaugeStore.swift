@@ -10,24 +10,6 @@ package struct PostgresGaugeStore: GaugeStore {
 
     package init(_ database: Database) { self.database = database }
 
-    private static let lease = "gauges"
-
-    package func lead(_ replica: UUID, for seconds: TimeInterval) async throws -> Date? {
-        try await database.query(
-            """
-            insert into leases as l (name, holder, leased_until)
-            values (\(Self.lease), \(replica), clock_timestamp() + make_interval(secs => \(seconds)))
-            on conflict (name) do update set holder = excluded.holder, leased_until = excluded.leased_until
-            where l.holder = excluded.holder or l.leased_until <= clock_timestamp()
-            returning leased_until
-            """
-        ).first?.decode("leased_until")
-    }
-
-    package func resign(_ replica: UUID) async throws {
-        try await database.query("delete from leases where name = \(Self.lease) and holder = \(replica)")
-    }
-
     package func backlog(now: Date) async throws -> Backlog {
         let results = try await database.pipeline([
             Self.deliveries, Self.webhooks, Self.reconciliations, Self.size,

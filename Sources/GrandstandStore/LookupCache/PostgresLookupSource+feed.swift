@@ -13,7 +13,6 @@ extension PostgresLookupSource {
     private static let channel = "grandstand_lookup"
 
     package func announcements() -> AsyncStream<LookupAnnouncement> {
-        if isStandby { return AsyncStream { $0.finish() } }
         let notifications = database.pool.notifications(on: [Self.channel])
         return AsyncStream { continuation in
             let task = Task {
@@ -55,56 +54,17 @@ extension PostgresLookupSource {
     package func changes(
         since position: LookupPosition
     ) async throws -> (changes: [LookupChange], position: LookupPosition) {
-        if isStandby { return try await changesAtStandby(since: position) }
-        let rows = try await database.query(Self.lines(since: position, at: "s.snapshot::text"))
-        let (changes, end) = try Self.read(rows) ?? ([], position)
-        // A standby knows how old its data is only from the commits that it replays. If nothing changed and a standby
-        // is connected, commit once without writing a row.
-        if end.text == position.text {
-            try await database.query("select pg_current_xact_id() where exists (select from pg_stat_replication)")
-        }
-        return (changes, end)
-    }
-
-    /// Does what `changes(since:)` does, but at a standby. The position also names the server that answered, because
-    /// the server changes after a failover or a promotion.
-    ///
-    /// A standby's snapshot does not list running transactions. So the position is its xmin: rows may be read twice,
-    /// but none is missed. The age is queried first, so that the data is at least as recent.
-    private func changesAtStandby(
-        since position: LookupPosition
-    ) async throws -> (changes: [LookupChange], position: LookupPosition) {
-        let rows = try await database.pipeline([
-            """
-            select case when r.standby then coalesce(pg_last_xact_replay_timestamp(), to_timestamp(0)) end as as_of,
-                concat_ws(' ', inet_server_addr(), inet_server_port(), pg_postmaster_start_time(), r.standby) as server
-            from (select pg_is_in_recovery() as standby) r
-            """,
-            Self.lines(
-                since: position,
-                at: """
-                    case when pg_is_in_recovery()
-                    then concat(pg_snapshot_xmin(s.snapshot), ':', pg_snapshot_xmin(s.snapshot), ':')
-                    else s.snapshot::text end
-                    """),
-        ])
-        var (changes, end) = try Self.read(rows[1]) ?? ([], position)
-        end.asOf = try rows[0][0].decode("as_of")
-        end.server = try rows[0][0].decode("server")
-        return (changes, end)
-    }
-
-    /// - Parameter point: the journal's current position, as an SQL expression.
-    private static func lines(since position: LookupPosition, at point: PostgresQuery) -> PostgresQuery {
         // Ignore versions from `xmax` on. This database has not reached them; they came from a restored dump.
-        """
-        select \(point) as position, pg_snapshot_xmin(s.snapshot)::text as floor,
-            j.version::text as version, j.subject
-        from (select pg_current_snapshot() as snapshot) s left join lookup_journal j
-        on j.version >= \(String(min(position.floor, UInt64(Int64.max))))::text::xid8
-            and j.version < pg_snapshot_xmax(s.snapshot)
-            and not pg_visible_in_snapshot(j.version, \(position.text)::text::pg_snapshot)
-        """
+        let rows = try await database.query(
+            """
+            select s.snapshot::text as position, pg_snapshot_xmin(s.snapshot)::text as floor,
+                j.version::text as version, j.subject
+            from (select pg_current_snapshot() as snapshot) s left join lookup_journal j
+            on j.version >= \(String(min(position.floor, UInt64(Int64.max))))::text::xid8
+                and j.version < pg_snapshot_xmax(s.snapshot)
+                and not pg_visible_in_snapshot(j.version, \(position.text)::text::pg_snapshot)
+            """)
+        return try Self.read(rows) ?? ([], position)
     }
 
     private static func read(_ rows: PostgresRows) throws -> (changes: [LookupChange], end: LookupPosition)? {
@@ -121,8 +81,6 @@ extension PostgresLookupSource {
     }
 
     package func tidy() async throws {
-        // A standby accepts no writes. The processes that use the primary delete old rows.
-        if isStandby { return }
         try await database.query(
             "delete from lookup_journal where at < now() - make_interval(secs => \(Self.journalSeconds)::int)")
     }

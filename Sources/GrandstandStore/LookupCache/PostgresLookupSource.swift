@@ -6,14 +6,8 @@ internal import Postgres
 /// Lookups' records in the tables. `PostgresLookupSource+feed` tells which records have changed.
 package struct PostgresLookupSource: LookupSource {
     let database: Database
-    let isStandby: Bool
 
-    /// - Parameter isStandby: whether the sessions are at a standby, for a process that only reads. Sessions at a
-    ///   standby get no notifications, so this process finds all changes in the journal.
-    package init(_ database: Database, isStandby: Bool = false) {
-        self.database = database
-        self.isStandby = isStandby
-    }
+    package init(_ database: Database) { self.database = database }
 
     package func records(of keys: [EventKey]) async throws -> [EventKey: [LookupRecord]] {
         let names = keys.map(\.rawValue)

@@ -53,10 +53,9 @@ struct Connector: Sendable {
     /// Keepalives notice the loss while a query waits for its answer, and `tcp_user_timeout` (Linux) notices the loss
     /// while a query cannot be sent.
     var parameters: [(keyword: String, value: String)] {
-        let attributes = configuration.mustWrite ? "read-write" : configuration.onlyReads ? "prefer-standby" : "any"
-        return [
+        [
             ("connect_timeout", "\(max(2, configuration.connectTimeout.components.seconds))"),
-            ("target_session_attrs", attributes),
+            ("target_session_attrs", configuration.mustWrite ? "read-write" : "any"),
             ("keepalives_idle", "\(Self.silence - 3)"), ("keepalives_interval", "1"), ("keepalives_count", "3"),
             ("tcp_user_timeout", "\(Self.silence * 1_000)"),
             ("dbname", configuration.connectionString),
@@ -95,7 +94,6 @@ struct Connector: Sendable {
     private func prepare(_ connection: LibPQConnection) -> PostgresError? {
         PQsetnonblocking(connection.pointer, 1)
         var settings = configuration.sessionSettings
-        if configuration.onlyReads { settings["default_transaction_read_only"] = "on" }
         if PQserverVersion(connection.pointer) >= 150_000 { settings.merge(Self.clientSettings) { own, _ in own } }
         let ordered = settings.sorted { $0.key < $1.key }
         guard !ordered.isEmpty else { return nil }

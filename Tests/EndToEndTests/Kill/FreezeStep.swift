@@ -14,7 +14,7 @@ struct FreezeStep: Hashable, CustomStringConvertible {
         [
             "channels", "events", "lanes", "deliveries", "broadcasts", "app_environments", "unmanaged_channels",
             "reconciliations", "quirks", "webhook_messages", "webhook_deliveries", "webhook_attempts", "fan_outs",
-            "starts", "leases", "lookup_journal", "api_keys", "audit_log", "installations",
+            "starts", "lookup_journal", "api_keys", "audit_log", "installations",
             "activities",
         ].flatMap { [FreezeStep(table: $0, isCommit: false), FreezeStep(table: $0, isCommit: true)] }
 

@@ -8,29 +8,9 @@ internal import Testing
 
 @testable internal import GrandstandStore
 
-/// The database's metrics, reported by one replica at a time.
-@Suite(.timeLimit(.minutes(20)))
+/// The database's metrics.
+@Suite(.timeLimit(.minutes(2)))
 struct GaugeStoreTests {
-    @Test func `one of two replicas has the lease until it resigns or the lease ends by the database's clock`()
-        async throws
-    {
-        try await withDatabase { test in
-            let store = PostgresGaugeStore(test.database)
-            let (one, two) = (UUID(), UUID())
-            #expect(try await store.lead(one, for: 60) != nil)
-            #expect(try await store.lead(two, for: 60) == nil)
-            #expect(try await store.lead(one, for: 60) != nil)
-            // This replica does not hold the lease, so it cannot give it up.
-            try await store.resign(two)
-            #expect(try await store.lead(two, for: 60) == nil)
-            try await store.resign(one)
-            #expect(try await store.lead(two, for: 60) != nil)
-            try await test.pool.query("update leases set leased_until = now() - interval '1 second'")
-            #expect(try await store.lead(one, for: 60) != nil)
-            #expect(try await store.lead(two, for: 60) == nil)
-        }
-    }
-
     @Test func `waiting messages are counted by environment and state, with the oldest acceptance`() async throws {
         try await withStores { stores in
             let store = PostgresGaugeStore(Database(stores.pool))

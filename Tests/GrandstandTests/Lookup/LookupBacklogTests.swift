@@ -85,32 +85,6 @@ struct LookupBacklogTests {
         #expect(backlog.keys.isEmpty)
     }
 
-    @Test func `reading from an earlier place finds the same changes, which are not new`() throws {
-        var backlog = whole()
-        let again = LookupPosition(text: "again", floor: 11)
-        #expect(backlog.find([try change(11)], from: one, to: again) == [try change(11)])
-        #expect(backlog.take().keys.count == 1)
-        #expect(backlog.find([try change(11), try change(12)], from: again, to: again) == [try change(12)])
-        #expect(backlog.take().keys.count == 1)
-        // A new reading of everything may begin at a position before a change that was already found. So `beginReading`
-        // forgets the changes that were found. If the journal shows such a change again, it counts as new and is read
-        // again.
-        backlog.beginReading(at: again)
-        #expect(backlog.find([try change(11)], from: again, to: two) == [try change(11)])
-    }
-
-    @Test func `after a change of database servers everything is read, because the new one may lag behind`() {
-        var backlog = LookupBacklog()
-        var (first, second, third) = (one, two, two)
-        (first.server, second.server, third.server) = ("a", "a", "b")
-        backlog.beginReading(at: first)
-        backlog.endReading(complete: true)
-        _ = backlog.find([], from: first, to: second)
-        #expect(backlog.isWhole && backlog.isIdle)
-        _ = backlog.find([], from: second, to: third)
-        #expect(backlog.needsReading && !backlog.isIdle)
-    }
-
     @Test func `only one caller at a time may read everything`() {
         var backlog = LookupBacklog()
         let first = (backlog.startReading(), backlog.startReading())
