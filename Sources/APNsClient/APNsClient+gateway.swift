@@ -27,26 +27,14 @@ extension APNsClient: APNsGateway {
         return await manage(
             "POST", APNsPath.channels(of: address.managementBundleID), at: address, requestID: requestID,
             body: Array(body.utf8)
-        ).map { response in
-            // If the answer has no channel ID, the channel may still exist. Only Apple's list of channels shows whether
-            // it does.
-            guard let channelID = response[header: APNsHeader.channelID], !channelID.isEmpty else {
-                return .failure("APNs accepted the creation, but its answer has no channel ID")
-            }
-            return .success(channelID)
-        }
+        ).map(Self.channelID)
     }
 
     package func readChannel(_ channelID: String, at address: APNsAddress) async -> APNsAnswer<StoragePolicy> {
         await manage(
             "GET", APNsPath.channels(of: address.managementBundleID), at: address, requestID: UUID(),
             headers: [HTTP2Header(APNsHeader.channelID, channelID, indexing: .never)]
-        ).map { response in
-            guard let policy = Self.storagePolicy(response.body) else {
-                return .failure("APNs' description of the channel has no known storage policy")
-            }
-            return .success(policy)
-        }
+        ).map(Self.storagePolicy)
     }
 
     package func deleteChannel(
@@ -61,12 +49,7 @@ extension APNsClient: APNsGateway {
     package func listChannels(at address: APNsAddress) async -> APNsAnswer<ChannelListing> {
         await manage(
             "GET", APNsPath.allChannels(of: address.managementBundleID), at: address, requestID: UUID()
-        ).map { response in
-            guard let channels = Self.channels(response.body) else {
-                return .failure("APNs' list of channels cannot be read completely")
-            }
-            return .success(channels)
-        }
+        ).map(Self.channels)
     }
 
     package func keyFile(of use: KeyUse) async -> KeyFileState {
@@ -90,27 +73,37 @@ extension APNsClient: APNsGateway {
         HTTP2Header(APNsHeader.requestID, id.uuidString.lowercased(), indexing: .never)
     }
 
-    private static func storagePolicy(_ body: [UInt8]) -> StoragePolicy? {
-        guard case .number(let text)? = (try? JSONValue(parsing: body))?["message-storage-policy"]?.kind else {
-            return nil
+    /// If the answer has no channel ID, the channel may still exist. Only Apple's list of channels shows whether it
+    /// does.
+    static func channelID(_ response: HTTP2Response) -> Reading<String> {
+        guard let channelID = response[header: APNsHeader.channelID], !channelID.isEmpty else {
+            return .failure("APNs accepted the creation, but its answer has no channel ID")
         }
-        return Int(text).flatMap(StoragePolicy.init(wireValue:))
+        return .success(channelID)
     }
 
-    /// Returns `nil` unless the body is a JSON object whose member `channels` is an array of IDs only; other members
-    /// are allowed. A list that cannot be read completely must not be used.
-    private static func channels(_ body: [UInt8]) -> ChannelListing? {
-        guard let json = try? JSONValue(parsing: body), case .object(let members) = json.kind,
+    static func storagePolicy(_ response: HTTP2Response) -> Reading<StoragePolicy> {
+        guard case .number(let text)? = (try? JSONValue(parsing: response.body))?["message-storage-policy"]?.kind,
+            let policy = Int(text).flatMap(StoragePolicy.init(wireValue:))
+        else { return .failure("APNs' description of the channel has no known storage policy") }
+        return .success(policy)
+    }
+
+    /// Fails unless the body is a JSON object whose member `channels` is an array of IDs only; other members are
+    /// allowed. A list that cannot be read completely must not be used.
+    static func channels(_ response: HTTP2Response) -> Reading<ChannelListing> {
+        let failure = Reading<ChannelListing>.failure("APNs' list of channels cannot be read completely")
+        guard let json = try? JSONValue(parsing: response.body), case .object(let members) = json.kind,
             let elements = json["channels"]?.elements
-        else { return nil }
+        else { return failure }
         var channelIDs: [String] = []
         var seen: Set<String> = []
         for element in elements {
-            guard let channelID = element.string, (1...1_024).contains(channelID.count) else { return nil }
+            guard let channelID = element.string, (1...1_024).contains(channelID.count) else { return failure }
             if seen.insert(channelID).inserted { channelIDs.append(channelID) }
         }
-        return ChannelListing(
-            channelIDs: channelIDs, otherMembers: members.map(\.name).filter { $0 != "channels" })
+        return .success(
+            ChannelListing(channelIDs: channelIDs, otherMembers: members.map(\.name).filter { $0 != "channels" }))
     }
 
     static let noEndpoint = "no endpoint is configured for this environment"

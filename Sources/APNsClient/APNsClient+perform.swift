@@ -131,7 +131,7 @@ extension APNsClient {
     }
 
     /// A status from 200 to 299 is success. Any other is a refusal with its reason in the JSON body.
-    private static func read(_ response: HTTP2Response) -> APNsAnswer<HTTP2Response> {
+    static func read(_ response: HTTP2Response) -> APNsAnswer<HTTP2Response> {
         let requestID = response[header: APNsHeader.requestID] ?? response[header: APNsHeader.id]
         if (200..<300).contains(response.status) {
             return .accepted(

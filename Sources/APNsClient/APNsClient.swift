@@ -11,8 +11,6 @@ package final class APNsClient: Sendable {
     package struct Settings: Sendable {
         package var endpoints: Endpoints
         package var trustRoots: HTTP2ClientConfiguration.TrustRoots = .system
-        /// The proxies for connections to APNs; the default is no proxy.
-        package var proxies = ProxySettings()
         /// The normal number of connections for each endpoint, team and key.
         package var connections = 2
         /// The most connections for each endpoint, team, key and kind of traffic, under load.
@@ -119,7 +117,6 @@ package final class APNsClient: Sendable {
             factory: factory)
         var configuration = HTTP2ClientConfiguration(host: endpoint.host, port: endpoint.port)
         configuration.trustRoots = settings.trustRoots
-        configuration.proxy = settings.proxies.proxy(for: endpoint.host)
         configuration.connectTimeout = settings.connectTimeout
         configuration.overdueInterval = settings.overdueInterval
         configuration.pingTimeout = settings.pingTimeout

@@ -7,7 +7,7 @@ package enum PercentEncoding {
     }
 
     /// `nil` for a broken escape.
-    package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
+    private static func bytes(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
         while let byte = rest.popFirst() {

@@ -15,7 +15,6 @@ extension Configuration {
     func clientSettings() -> APNsClient.Settings {
         var settings = APNsClient.Settings(endpoints: endpoints)
         settings.trustRoots = trustRoots
-        settings.proxies = proxies
         settings.connections = connections
         settings.maximumConnections = connectionsUnderLoad
         settings.requestTimeout = requestTimeout

@@ -68,8 +68,8 @@ package struct Configuration: Sendable {
     package var keyDirectory: String
     package var endpoints: Endpoints
     package var trustRoots: HTTP2ClientConfiguration.TrustRoots
-    /// The proxies for connections to APNs.
-    package var proxies: ProxySettings
+    /// Whether `HTTPS_PROXY` is set. It is ignored, and `serve` and `doctor` say so.
+    package var isProxyIgnored: Bool
     /// Connections to APNs for each host, team and key, before the pool grows under load.
     package var connections: Int
     /// The time after which a request to APNs counts as unanswered.
@@ -169,7 +169,7 @@ extension Configuration {
                     "GRANDSTAND_APNS_PRODUCTION_MANAGE_URL", APNsEnvironment.production.manageURL),
             ])
         trustRoots = try settings.readableFile("GRANDSTAND_APNS_CA_FILE").map { .file($0) } ?? .system
-        proxies = try settings.proxies()
+        isProxyIgnored = settings["HTTPS_PROXY"] != nil
         connections = try settings.integer("GRANDSTAND_APNS_CONNECTIONS", in: 1...64, of: "connections") ?? 2
         requestTimeout = .seconds(try settings.seconds("GRANDSTAND_APNS_REQUEST_TIMEOUT", in: 0.1...300) ?? 5)
         laneInterval = try settings.seconds("GRANDSTAND_LANE_INTERVAL", in: 0...3_600) ?? 1

@@ -151,16 +151,6 @@ struct Variables {
         return choices
     }
 
-    /// `HTTPS_PROXY` and `NO_PROXY`, in the usual format.
-    func proxies() throws(ConfigurationError) -> ProxySettings {
-        guard let url = self["HTTPS_PROXY"] else { return ProxySettings() }
-        guard let proxies = ProxySettings(url: url, exceptions: self["NO_PROXY"] ?? "") else {
-            // The value is not quoted, because it may contain a password.
-            throw ConfigurationError("HTTPS_PROXY", "is not an HTTP proxy's URL such as http://proxy.example.com:3128")
-        }
-        return proxies
-    }
-
     /// A libpq connection string.
     func connectionString(_ variable: String) throws(ConfigurationError) -> String? {
         guard let text = self[variable] else { return nil }

@@ -18,6 +18,7 @@ struct ServeCommand: AsyncParsableCommand {
         CoreDumps.disable()
         let configuration = try Configuration(environment: ProcessInfo.processInfo.environment)
         let logger = configuration.makeLogger()
+        if configuration.isProxyIgnored { logger.warning("HTTPS_PROXY is ignored: connections to APNs use no proxy") }
         // Handles the signals until the server runs and handles them itself.
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
         let building = Task { try await Server.build(configuration, logger: logger) }

@@ -42,9 +42,6 @@ struct SimulatorCommand: AsyncParsableCommand {
     @Option(help: "A JSON file with faults, active from the start.")
     var faults: String?
 
-    @Option(help: "A file that stores apps, channels, messages and phones across restarts.")
-    var state: String?
-
     @Option(help: ArgumentHelp("Sets a quirk, by name; may be repeated.", valueName: "name=value"))
     var quirk: [String] = []
 
@@ -100,7 +97,6 @@ struct SimulatorCommand: AsyncParsableCommand {
         options.keyScopes = try KeyScope.list(parsing: keyScope)
         options.journalCapacity = journal
         options.faultFile = faults
-        options.stateFile = state
         if let seed { options.seed = seed }
         try options.quirks.set(quirk)
         return options

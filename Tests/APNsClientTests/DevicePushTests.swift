@@ -55,7 +55,7 @@ struct DevicePushTests {
             #expect(await push().refusal?.reason == .badDeviceToken)
             try pair.simulator.setQuirk("unknown-device", to: "accepted")
             for _ in 0..<2 { _ = await push() }
-            pair.simulator.answerNext(with: .refusal(.tooManyRequests))
+            try pair.refuse(.tooManyRequests)
             _ = await push()
             func count(_ result: String) throws -> Int64 {
                 try metrics.expectCounter(

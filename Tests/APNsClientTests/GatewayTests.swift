@@ -1,9 +1,11 @@
-internal import APNsClient
 internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import HTTP2
 internal import Testing
+
+@testable internal import APNsClient
 
 /// The five APNs calls (send a broadcast; create, read, list and delete channels) as APNs receives them, and APNs'
 /// answers as the service receives them.
@@ -77,64 +79,48 @@ struct GatewayTests {
         }
     }
 
-    @Test func `a refusal has its status, reason, time, request ID and Retry-After`() async throws {
-        try await ClientAndSimulator.with { pair in
-            var answer = SimulatorAnswer(
-                status: 410, body: Array(#"{"reason":"ExpiredToken","timestamp":1780000000500}"#.utf8))
-            answer.headers.append(.init("retry-after", "7"))
-            pair.simulator.answerNext(with: answer)
-            let message = ClientAndSimulator.message(to: "dGVzdA==")
-            let refusal = try #require(await pair.client.send(message, to: Self.address).refusal)
-            #expect(refusal.status == 410)
-            #expect(refusal.reason == .expiredToken)
-            #expect(refusal.since == Date(timeIntervalSince1970: 1_780_000_000.5))
-            #expect(refusal.retryAfter == 7)
-            #expect(refusal.requestID == message.requestID.uuidString.lowercased())
+    @Test func `a refusal has its status, reason, time, request ID and Retry-After`() throws {
+        let answer = APNsClient.read(
+            HTTP2Response(
+                status: 410, headers: [HTTP2Header("apns-request-id", "abc"), HTTP2Header("retry-after", "7")],
+                body: Array(#"{"reason":"ExpiredToken","timestamp":1780000000500}"#.utf8)))
+        let refusal = try #require(answer.refusal)
+        #expect(refusal.status == 410)
+        #expect(refusal.reason == .expiredToken)
+        #expect(refusal.since == Date(timeIntervalSince1970: 1_780_000_000.5))
+        #expect(refusal.retryAfter == 7)
+        #expect(refusal.requestID == "abc")
+    }
+
+    @Test func `a refusal in an unknown form keeps its text, or else its status`() {
+        for (status, body, reason) in [
+            (503, #"{"reason":"Service Unavailable"}"#, "ServiceUnavailable"),
+            (400, #"{"reason":"FeatureNotEnabled"}"#, "BroadcastFeatureNotEnabled"),
+            (418, #"{"reason":"Teapot","timestamp":"1"}"#, "Teapot"),
+            (502, "<html>bad gateway</html>", "HTTP502"), (500, "", "HTTP500"), (403, #"{"reason":""}"#, "HTTP403"),
+            (403, #"{"reason":5}"#, "HTTP403"), (410, #"["reason"]"#, "HTTP410"),
+        ] {
+            let refusal = Self.answer(status, body).refusal
+            #expect(refusal?.status == status, "\(body)")
+            #expect(refusal?.reason.rawValue == reason, "\(body)")
+            #expect(refusal?.since == nil, "\(body)")
         }
     }
 
-    @Test func `a refusal in an unknown form keeps its text, or else its status`() async throws {
-        try await ClientAndSimulator.with { pair in
-            for (status, body, reason) in [
-                (503, #"{"reason":"Service Unavailable"}"#, "ServiceUnavailable"),
-                (400, #"{"reason":"FeatureNotEnabled"}"#, "BroadcastFeatureNotEnabled"),
-                (418, #"{"reason":"Teapot","timestamp":"1"}"#, "Teapot"),
-                (502, "<html>bad gateway</html>", "HTTP502"), (500, "", "HTTP500"), (403, #"{"reason":""}"#, "HTTP403"),
-                (403, #"{"reason":5}"#, "HTTP403"), (410, #"["reason"]"#, "HTTP410"),
-            ] {
-                pair.answerNext(status, body)
-                let refusal = await pair.send(to: "dGVzdA==").refusal
-                #expect(refusal?.status == status, "\(body)")
-                #expect(refusal?.reason.rawValue == reason, "\(body)")
-                #expect(refusal?.since == nil, "\(body)")
-            }
+    @Test func `an accepted answer that cannot be read completely counts as unanswered, not as a shorter list`() {
+        #expect(Self.answer(201, "").map(APNsClient.channelID).isUnanswered)
+        for list in [
+            "", "{}", "[]", #"{"channels":null}"#, #"{"channels":{}}"#, #"{"channels":["a",1]}"#,
+            #"{"channels":["a""#, #"{"Channels":[]}"#,
+        ] {
+            #expect(Self.answer(200, list).map(APNsClient.channels).isUnanswered, "\(list)")
+        }
+        for channel in ["", "{}", #"{"message-storage-policy":7}"#, #"{"message-storage-policy":"1"}"#] {
+            #expect(Self.answer(200, channel).map(APNsClient.storagePolicy).isUnanswered, "\(channel)")
         }
     }
 
-    @Test func `an accepted answer that cannot be read completely counts as unanswered, not as a shorter list`()
-        async throws
-    {
-        try await ClientAndSimulator.with { pair in
-            pair.answerNext(201, "")
-            #expect(
-                await pair.client.createChannel(.noMessageStored, at: Self.address, requestID: UUID()).isUnanswered)
-            for list in [
-                "", "{}", "[]", #"{"channels":null}"#, #"{"channels":{}}"#, #"{"channels":["a",1]}"#,
-                #"{"channels":["a""#, #"{"Channels":[]}"#,
-            ] {
-                pair.answerNext(200, list)
-                #expect(await pair.client.listChannels(at: Self.address).isUnanswered, "\(list)")
-            }
-            for channel in ["", "{}", #"{"message-storage-policy":7}"#, #"{"message-storage-policy":"1"}"#] {
-                pair.answerNext(200, channel)
-                #expect(await pair.client.readChannel("dGVzdA==", at: Self.address).isUnanswered, "\(channel)")
-            }
-        }
-    }
-}
-
-extension ClientAndSimulator {
-    fileprivate func answerNext(_ status: Int, _ body: String) {
-        simulator.answerNext(with: SimulatorAnswer(status: status, body: Array(body.utf8)))
+    private static func answer(_ status: Int, _ body: String) -> APNsAnswer<HTTP2Response> {
+        APNsClient.read(HTTP2Response(status: status, headers: [], body: Array(body.utf8)))
     }
 }

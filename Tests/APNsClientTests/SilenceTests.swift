@@ -18,7 +18,7 @@ struct SilenceTests {
             $0.requestTimeout = .seconds(5)
         }) { pair in
             let channelID = try await pair.makeChannel()
-            pair.simulator.dropNext()
+            try pair.simulator.addFaults(#"{"faults": [{"action": "lose", "times": 1}]}"#)
             #expect(await pair.send(to: channelID).isUnanswered)
             _ = try await pair.send(to: channelID).value()
             let entries = pair.simulator.journal()
@@ -31,10 +31,9 @@ struct SilenceTests {
     @Test func `when a connection ends, its requests are unanswered`() async throws {
         try await ClientAndSimulator.with { pair in
             let channelID = try await pair.makeChannel()
-            let hold = pair.simulator.hold { $0.path.hasPrefix("/4/") }
+            try pair.hold(#""operation": "broadcast""#)
             async let answer = pair.send(to: channelID)
-            try await pair.simulator.requests(1) { $0.request.path.hasPrefix("/4/") }
-            #expect(hold.count == 1)
+            try await pair.simulator.requests(1) { $0.fate == .held }
             await pair.simulator.stop()
             #expect(await answer.isUnanswered)
         }
@@ -59,14 +58,14 @@ struct SilenceTests {
         try await ClientAndSimulator.with(clock: Self.clock()) { pair, clock in
             let channelID = try await pair.makeChannel()
             clock.advance(by: 1_300)
-            pair.simulator.answerNext(with: .refusal(.expiredProviderToken)) { $0.path.hasPrefix("/4/") }
+            try pair.refuse(.expiredProviderToken, match: #""operation": "broadcast""#)
             _ = try await pair.send(to: channelID).value()
             let entries = pair.simulator.journal().filter { $0.request.path.hasPrefix("/4/") }
             #expect(entries.map(\.status) == [403, 200])
             #expect(Set(entries.map { $0.request[header: "authorization"] }).count == 2)
             #expect(Set(entries.map { $0.request[header: "apns-request-id"] }).count == 1)
             // The new token is too young to be replaced, so its refusal is returned to the caller.
-            pair.simulator.answerNext(5, with: .refusal(.expiredProviderToken))
+            try pair.refuse(.expiredProviderToken, times: 5)
             #expect(await pair.send(to: channelID).refusal?.reason == .expiredProviderToken)
             #expect(pair.simulator.journal().count == 4)
         }
@@ -79,7 +78,7 @@ struct SilenceTests {
             // This call starts the renewal and is still sent with the old token.
             _ = try await pair.send(to: channelID).value()
             await pair.client.tokens.settled(ClientAndSimulator.address.credentials)
-            pair.simulator.answerNext(with: .refusal(.tooManyProviderTokenUpdates))
+            try pair.refuse(.tooManyProviderTokenUpdates)
             _ = try await pair.send(to: channelID).value()
             let tokens = pair.simulator.journal().map { $0.request[header: "authorization"] }
             #expect(tokens.count == 4)

@@ -42,7 +42,7 @@ struct ClockTests {
             for key in ["derby", "final"] { try await behind.putEvent(key) }
             let channel = try #require(try await behind.activeChannels(of: "derby").first)
             try await behind.activeChannels(of: "final")
-            let hold = behind.simulator.hold { $0[header: "apns-channel-id"] == channel }
+            let hold = try behind.simulator.hold(#""channelId": "\#(channel)""#)
             let held = try await behind.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#)
             _ = try await behind.simulator.requests(1) { $0.request.isBroadcast }
             // Every settled message makes a dispatcher look for everything that is due.
@@ -52,7 +52,7 @@ struct ClockTests {
             }
             #expect(
                 behind.simulator.journal().count { $0.request[header: "apns-channel-id"] == channel } == 1)
-            hold.release()
+            behind.simulator.removeFault(hold)
             #expect(try await behind.settled(held).deliveryStates == ["accepted"])
         }
     }

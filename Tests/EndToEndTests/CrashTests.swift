@@ -5,7 +5,6 @@ internal import Grandstand
 internal import GrandstandApp
 internal import GrandstandTestKit
 internal import MatchDriver
-internal import Synchronization
 internal import Testing
 
 /// Processes that are killed, answers that are lost, many replicas: Apple's list and the ledger end up the same.
@@ -17,14 +16,8 @@ struct CrashTests {
         let settings = ["GRANDSTAND_APNS_REQUEST_TIMEOUT": "0.5", "GRANDSTAND_RECONCILE_INTERVAL": "0"]
         try await Stage.place(settings: settings, options: { $0.capitals = .accepted }) { environment, simulator in
             let secret = try await Stage.secret(environment)
-            let creations = Mutex(0)
-            simulator.dropNext(.max) { request in
-                guard request.isCreation else { return false }
-                return creations.withLock { count in
-                    count += 1
-                    return count.isMultiple(of: 10)
-                }
-            }
+            try simulator.addFaults(
+                #"{"faults": [{"match": {"operation": "create", "every": 10}, "action": "lose"}]}"#)
             let events = (0..<Self.events).map { "event-\($0)" }
             let third = events.count / 3
             for round in 0..<2 {
@@ -33,14 +26,14 @@ struct CrashTests {
                 if round == 0 { try await Stage.putApp(api) }
                 // The server is killed while some calls are on their way, some are processed but not answered, and some
                 // are not yet made.
-                let mark = creations.withLock { $0 } + third / 2
+                let mark = simulator.journal().count { $0.request.isCreation } + third / 2
                 async let declared: Void = Self.declare(events[(round * third)..<((round + 1) * third)], api)
                 _ = try await simulator.requests(mark) { $0.request.isCreation }
-                let hold = simulator.hold { $0.isCreation }
+                let hold = try simulator.hold(#""operation": "create""#)
                 _ = try await simulator.requests(mark + 8) { $0.request.isCreation }
                 try await declared
                 await server.kill()
-                hold.release()
+                simulator.removeFault(hold)
             }
 
             let server = try await ServerProcess.start(environment)

@@ -23,7 +23,7 @@ struct FailoverTests {
             try await Stage.place(settings: ["DATABASE_URL": hosts]) { environment, simulator in
                 try await Stage.serve(environment, simulator: simulator) { stage in
                     try await stage.putLiveEvent()
-                    let hold = simulator.hold { $0.isBroadcast }
+                    let hold = try simulator.hold(#""operation": "broadcast""#)
                     let sending = try await stage.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#)
                     _ = try await simulator.requests(1) { $0.request.isBroadcast }
                     let waiting = try await stage.broadcast(
@@ -32,7 +32,7 @@ struct FailoverTests {
                     await first.kill()
                     try FileManager.default.moveItem(atPath: one, toPath: two)
                     _ = try await second.start()
-                    hold.release()
+                    simulator.removeFault(hold)
 
                     let newest = try await until("broadcasts are accepted again") {
                         let answer = try await stage.api(

@@ -38,7 +38,7 @@ struct KillTests {
             _ = try await until("the event has its channel") {
                 simulator.channels(of: Stage.bundleID, in: .production).isEmpty ? nil : true
             }
-            let hold = simulator.hold { $0.isBroadcast }
+            let hold = try simulator.hold(#""operation": "broadcast""#)
             let body = #"{"event": "update", "contentState": {"n": 1}, "alert": {"title": "Goal"}}"#
             let answer = try await api("POST", "/v1/events/derby/broadcasts", body)
             #expect(answer.status == 202)
@@ -46,7 +46,7 @@ struct KillTests {
             let second = try await ServerProcess.start(environment)
             let killed = ContinuousClock.now
             await first.kill()
-            hold.release()
+            simulator.removeFault(hold)
             let again = try await simulator.requests(2) { $0.request.isBroadcast }[1]
             #expect(killed.duration(to: .now) < .seconds(10))
             #expect(again.request.body == lost.request.body)

@@ -41,14 +41,13 @@ struct LookupTests {
         let content = path + "?include=contentState"
         #expect(try await stage.api("GET", content).json["contentState"] == nil)
         // A lookup shows a state as soon as it is accepted, even if it is not sent yet.
-        let isOwn = stage.isOwn
-        let hold = stage.simulator.hold { $0.isBroadcast && isOwn($0) }
+        let hold = try stage.simulator.hold(#""operation": "broadcast", "bundleId": "\#(stage.bundleID)""#)
         _ = try await stage.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#)
         let id = try await stage.broadcast(#"{"event": "update", "contentState": \#(MainJobTests.contentState)}"#)
         let answer = try await stage.api("GET", content)
         #expect(answer.text.contains(#""contentState":\#(MainJobTests.contentState)"#), "\(answer.text)")
         #expect(try await stage.api("GET", path).json["contentState"] == nil)
-        hold.release()
+        stage.simulator.removeFault(hold)
         // The timestamp that phones got.
         let timestamp = try await stage.settled(id)["deliveries"]?[0]?["timestamp"]?.int
         #expect(timestamp != nil && timestamp == stage.journal.last { $0.request.isBroadcast }?.request.timestamp)

@@ -94,11 +94,11 @@ struct RestoreTests {
             var made = ""
             try await Stage.serve(environment, simulator: simulator) { stage in
                 try await stage.putApp()
-                let hold = simulator.hold { $0.isCreation }
+                let hold = try simulator.hold(#""operation": "create""#)
                 try await stage.putEvent("derby")
                 _ = try await simulator.requests(1) { $0.request.isCreation }
                 try await backup.take()
-                hold.release()
+                simulator.removeFault(hold)
                 made = try #require(try await stage.activeChannels(of: "derby").first)
             }
             try await AppleConsole.with(simulator) { console in

@@ -18,12 +18,12 @@ struct StopTests {
             var id = ""
             try await Stage.serve(environment, simulator: simulator) { stage in
                 try await stage.putLiveEvent()
-                let hold = simulator.hold { $0.isBroadcast }
+                let hold = try simulator.hold(#""operation": "broadcast""#)
                 id = try await stage.broadcast(Self.update)
                 _ = try await stage.sent(1)
                 stage.running.cancel()
                 try await Self.refusesRequests(stage)
-                hold.release()
+                simulator.removeFault(hold)
                 try await stage.running.value
             }
             try await Stage.serve(environment, simulator: simulator) { stage in
@@ -42,16 +42,16 @@ struct StopTests {
         let settings = ["GRANDSTAND_DRAIN_SECONDS": "0.2", "GRANDSTAND_APNS_REQUEST_TIMEOUT": "2"]
         try await Stage.place(settings: settings) { environment, simulator in
             var id = ""
-            let hold = simulator.hold { $0.isBroadcast }
+            let hold = try simulator.hold(#""operation": "broadcast""#)
             try await Stage.serve(environment, simulator: simulator) { stage in
                 try await stage.putLiveEvent()
                 id = try await stage.broadcast(Self.update)
                 _ = try await stage.sent(1)
                 stage.running.cancel()
                 try await stage.running.value
-                #expect(hold.count == 1)
+                #expect(simulator.journal().count { $0.fate == .held } == 1)
             }
-            hold.release()
+            simulator.removeFault(hold)
             try await Stage.serve(environment, simulator: simulator) { stage in
                 let broadcast = try await stage.settled(id)
                 #expect(broadcast.deliveryStates == ["accepted"])
@@ -116,11 +116,11 @@ struct StopTests {
     @Test func `the server stops within its time limit even if the database is down`() async throws {
         try await Stage.withCluster(settings: ["GRANDSTAND_DRAIN_SECONDS": "0.5"]) { cluster, stage in
             try await stage.putLiveEvent()
-            let hold = stage.simulator.hold { $0.isBroadcast }
+            let hold = try stage.simulator.hold(#""operation": "broadcast""#)
             _ = try await stage.broadcast(Self.update)
             _ = try await stage.sent(1)
             await cluster.stop()
-            hold.release()
+            stage.simulator.removeFault(hold)
             let began = ContinuousClock.now
             stage.running.cancel()
             try await stage.running.value

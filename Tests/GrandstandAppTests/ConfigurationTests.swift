@@ -72,6 +72,7 @@ struct ConfigurationTests {
             { $0.endpoints.manage[.production]?.authority == "d:4" }
         ),
         ("GRANDSTAND_APNS_CA_FILE", readable, { "\($0.trustRoots)" == "file(\"\(readable)\")" }),
+        ("HTTPS_PROXY", "http://proxy:3128", { $0.isProxyIgnored }),
         ("GRANDSTAND_APNS_CONNECTIONS", "5", { $0.connections == 5 }),
         ("GRANDSTAND_APNS_REQUEST_TIMEOUT", "0.5", { $0.requestTimeout == .milliseconds(500) }),
         ("GRANDSTAND_LANE_INTERVAL", "0.25", { $0.laneInterval == 0.25 }),

@@ -15,7 +15,7 @@ struct DoctorTests {
     }
 
     @Test(arguments: [
-        (HTTP2ConnectError.Kind.resolve, "DNS"), (.connect, "TCP"), (.proxy, "TCP"), (.timedOut, "TCP"), (.tls, "TLS"),
+        (HTTP2ConnectError.Kind.resolve, "DNS"), (.connect, "TCP"), (.timedOut, "TCP"), (.tls, "TLS"),
         (.alpn, "HTTP/2"), (.settings, "HTTP/2"),
     ])
     func `the step that failed is reported as failed, and those before it as working`(

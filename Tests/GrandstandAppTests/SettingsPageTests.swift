@@ -9,10 +9,10 @@ struct SettingsPageTests {
         let code = try ["Configuration", "Variables"].map { try Self.text("Sources/GrandstandApp/\($0).swift") }
             .joined()
         let page = try Self.text("docs/settings.md")
-        let read = Set(code.matches(of: /"((?:GRANDSTAND|DATABASE|HTTPS|NO)_[A-Z_]+)"/).map { String($0.output.1) })
+        let read = Set(code.matches(of: /"((?:GRANDSTAND|DATABASE|HTTPS)_[A-Z_]+)"/).map { String($0.output.1) })
         let server = try #require(page.split(separator: "## The command line").first)
         let documented = Set(
-            server.matches(of: /`((?:GRANDSTAND|DATABASE|HTTPS|NO)_[A-Z_]+)`/).map { String($0.output.1) })
+            server.matches(of: /`((?:GRANDSTAND|DATABASE|HTTPS)_[A-Z_]+)`/).map { String($0.output.1) })
         #expect(read.count > 40)
         #expect(documented == read)
     }

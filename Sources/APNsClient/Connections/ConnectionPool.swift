@@ -89,8 +89,8 @@ final class ConnectionPool: Sendable {
 
     /// Waits until there may be a connection.
     ///
-    /// - Throws: `Unavailable` after `deadline`, or at once after a failure that waiting does not cure (TLS, ALPN, or a
-    ///   refusal by the proxy); `Closed`; `CancellationError`.
+    /// - Throws: `Unavailable` after `deadline`, or at once after a failure that waiting does not cure (TLS or
+    ///   ALPN); `Closed`; `CancellationError`.
     func wait(until deadline: ContinuousClock.Instant) async throws {
         let ticket = state.withLock { $0.ticket() }
         let timer = Task {
@@ -291,11 +291,11 @@ final class ConnectionPool: Sendable {
 }
 
 extension HTTP2ConnectError {
-    /// Whether waiting does not help: TLS failed (also because of a wrong host name or port), the server does not speak
-    /// HTTP/2, or the proxy refused.
+    /// Whether waiting does not help: TLS failed (also because of a wrong host name or port), or the server does not
+    /// speak HTTP/2.
     var isLasting: Bool {
         switch kind {
-        case .tls, .alpn, .proxy: true
+        case .tls, .alpn: true
         case .resolve, .connect, .settings, .timedOut: false
         }
     }

@@ -29,7 +29,6 @@ extension ControlRouter {
             for place in environment.map({ [$0] }) ?? APNsEnvironment.allCases {
                 memory.apns.limits[.init(name: bundleID.lowercased(), environment: place)] = limit
             }
-            memory.apns.revision += 1
         }
         return .done
     }

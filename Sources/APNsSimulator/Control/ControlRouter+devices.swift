@@ -95,10 +95,7 @@ extension ControlRouter {
             }
             core.change { memory, now in _ = memory.apns.setOnline(isOnline, device: id, now: now) }
         case "DELETE":
-            let wasThere = core.change { memory, _ in
-                memory.apns.revision += 1
-                return memory.apns.devices.remove(id)
-            }
+            let wasThere = core.change { memory, _ in memory.apns.devices.remove(id) }
             return wasThere ? .done : .failure(404, "There is no device \"\(id)\".")
         default: return Self.methodNotAllowed(request)
         }

@@ -8,12 +8,12 @@ extension ControlRouter {
             return .ok(core.change { memory, _ in ["faults": .array(memory.faults.faults.map(\.json))] })
         case ("POST", 1): return try addFaults(request)
         case ("DELETE", 1):
-            core.change { memory, _ in memory.faults.removeAll() }
+            core.removeFaults { _ in true }
             return .done
         case ("DELETE", 2):
             let name = request.path[1]
-            let wasThere = core.change { memory, _ in memory.faults.remove(name) }
-            return wasThere ? .done : .failure(404, "There is no fault \"\(name)\".")
+            return core.removeFaults { $0.name == name }
+                ? .done : .failure(404, "There is no fault \"\(name)\".")
         case (_, 1...2): return Self.methodNotAllowed(request)
         default: return .failure(404, "There is no such path below a fault: GET / lists all paths.")
         }

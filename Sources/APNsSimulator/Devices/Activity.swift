@@ -20,7 +20,6 @@ struct Activity: Sendable, Hashable {
         case tooFarAhead = "its timestamp is more than 8 hours ahead"
         case tooLarge = "attributes and state are more than 4 KB"
         case ended = "the activity has ended"
-        case isStart = "the activity has begun already"
     }
 
     /// 1 for the device's first activity.
@@ -73,18 +72,17 @@ struct Activity: Sendable, Hashable {
     /// older timestamp ends the activity, but does not change the content.
     ///
     /// - Throws: the reason if the push has no effect.
-    mutating func apply(_ push: LivePush, tie: Quirks.TimestampTie, now: Date) throws(Drop) {
+    mutating func apply(_ push: LivePush, now: Date) throws(Drop) {
         switch state(at: now) {
         case .ended, .dismissed: throw .ended
         case .active, .stale: break
         }
-        if push.event == .start { throw .isStart }
         if Double(push.timestamp) > now.timeIntervalSince1970 + Double(APNsLimits.activityLifetime) {
             throw .tooFarAhead
         }
         if push.event == .update {
             if push.timestamp < timestamp { throw .outOfDate }
-            if push.timestamp == timestamp, tie == .dropped { throw .tie }
+            if push.timestamp == timestamp { throw .tie }
         }
         if !Self.fits(attributes, push.contentState ?? contentState) { throw .tooLarge }
         if push.timestamp >= timestamp { contentState = push.contentState ?? contentState }

@@ -53,18 +53,15 @@ struct Device: Sendable {
 
     mutating func add(_ activity: Activity) {
         activities.append(activity)
-        lastActivity = max(lastActivity, activity.number)
         if activities.count > Self.activityCapacity { activities.removeFirst() }
     }
 
     /// Applies a push to the activities for which `isAddressed` is true.
-    mutating func apply(
-        _ push: LivePush, tie: Quirks.TimestampTie, now: Date, where isAddressed: (Activity) -> Bool
-    ) {
+    mutating func apply(_ push: LivePush, now: Date, where isAddressed: (Activity) -> Bool) {
         for index in activities.indices where isAddressed(activities[index]) {
             let name = "activity \(activities[index].number)"
             do {
-                try activities[index].apply(push, tie: tie, now: now)
+                try activities[index].apply(push, now: now)
                 log("\(name): \(push.event.rawValue) of \(push.timestamp) shown", now: now)
             } catch {
                 log("\(name): \(push.event.rawValue) of \(push.timestamp) dropped, \(error.rawValue)", now: now)

@@ -47,7 +47,6 @@ struct Devices: Sendable {
         for (app, token) in device.startTokens {
             tokens[token] = Address(device: device.id, app: app, kind: .start)
         }
-        for activity in device.activities { listen(device, activity) }
         version += 1
     }
 
@@ -131,20 +130,16 @@ struct Devices: Sendable {
     // MARK: Delivery
 
     /// Sends a message to every device that listens and is online. Others get the stored message when they return.
-    mutating func broadcast(
-        _ body: [UInt8], on channel: SimulatorState.ChannelKey, tie: Quirks.TimestampTie, now: Date
-    ) {
+    mutating func broadcast(_ body: [UInt8], on channel: SimulatorState.ChannelKey, now: Date) {
         guard let push = LivePush(body) else { return }
         for id in listeners[channel, default: []].sorted() where byID[id]?.isOnline == true {
-            deliver(push, on: channel, to: id, tie: tie, now: now)
+            deliver(push, on: channel, to: id, now: now)
         }
     }
 
-    mutating func deliver(
-        _ push: LivePush, on channel: SimulatorState.ChannelKey, to id: String, tie: Quirks.TimestampTie, now: Date
-    ) {
+    mutating func deliver(_ push: LivePush, on channel: SimulatorState.ChannelKey, to id: String, now: Date) {
         _ = change(id) { device in
-            device.apply(push, tie: tie, now: now) { $0.channelID == channel.id && $0.app == channel.app.name }
+            device.apply(push, now: now) { $0.channelID == channel.id && $0.app == channel.app.name }
         }
     }
 

@@ -29,7 +29,6 @@ extension SimulatorState {
         }
         device.log("made", now: now)
         devices.add(device)
-        revision += 1
         return device
     }
 
@@ -63,7 +62,6 @@ extension SimulatorState {
     /// - Returns: whether the device exists.
     mutating func setOnline(_ isOnline: Bool, device id: String, now: Date) -> Bool {
         guard let wasOnline = devices.byID[id]?.isOnline else { return false }
-        revision += 1
         let waiting = devices.change(id) { device in
             device.isOnline = isOnline
             if wasOnline != isOnline { device.log(isOnline ? "online" : "offline", now: now) }
@@ -84,7 +82,6 @@ extension SimulatorState {
     ///
     /// - Returns: whether the activity existed.
     mutating func dismiss(activity number: Int, on id: String, now: Date) -> Bool {
-        revision += 1
         return devices.change(id) { device in
             guard let index = device.activities.firstIndex(where: { $0.number == number }) else { return false }
             device.activities[index].isRemoved = true
@@ -103,7 +100,6 @@ extension SimulatorState {
             activity.channelID == nil, activity.state(at: now) != .dismissed
         else { return nil }
         if let token = activity.updateToken { return token }
-        revision += 1
         let token = makeToken()
         devices.giveToken(token, toActivity: number, on: id)
         return token
@@ -114,7 +110,6 @@ extension SimulatorState {
     ///
     /// - Returns: whether the token exists.
     mutating func retire(token: String, _ reason: APNsReason, now: Date) -> Bool {
-        revision += 1
         return devices.retire(token, reason, now: now)
     }
 
@@ -123,7 +118,7 @@ extension SimulatorState {
         guard let stored = apps[channel.app]?.channels[channel.id]?.stored, stored.expiresAt > now,
             let push = LivePush(stored.body)
         else { return }
-        devices.deliver(push, on: channel, to: id, tie: quirks.timestampTie, now: now)
+        devices.deliver(push, on: channel, to: id, now: now)
     }
 
     /// - Returns: `nil` if the channel does not exist.
@@ -137,10 +132,6 @@ extension SimulatorState {
             updateToken: start.wantsToken ? makeToken() : nil, contentState: start.contentState,
             timestamp: start.timestamp, alert: start.alert, staleDate: start.staleDate, relevance: start.relevance)
         devices.start(activity, on: device.id, now: now)
-        revision += 1
-        if let channelID = start.channelID, quirks.storedOnSubscribe == .on, device.isOnline {
-            deliverStored(on: ChannelKey(app: app, id: channelID), to: device.id, now: now)
-        }
         return activity
     }
 

@@ -36,8 +36,7 @@ extension SimulatorState {
         if !isGood(request[header: APNsHeader.id]) { throw Refusal(.badMessageId) }
         let expiration = try headers.checked()
         let address = try address(token, of: app, now: now)
-        try DevicePush.check(
-            request.body, isCut: request.bodyIsCut, isStart: address.map { $0.kind == .start }, rule: quirks.payload)
+        try DevicePush.check(request.body, isCut: request.bodyIsCut, isStart: address.map { $0.kind == .start })
         try buckets.take(
             BucketSend(operation: .device, app: app, connection: request.connection, target: token), now: now)
         if let address { accept(request.body, token, address, expiration: expiration, now: now) }
@@ -49,21 +48,11 @@ extension SimulatorState {
     /// Applies a push that has reached its device.
     mutating func deliver(_ body: [UInt8], to address: Devices.Address, now: Date) {
         guard let push = LivePush(body), let device = devices.byID[address.device] else { return }
-        revision += 1
         switch (address.kind, push.event) {
         case (.start, .start): start(push, on: device, app: address.app, now: now)
         case (.update(let number), .update), (.update(let number), .end):
-            let tie = quirks.timestampTie
-            _ = devices.change(device.id) { device in
-                device.apply(push, tie: tie, now: now) { $0.number == number }
-            }
-        default:
-            _ = devices.change(device.id) {
-                $0.log(
-                    "\(push.event.rawValue) of \(push.timestamp) dropped: a start needs a push-to-start token, "
-                        + "an update or an end needs an activity's token",
-                    now: now)
-            }
+            _ = devices.change(device.id) { device in device.apply(push, now: now) { $0.number == number } }
+        default: break
         }
     }
 
@@ -75,7 +64,6 @@ extension SimulatorState {
         let expiresAt =
             expiration.map { Date(timeIntervalSince1970: Double($0)) }
             ?? now.addingTimeInterval(Self.defaultPushLifetime)
-        revision += 1
         _ = devices.change(address.device) {
             $0.waiting[address.app] = .init(body: body, token: token, expiresAt: expiresAt)
         }
@@ -90,10 +78,6 @@ extension SimulatorState {
                 "the budget of \(Device.startBudget) starts an hour is used up"
             } else if push.inputPushChannel != nil, device.system < 18 {
                 "iOS \(device.system) does not support input-push-channel"
-            } else if push.attributesType == nil || push.attributes == nil || push.contentState == nil {
-                "attributes-type, attributes or content-state is missing"
-            } else if push.alert == nil {
-                "alert is missing"
             } else if !Activity.fits(push.attributes ?? [], push.contentState ?? []) {
                 Activity.Drop.tooLarge.rawValue
             } else {

@@ -105,7 +105,7 @@ extension FaultAction {
             }
             self = .refuse(
                 reason: reason, status: status, retryAfter: try fields.integer("retryAfter", in: 0...86_400))
-        case .delay: self = .delay(seconds: try Self.seconds(fields))
+        case .delay: self = .delay(seconds: try fields.number("seconds", in: 0...Self.longest))
         case .silence: self = .silence
         case .lose: self = .lose(try fields.choice("by") ?? .silence)
         case .reset: self = .reset(code: try Self.code(fields) ?? HTTP2ErrorCode.internalError.rawValue)
@@ -159,7 +159,8 @@ extension FaultAction {
                 "action": name, "reason": .string(reason), "status": .integer(status),
                 "retryAfter": retryAfter.map { .integer($0) },
             ])
-        case .delay(let seconds), .slowReads(let seconds): ["action": name, "seconds": .seconds(seconds)]
+        case .delay(let seconds): .members(["action": name, "seconds": seconds.map { .seconds($0) }])
+        case .slowReads(let seconds): ["action": name, "seconds": .seconds(seconds)]
         case .lose(let loss): ["action": name, "by": .string(loss.rawValue)]
         case .reset(let code): ["action": name, "code": .string(HTTP2ErrorCode.name(code))]
         case .goAway(let manner, let reason, let code):

@@ -32,8 +32,8 @@ enum FaultAction: Sendable, Hashable {
 
     /// The client gets this refusal instead of APNs' own answer. The request is not processed.
     case refuse(reason: String, status: Int, retryAfter: Int?)
-    /// The request is processed at once, but answered after this many seconds.
-    case delay(seconds: Double)
+    /// The request is processed at once, but answered after this many seconds; `nil`: when the fault is removed.
+    case delay(seconds: Double?)
     /// The request is neither processed nor answered.
     case silence
     /// The request is processed, but never answered.

@@ -6,6 +6,8 @@ struct FaultBook: Sendable {
     private(set) var faults: [Fault] = []
     private var random: SeededRandom
     private var made = 0
+    /// The answers that faults withhold until they are removed, by the fault's name.
+    private var withheld: [String: [@Sendable () -> Void]] = [:]
 
     /// The most faults. There is a limit because every request checks all faults.
     static let capacity = 1_000
@@ -50,14 +52,18 @@ struct FaultBook: Sendable {
         }
     }
 
-    /// - Returns: whether there was a fault with this name.
-    mutating func remove(_ name: String) -> Bool {
-        let count = faults.count
-        faults.removeAll { $0.name == name }
-        return faults.count < count
+    /// Withholds an answer until the fault is removed.
+    mutating func withhold(_ answer: @escaping @Sendable () -> Void, by name: String) {
+        withheld[name, default: []].append(answer)
     }
 
-    mutating func removeAll() { faults.removeAll() }
+    /// - Returns: the answers that the removed faults withheld, in the order of their requests; `nil` if no fault was
+    ///   removed.
+    mutating func remove(where isRemoved: (Fault) -> Bool) -> [@Sendable () -> Void]? {
+        let names = faults.filter(isRemoved).map(\.name)
+        faults.removeAll(where: isRemoved)
+        return names.isEmpty ? nil : names.flatMap { withheld.removeValue(forKey: $0) ?? [] }
+    }
 
     /// The fault that acts on a request.
     mutating func claim(_ request: SimulatorRequest) -> Fault? {

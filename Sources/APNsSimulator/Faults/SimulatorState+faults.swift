@@ -12,27 +12,18 @@ extension SimulatorState {
         case .vanish: vanish(app)
         case .quota(let channels):
             limits[app] = channels
-            revision += 1
         default: break
         }
     }
 
-    /// A refusal in place of APNs' answer, with a request ID. `Quirks` decides the spelling of a reason that Apple
-    /// documents. Any other text is sent unchanged.
+    /// A refusal in place of APNs' answer, with a request ID. The reason is sent unchanged.
     mutating func refusal(
         _ reason: String, status: Int, retryAfter: Int?, to request: SimulatorRequest
     ) -> SimulatorAnswer {
-        let known = APNsReason(rawValue: reason)
-        var answer = SimulatorAnswer.refusal(
-            known, spelled: known.rawValue == reason ? quirks.spelling(of: known) : reason, status: status)
+        var answer = SimulatorAnswer.refusal(APNsReason(rawValue: reason), spelled: reason, status: status)
         if let retryAfter { answer.headers.append(.init(APNsHeader.retryAfter, String(retryAfter))) }
-        completeReplacement(&answer, for: request)
-        return answer
-    }
-
-    /// Completes an answer that replaces APNs' own: adds the operation and the request ID.
-    mutating func completeReplacement(_ answer: inout SimulatorAnswer, for request: SimulatorRequest) {
         answer.operation = (try? Route(method: request.method, path: request.path))?.operation
         complete(&answer, to: request)
+        return answer
     }
 }

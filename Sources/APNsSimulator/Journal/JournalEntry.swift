@@ -6,9 +6,9 @@ package struct JournalEntry: Sendable, Hashable {
     /// Whether the answer reached the client.
     package enum Fate: String, Sendable, Hashable, CaseIterable {
         case answered
-        /// The answer was withheld for a while (`Simulator.hold`, the fault `delay`).
+        /// The answer was withheld for a while (the fault `delay`).
         case held
-        /// The request was processed, but never answered (`Simulator.dropNext`, the fault `lose`).
+        /// The request was processed, but never answered (the fault `lose`).
         case dropped
         /// The request was neither processed nor answered: a fault ended the request before it was processed.
         case unprocessed

@@ -14,16 +14,11 @@ struct Reaction: Sendable {
         case cut
     }
 
-    enum Delay: Sendable {
-        case seconds(Double)
-        case hold(Hold)
-    }
-
     /// The steps to perform at once.
     var steps: [Step] = []
-    /// The steps to perform after `delay`.
+    /// The steps to perform after `delay` seconds; without `delay`, when the fault is removed.
     var later: [Step] = []
-    var delay: Delay?
+    var delay: Double?
     var fate = JournalEntry.Fate.answered
 
     private init() {}
@@ -46,7 +41,7 @@ struct Reaction: Sendable {
         case .delay(let seconds):
             later = steps
             steps = []
-            delay = .seconds(seconds)
+            delay = seconds
             fate = .held
         case .silence: break
         case .lose(let loss):

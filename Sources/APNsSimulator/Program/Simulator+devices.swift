@@ -173,6 +173,15 @@ extension Simulator {
         }
     }
 
+    /// Removes a fault, and sends the answers that it withholds.
+    package func removeFault(_ name: String) { core?.removeFaults { $0.name == name } }
+
+    /// Turns an app's Broadcast capability on or off, as in Apple's developer portal. Turning it off deletes all
+    /// channels of the app in both environments; they never come back.
+    package func setBroadcastCapability(_ isOn: Bool, of bundleID: String) {
+        look { $0.apns.setBroadcastCapability(isOn, of: bundleID) }
+    }
+
     /// Adds a rate limit (`Bucket`), in the JSON of the control API.
     ///
     /// - Throws: `SimulatorError` before the start, or if the bucket cannot be read.

@@ -5,12 +5,10 @@ package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// APNs for Live Activities as a program: HTTP/2 over TLS, one port per environment, with its state in memory and
-/// optionally in a file.
+/// APNs for Live Activities as a program: HTTP/2 over TLS, one port per environment, with its state in memory.
 ///
 /// Start it once with `start()` (tests, a demo), or let a service group `run()` it. It cannot be restarted after
-/// `stop()`. Another simulator with the same folder has the same certificate authority and keys, and the same channels
-/// if there is a state file.
+/// `stop()`. Another simulator with the same folder has the same certificate authority and keys.
 package final class Simulator: Service {
     /// The options of this simulator.
     package let options: SimulatorOptions
@@ -36,14 +34,12 @@ package final class Simulator: Service {
     struct Servers: Sendable {
         var apns: [HTTP2Server] = []
         var control: ControlServer?
-        var keeper: StateKeeper?
 
         func stop() async {
             await withTaskGroup(of: Void.self) { group in
                 for server in apns { group.addTask { await server.stop() } }
                 if let control { group.addTask { await control.stop() } }
             }
-            await keeper?.stop()
         }
     }
 
@@ -113,9 +109,6 @@ package final class Simulator: Service {
         let core = try prepare(credentials)
 
         var servers = Servers()
-        if let path = options.stateFile {
-            servers.keeper = try StateKeeper(core, path: path, logger: logger)
-        }
         do {
             let connections = Connections()
             for environment in APNsEnvironment.allCases {
@@ -137,7 +130,6 @@ package final class Simulator: Service {
             controlURL: servers.control.map {
                 SimulatorAddresses.url("http", SimulatorAddresses.reachable(options.controlHost), $0.port)
             })
-        servers.keeper?.start()
         running.withLock { $0 = .running(core, servers, addresses) }
         started.fire()
         return addresses
@@ -168,8 +160,8 @@ package final class Simulator: Service {
         configuration.initialMaximumConcurrentStreams = ConnectionState.unprovenStreams
         // This limit is larger than every documented limit, so that APNs' rules refuse a request that is too large.
         configuration.maximumRequestBody = 4 * APNsLimits.broadcastPayload
-        // If an answer is not sent yet when the simulator stops, a fault delays the answer or a test withholds it,
-        // perhaps for ever. So a long wait is useless.
+        // If an answer is not sent yet when the simulator stops, a fault delays the answer, perhaps for ever. So a
+        // long wait is useless.
         configuration.drainTimeout = .milliseconds(250)
         configuration.maximumBodyRead = Self.maximumBodyRead
         configuration.maximumConnections = Self.maximumConnections

@@ -8,7 +8,6 @@ final class SimulatorCore: Sendable {
     struct Memory: Sendable {
         var apns: SimulatorState
         var journal: Journal
-        var interventions = Interventions()
         var faults: FaultBook
         var counters = Counters()
         /// The number of seconds by which the simulator's clock is ahead of `SimulatorOptions.now`.
@@ -55,6 +54,9 @@ final class SimulatorCore: Sendable {
                     environment: request.environment, operation: operation, status: answer?.status ?? 0,
                     reason: answer?.reason))
             self.log(request, answer, fault)
+            if let fault, reaction.delay == nil, !reaction.later.isEmpty {
+                memory.faults.withhold({ perform(reaction.later) }, by: fault)
+            }
             let requestID = answer?[header: SimulatorState.idHeader(of: request)] ?? ""
             let completed = memory.journal.record(
                 JournalEntry(
@@ -63,14 +65,11 @@ final class SimulatorCore: Sendable {
             return (reaction, completed)
         }
         if !reaction.steps.isEmpty { perform(reaction.steps) }
-        switch reaction.delay {
-        case nil: break
-        case .seconds(let seconds):
+        if let seconds = reaction.delay {
             Task {
                 try? await Task.sleep(for: .seconds(seconds))
                 perform(reaction.later)
             }
-        case .hold(let hold): hold.keep { perform(reaction.later) }
         }
         for waiter in completed { waiter.continuation.yield(waiter.found) }
     }
@@ -78,10 +77,6 @@ final class SimulatorCore: Sendable {
     private static func decide(
         _ request: SimulatorRequest, _ memory: inout Memory, now: Date
     ) -> (SimulatorAnswer?, Reaction, fault: String?) {
-        if let action = memory.interventions.claim(request) {
-            let (answer, reaction) = intervene(action, request, &memory, now: now)
-            return (answer, reaction, nil)
-        }
         guard let fault = memory.faults.claim(request) else {
             let answer = memory.apns.handle(request, now: now)
             return (answer, Reaction(answer), nil)
@@ -96,24 +91,14 @@ final class SimulatorCore: Sendable {
         return (answer, Reaction(answer, fault.action, environment: request.environment), fault.name)
     }
 
-    private static func intervene(
-        _ action: Interventions.Action, _ request: SimulatorRequest, _ memory: inout Memory, now: Date
-    ) -> (SimulatorAnswer, Reaction) {
-        if case .answer(var answer) = action {
-            memory.apns.completeReplacement(&answer, for: request)
-            return (answer, Reaction(answer))
-        }
-        let answer = memory.apns.handle(request, now: now)
-        var reaction = Reaction(answer)
-        if case .hold(let hold) = action {
-            reaction.later = reaction.steps
-            reaction.delay = .hold(hold)
-            reaction.fate = .held
-        } else {
-            reaction.fate = .dropped
-        }
-        reaction.steps = []
-        return (answer, reaction)
+    /// Removes faults, and sends the answers that they withhold.
+    ///
+    /// - Returns: whether a fault was removed.
+    @discardableResult
+    func removeFaults(where isRemoved: @Sendable (Fault) -> Bool) -> Bool {
+        let answers = change { memory, _ in memory.faults.remove(where: isRemoved) }
+        for answer in answers ?? [] { answer() }
+        return answers != nil
     }
 
     private func log(_ request: SimulatorRequest, _ answer: SimulatorAnswer?, _ fault: String?) {

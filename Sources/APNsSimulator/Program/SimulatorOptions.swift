@@ -24,8 +24,6 @@ package struct SimulatorOptions: Sendable {
     package var keyScopes: [String: KeyScope] = [:]
     /// A file with faults that apply from the start.
     package var faultFile: String?
-    /// The file that stores apps, channels, messages and devices for the next start; `nil`: nothing is stored.
-    package var stateFile: String?
     /// The port of the control API; 0: a free port; `nil`: there is no control API.
     package var controlPort: Int?
     /// The address of the control API. It needs no password, so do not open it to other machines.

@@ -38,61 +38,8 @@ extension Quirks {
             "capitals", \.capitals, "capitals in a bundle ID on management paths: 403 TopicMismatch, or accepted",
             "observed: Apple forums 766038 (2024); Apple's samples have capitals"),
         Quirk(
-            "capability-off", \.capabilityOff, "the reason when the Broadcast capability is off",
-            "observed by six projects; documented: FeatureNotEnabled"),
-        Quirk(
-            "unknown-deletion", \.unknownDeletion, "deleting a channel that does not exist: 404 BadPath, or 400",
-            "observed: kontourai/station (2026); documented: ChannelNotRegistered"),
-        Quirk(
-            "unknown-channel", \.unknownChannel,
-            "the reason for reading or sending to a channel ID that was never issued",
-            "observed: kontourai/station, Maui.Spine 231; documented: ChannelNotRegistered"),
-        Quirk(
-            "missing-policy", \.missingPolicy, "the reason for creating a channel without message-storage-policy",
-            "observed: hapns 1536118; undocumented"),
-        Quirk(
-            "missing-expiration", \.missingExpiration, "a broadcast without apns-expiration",
-            "observed: kontourai/station; Apple's command-line samples leave it out"),
-        Quirk(
-            "expiration-policy-0", \.expirationWithoutStorage,
-            "what apns-expiration must be on a channel that stores nothing",
-            "documented and observed: zero; a blog and an early note of FirepowerApp: nonzero"),
-        Quirk(
-            "past-expiration", \.pastExpiration, "apns-expiration in the past, on a channel that stores",
-            "undocumented; not observed"),
-        Quirk(
-            "request-id-capitals", \.requestIDCapitals, "apns-request-id or apns-id with uppercase digits",
-            "documented: lowercase; not observed"),
-        Quirk(
-            "service-unavailable", \.unavailableSpelling, "how the reason of a 503 is spelled",
-            "documented both ways, on two pages"),
-        Quirk(
-            "environment-key", \.environmentKeySpelling, "the reason when a key belongs to the other environment",
-            "observed: FirepowerApp 48; documented: BadEnvironmentKeyIdInToken"),
-        Quirk(
-            "token-updates", \.tokenUpdates,
-            "the 20-minute rule (429 TooManyProviderTokenUpdates) counts per connection, per key, or is off",
-            "documented per connection; reported across connections of one key"),
-        Quirk(
-            "refusals", \.refusals,
-            "several 4xx answers in a row slow a connection down and end it, or are not counted",
-            "documented, without numbers; openradar 15649"),
-        Quirk(
-            "payload", \.payload,
-            "strict: 400 for a body that a device would drop; lenient: only for a body that is not a JSON object",
-            "undocumented; with strict the sender sees its mistakes"),
-        Quirk(
             "unknown-device", \.unknownDevice, "a push to an unknown device token: 400 BadDeviceToken, or accepted",
             "documented: refused; the value accepted is for load tests"),
-        Quirk(
-            "timestamp-tie", \.timestampTie, "a device gets an update with the same timestamp as the previous update",
-            "inferred; not observed"),
-        Quirk(
-            "stored-on-subscribe", \.storedOnSubscribe, "a device that subscribes gets the stored message",
-            "undocumented; with off, a start must carry the current state"),
-        Quirk(
-            "unique-id-production", \.productionUniqueID, "apns-unique-id on broadcasts in production",
-            "documented: for broadcasts in both environments, for device pushes in development only"),
     ]
 
     /// The value of a quirk by its name; `nil`: there is no such quirk.

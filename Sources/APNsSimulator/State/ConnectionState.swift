@@ -22,20 +22,20 @@ struct ConnectionState: Sendable {
 
     /// Records a valid token.
     ///
-    /// - Throws: `UnrelatedKeyIdInToken` if the key may not share the connection with its first key; with
-    ///   `countsTokens`, `TooManyProviderTokenUpdates` if the token replaces another too soon.
-    mutating func admit(_ token: ProviderToken, countsTokens: Bool, now: Date) throws(Refusal) {
+    /// - Throws: `UnrelatedKeyIdInToken` if the key may not share the connection with its first key;
+    ///   `TooManyProviderTokenUpdates` if the token replaces another too soon.
+    mutating func admit(_ token: ProviderToken, now: Date) throws(Refusal) {
         if let bound, !bound.isRelated(to: token.key) { throw Refusal(.unrelatedKeyIdInToken) }
-        if countsTokens { try tokens.admit(token, now: now) }
+        try tokens.admit(token, now: now)
         if bound == nil { bound = token.key }
     }
 
     /// Records an answer, and returns its effects on the connection.
-    mutating func note(_ answer: SimulatorAnswer, countsRefusals: Bool) -> [ConnectionEffect] {
+    mutating func note(_ answer: SimulatorAnswer) -> [ConnectionEffect] {
         var effects: [ConnectionEffect] = []
         if answer.status < 400 {
             refusals = 0
-        } else if countsRefusals, answer.status < 500, answer.status != 410, answer.reason != .tooManyRequests {
+        } else if answer.status < 500, answer.status != 410, answer.reason != .tooManyRequests {
             refusals += answer.reason == .badDeviceToken ? Self.badDeviceTokenWeight : 1
         }
         let allowed =

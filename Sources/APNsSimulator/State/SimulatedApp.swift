@@ -18,32 +18,17 @@ struct SimulatedApp: Sendable {
 
     func wasDeleted(_ id: String) -> Bool { deleted.contains(id) }
 
-    /// The remembered deleted IDs, the oldest first.
-    var deletedIDs: [String] { deletions.elements }
-
-    /// - Parameters:
-    ///   - broadcasts: 0, unless the channel is restored after a restart.
-    ///   - stored: `nil`, unless the channel is restored after a restart.
-    mutating func add(
-        _ id: String, _ policy: StoragePolicy, now: Date, broadcasts: Int = 0, stored: StoredMessage? = nil
-    ) {
+    mutating func add(_ id: String, _ policy: StoragePolicy, now: Date) {
         issued += 1
-        var channel = SimulatedChannel(id: id, storagePolicy: policy, createdAt: now, number: issued)
-        channel.broadcasts = broadcasts
-        channel.stored = stored
-        channels[id] = channel
+        channels[id] = SimulatedChannel(id: id, storagePolicy: policy, createdAt: now, number: issued)
     }
 
     /// - Returns: whether the channel existed.
     mutating func delete(_ id: String) -> Bool {
         guard channels.removeValue(forKey: id) != nil else { return false }
-        remember(deleted: id)
-        return true
-    }
-
-    mutating func remember(deleted id: String) {
-        guard deleted.insert(id).inserted else { return }
+        deleted.insert(id)
         if let forgotten = deletions.append(id) { deleted.remove(forgotten) }
+        return true
     }
 
     mutating func deleteAll() {

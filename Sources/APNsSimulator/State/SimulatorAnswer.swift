@@ -6,41 +6,25 @@ package struct SimulatorAnswer: Sendable, Hashable {
     /// The HTTP status.
     package var status: Int
     /// Names are in lower case. `apns-request-id`, or `apns-id` on a device's path, is always included.
-    package var headers: [SimulatorRequest.Header]
+    package var headers: [SimulatorRequest.Header] = []
     /// Empty, or JSON.
-    package var body: [UInt8]
+    package var body: [UInt8] = []
     /// Why the request was refused; `nil` when it was accepted.
     package var reason: APNsReason?
     /// Whether the request had a valid token. After such a request the connection may have many streams
     /// (docs/internals/apns.md section 6).
-    package var tokenAccepted: Bool
+    package var tokenAccepted = false
     /// The route; `nil` if APNs has no such path or method.
     package internal(set) var operation: Route.Operation?
     /// The effect on the connection.
     var effects: [ConnectionEffect] = []
 
-    /// An answer with these parts. The request's ID is added before the answer is sent.
-    package init(
-        status: Int, headers: [SimulatorRequest.Header] = [], body: [UInt8] = [], reason: APNsReason? = nil,
-        tokenAccepted: Bool = false
-    ) {
-        self.status = status
-        self.headers = headers
-        self.body = body
-        self.reason = reason
-        self.tokenAccepted = tokenAccepted
-    }
-
     /// A refusal in APNs' form: `{"reason":"…"}` with the reason's documented status.
     ///
-    /// - Parameter status: another status than the documented one. A reason that `APNsReason.table` does not have gets
-    ///   400 by default.
-    package static func refusal(_ reason: APNsReason, status: Int? = nil) -> Self {
-        refusal(reason, spelled: reason.rawValue, status: status)
-    }
-
     /// - Parameters:
     ///   - spelling: the reason's text on the wire.
+    ///   - status: another status than the documented one. A reason that `APNsReason.table` does not have gets 400 by
+    ///     default.
     ///   - timestamp: milliseconds since 1970, for 410 (docs/internals/apns.md 3.3).
     static func refusal(
         _ reason: APNsReason, spelled spelling: String, status: Int? = nil, timestamp: Int? = nil

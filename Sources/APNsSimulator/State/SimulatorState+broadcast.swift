@@ -6,14 +6,14 @@ extension SimulatorState {
     /// Processes a broadcast. The checks are in this order: the channel, the headers (`BroadcastHeaders`), the body
     /// (`BroadcastBody`), the buckets.
     ///
-    /// The answer 200 contains `apns-unique-id` in both environments (docs/internals/apns.md C11), unless a quirk
-    /// removes it in production. The answer does not depend on whether devices listen.
+    /// The answer 200 contains `apns-unique-id` in both environments (docs/internals/apns.md C11). The answer does not
+    /// depend on whether devices listen.
     mutating func broadcast(
         _ request: SimulatorRequest, in app: AppKey, postponing: Bool, now: Date
     ) throws(Refusal) -> SimulatorAnswer {
         let channel = try channel(namedBy: request, in: app)
-        let headers = try BroadcastHeaders(request, storagePolicy: channel.storagePolicy, quirks: quirks, now: now)
-        try BroadcastBody.check(request.body, isCut: request.bodyIsCut, rule: quirks.payload)
+        let headers = try BroadcastHeaders(request, storagePolicy: channel.storagePolicy)
+        try BroadcastBody.check(request.body, isCut: request.bodyIsCut)
         try buckets.take(
             BucketSend(operation: .broadcast, app: app, connection: request.connection, target: channel.id), now: now)
 
@@ -22,10 +22,8 @@ extension SimulatorState {
             channel.storagePolicy == .mostRecentMessageStored
             ? StoredMessage(body: request.body, expiration: headers.expiration, now: now, uniqueID: uniqueID) : nil
         apps[app]?.published(on: channel.id, storing: message)
-        if message != nil { revision += 1 }
         publish(request.body, on: ChannelKey(app: app, id: channel.id), postponing: postponing, now: now)
-        let includesUniqueID = request.environment == .development || quirks.productionUniqueID == .on
-        return SimulatorAnswer(status: 200, headers: includesUniqueID ? [.init(APNsHeader.uniqueID, uniqueID)] : [])
+        return SimulatorAnswer(status: 200, headers: [.init(APNsHeader.uniqueID, uniqueID)])
     }
 
     /// Delivers a message to the online devices that listen, followed by the messages that a fault had postponed.
@@ -36,8 +34,7 @@ extension SimulatorState {
             return
         }
         for body in [body] + (postponed.removeValue(forKey: channel) ?? []) {
-            devices.broadcast(body, on: channel, tie: quirks.timestampTie, now: now)
+            devices.broadcast(body, on: channel, now: now)
         }
-        revision += 1
     }
 }

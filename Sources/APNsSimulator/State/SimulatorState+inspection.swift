@@ -21,7 +21,6 @@ extension SimulatorState {
     /// channels of the app in both environments; they never come back (docs/internals/apns.md 1.2).
     package mutating func setBroadcastCapability(_ isOn: Bool, of bundleID: String) {
         let name = bundleID.lowercased()
-        revision += 1
         if isOn {
             capabilityOff.remove(name)
         } else {
@@ -36,6 +35,5 @@ extension SimulatorState {
     mutating func vanish(_ app: AppKey) {
         apps[app]?.deleteAll()
         postponed = postponed.filter { $0.key.app != app }
-        revision += 1
     }
 }

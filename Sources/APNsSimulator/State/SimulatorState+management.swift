@@ -9,7 +9,7 @@ extension SimulatorState {
         _ request: SimulatorRequest, in app: AppKey, team: String, now: Date
     ) throws(Refusal) -> SimulatorAnswer {
         if request.bodyIsCut { throw Refusal(.payloadTooLarge) }
-        let wanted = try CreateBody(request.body, missingPolicy: quirks.missingPolicy)
+        let wanted = try CreateBody(request.body)
         guard apps[app]?.count ?? 0 < limits[app] ?? channelLimit else { throw Refusal(.cannotCreateChannelConfig) }
         let id = addChannel(wanted.storagePolicy, to: app, now: now)
         if owners[app] == nil { owners[app] = team }
@@ -27,9 +27,7 @@ extension SimulatorState {
     mutating func delete(_ request: SimulatorRequest, in app: AppKey) throws(Refusal) -> SimulatorAnswer {
         let id = try channelID(of: request)
         guard ChannelIDs.isWellFormed(id) else { throw Refusal(.badChannelId) }
-        guard deleteChannel(ChannelKey(app: app, id: id)) else {
-            throw Refusal(quirks.unknownDeletion == .badPath ? .badPath : .channelNotRegistered)
-        }
+        guard deleteChannel(ChannelKey(app: app, id: id)) else { throw Refusal(.badPath) }
         return SimulatorAnswer(status: 204)
     }
 
@@ -43,7 +41,6 @@ extension SimulatorState {
     mutating func addChannel(_ policy: StoragePolicy, to app: AppKey, now: Date) -> String {
         let id = channelIDs.make(now: now, using: &random)
         apps[app, default: SimulatedApp()].add(id, policy, now: now)
-        revision += 1
         return id
     }
 
@@ -51,7 +48,6 @@ extension SimulatorState {
     mutating func deleteChannel(_ channel: ChannelKey) -> Bool {
         guard apps[channel.app]?.delete(channel.id) == true else { return false }
         postponed[channel] = nil
-        revision += 1
         return true
     }
 
@@ -63,8 +59,7 @@ extension SimulatorState {
         let id = try channelID(of: request)
         if let channel = apps[app]?.channels[id] { return channel }
         guard ChannelIDs.isWellFormed(id) else { throw Refusal(.badChannelId) }
-        let wasThere = apps[app]?.wasDeleted(id) == true || quirks.unknownChannel == .channelNotRegistered
-        throw Refusal(wasThere ? .channelNotRegistered : .badChannelId)
+        throw Refusal(apps[app]?.wasDeleted(id) == true ? .channelNotRegistered : .badChannelId)
     }
 
     private func channelID(of request: SimulatorRequest) throws(Refusal) -> String {

@@ -17,8 +17,6 @@ package struct SimulatorState: Sendable {
     /// The apps without the Broadcast capability, in lower case.
     var capabilityOff: Set<String> = []
     var connections: [Int: ConnectionState] = [:]
-    /// The tokens by key. They are used only when the quirk `token-updates` applies the 20-minute rule to each key.
-    var keyTokens: [String: TokenHistory] = [:]
     var devices = Devices()
     /// Rate limits that clients do not know.
     var buckets = Buckets()
@@ -26,8 +24,6 @@ package struct SimulatorState: Sendable {
     var postponed: [ChannelKey: [[UInt8]]] = [:]
     var channelIDs = ChannelIDs()
     var random: SeededRandom
-    /// Grows with every change that a restart must keep.
-    var revision = 0
 
     struct AppKey: Hashable, Sendable {
         var name: String
@@ -103,7 +99,7 @@ package struct SimulatorState: Sendable {
                     route.operation, request, in: app, team: token.teamID, postponing: postponing, now: now)
             }
         } catch {
-            answer = .refusal(error.reason, spelled: quirks.spelling(of: error.reason), timestamp: error.timestamp)
+            answer = .refusal(error.reason, spelled: error.reason.rawValue, timestamp: error.timestamp)
             if let retryAfter = error.retryAfter {
                 answer.headers.append(.init(APNsHeader.retryAfter, String(retryAfter)))
             }
@@ -111,8 +107,7 @@ package struct SimulatorState: Sendable {
         answer.operation = operation
         answer.tokenAccepted = tokenAccepted
         complete(&answer, to: request)
-        answer.effects =
-            connections[request.connection]?.note(answer, countsRefusals: quirks.refusals == .counted) ?? []
+        answer.effects = connections[request.connection]?.note(answer) ?? []
         return answer
     }
 
@@ -138,7 +133,7 @@ package struct SimulatorState: Sendable {
     }
 
     func isGood(_ requestID: String?) -> Bool {
-        requestID.map { RequestID.isCanonical(quirks.requestIDCapitals == .accepted ? $0.lowercased() : $0) } ?? true
+        requestID.map { RequestID.isCanonical($0) } ?? true
     }
 
     private mutating func authenticate(_ request: SimulatorRequest, now: Date) throws(Refusal) -> ProviderToken {
@@ -146,8 +141,7 @@ package struct SimulatorState: Sendable {
         if let environment = token.key.scope.environment, environment != request.environment {
             throw Refusal(.badEnvironmentKeyInToken)
         }
-        try connections[request.connection]?.admit(token, countsTokens: quirks.tokenUpdates == .connection, now: now)
-        if quirks.tokenUpdates == .key { try keyTokens[token.key.keyID, default: .init()].admit(token, now: now) }
+        try connections[request.connection]?.admit(token, now: now)
         return token
     }
 

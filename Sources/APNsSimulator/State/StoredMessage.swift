@@ -25,12 +25,4 @@ package struct StoredMessage: Sendable, Hashable {
         self.expiresAt = expiresAt
         self.uniqueID = uniqueID
     }
-
-    /// A message that was stored before a restart.
-    init(body: [UInt8], storedAt: Date, expiresAt: Date, uniqueID: String) {
-        self.body = body
-        self.storedAt = storedAt
-        self.expiresAt = expiresAt
-        self.uniqueID = uniqueID
-    }
 }

@@ -13,14 +13,10 @@ enum BroadcastBody {
     /// It is not documented how far APNs itself checks a broadcast's `aps`. The simulator is strict with Apple's keys,
     /// because a device would silently drop the message. Other keys are accepted: those next to `aps` are custom data,
     /// and devices ignore unknown keys inside `aps`.
-    ///
-    /// If the quirk `payload` is `lenient`, check 3 only requires a JSON object.
-    static func check(_ body: [UInt8], isCut: Bool, rule: Quirks.PayloadRule) throws(Refusal) {
+    static func check(_ body: [UInt8], isCut: Bool) throws(Refusal) {
         if body.isEmpty { throw Refusal(.payloadEmpty) }
         if isCut || body.count > APNsLimits.broadcastPayload { throw Refusal(.payloadTooLarge) }
-        guard let object = JSONObject(body) else { throw Refusal(.badRequestPayload) }
-        if rule == .lenient { return }
-        guard let aps = object.aps, aps["event"] != .string("start"), isSound(aps) else {
+        guard let aps = JSONObject(body)?.aps, aps["event"] != .string("start"), isSound(aps) else {
             throw Refusal(.badRequestPayload)
         }
     }

@@ -1,5 +1,4 @@
 internal import APNsWire
-internal import FoundationEssentials
 
 /// The headers of a broadcast, except its channel (docs/internals/apns.md 2.2).
 struct BroadcastHeaders: Hashable {
@@ -11,22 +10,17 @@ struct BroadcastHeaders: Hashable {
     ///
     /// 1. `apns-push-type` absent: `MissingPushType`; not `liveactivity` (in upper or lower case): `InvalidPushType`
     /// 2. `apns-expiration` absent, not digits only, or not 0 on a channel that stores nothing: `BadExpirationDate`.
-    ///    Apple does not document a time in the past or more than 8 hours ahead; both are accepted. Quirks change these
-    ///    rules.
+    ///    Apple does not document a time in the past or more than 8 hours ahead; both are accepted.
     /// 3. `apns-priority` absent or not 1, 5 or 10: `BadPriority`
-    init(
-        _ request: SimulatorRequest, storagePolicy: StoragePolicy, quirks: Quirks, now: Date
-    ) throws(Refusal) {
+    init(_ request: SimulatorRequest, storagePolicy: StoragePolicy) throws(Refusal) {
         guard let pushType = request[header: APNsHeader.pushType], !pushType.isEmpty else {
             throw Refusal(.missingPushType)
         }
         guard pushType.lowercased() == PushType.header else { throw Refusal(.invalidPushType) }
 
-        let standIn = quirks.missingExpiration == .accepted ? "0" : nil
-        guard let expiration = (request[header: APNsHeader.expiration] ?? standIn).flatMap(Self.number) else {
-            throw Refusal(.badExpirationDate)
-        }
-        if !Self.isAllowed(expiration, storagePolicy, quirks, now) { throw Refusal(.badExpirationDate) }
+        guard let expiration = request[header: APNsHeader.expiration].flatMap(Self.number),
+            expiration == 0 || storagePolicy == .mostRecentMessageStored
+        else { throw Refusal(.badExpirationDate) }
 
         guard
             let priority = request[header: APNsHeader.priority].flatMap(Self.number).flatMap(
@@ -34,21 +28,6 @@ struct BroadcastHeaders: Hashable {
         else { throw Refusal(.badPriority) }
         self.expiration = expiration
         self.priority = priority
-    }
-
-    private static func isAllowed(
-        _ expiration: Int, _ policy: StoragePolicy, _ quirks: Quirks, _ now: Date
-    ) -> Bool {
-        switch policy {
-        case .noMessageStored:
-            switch quirks.expirationWithoutStorage {
-            case .zero: expiration == 0
-            case .nonzero: expiration != 0
-            case .any: true
-            }
-        case .mostRecentMessageStored:
-            quirks.pastExpiration == .accepted || expiration == 0 || Double(expiration) > now.timeIntervalSince1970
-        }
     }
 
     /// Parses digits only, because `Int` alone would accept a sign.

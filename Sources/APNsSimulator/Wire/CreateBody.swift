@@ -11,18 +11,16 @@ struct CreateBody: Hashable {
     /// 3. the policy absent, or a number other than 0 and 1: `MissingChannelQueueSize` (as observed);
     ///    not a number at all, a string such as `"1"` included: `BadRequestParams`
     /// 4. the push type absent: `MissingPushType`; not exactly `LiveActivity`: `InvalidPushType`
-    init(_ body: [UInt8], missingPolicy: Quirks.MissingPolicy) throws(Refusal) {
+    init(_ body: [UInt8]) throws(Refusal) {
         guard let object = JSONObject(body) else { throw Refusal(.badRequestPayload) }
         guard object.names.allSatisfy({ $0 == "message-storage-policy" || $0 == "push-type" }) else {
             throw Refusal(.badRequestParams)
         }
-        let badPolicy =
-            missingPolicy == .missingChannelQueueSize ? APNsReason.missingChannelQueueSize : .badRequestParams
         switch object["message-storage-policy"] {
-        case nil: throw Refusal(badPolicy)
+        case nil: throw Refusal(.missingChannelQueueSize)
         case .number(let text)?:
             guard let policy = Int(text).flatMap(StoragePolicy.init(wireValue:)) else {
-                throw Refusal(badPolicy)
+                throw Refusal(.missingChannelQueueSize)
             }
             storagePolicy = policy
         default: throw Refusal(.badRequestParams)

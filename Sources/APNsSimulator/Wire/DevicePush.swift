@@ -10,18 +10,13 @@ enum DevicePush {
     ///    token, or `start` on an activity's token; a start without `attributes-type`, `attributes` or `alert`, or with
     ///    both `input-push-channel` and `input-push-token`: `BadRequestPayload`
     ///
-    /// Apple documents no refusal for the cases of check 3; the device silently drops such a push. If the quirk
-    /// `payload` is `lenient`, check 3 only requires a JSON object, and the device does the rest of the check.
+    /// Apple documents no refusal for the cases of check 3; the device silently drops such a push.
     ///
     /// - Parameter isStart: whether the push goes to a push-to-start token; `nil`: the token is unknown.
-    static func check(
-        _ body: [UInt8], isCut: Bool, isStart: Bool?, rule: Quirks.PayloadRule
-    ) throws(Refusal) {
+    static func check(_ body: [UInt8], isCut: Bool, isStart: Bool?) throws(Refusal) {
         if body.isEmpty { throw Refusal(.payloadEmpty) }
         if isCut || body.count > APNsLimits.devicePayload { throw Refusal(.payloadTooLarge) }
-        guard let object = JSONObject(body) else { throw Refusal(.badRequestPayload) }
-        if rule == .lenient { return }
-        guard let aps = object.aps, BroadcastBody.isSound(aps) else { throw Refusal(.badRequestPayload) }
+        guard let aps = JSONObject(body)?.aps, BroadcastBody.isSound(aps) else { throw Refusal(.badRequestPayload) }
         let starts = aps["event"] == .string("start")
         if let isStart, isStart != starts { throw Refusal(.badRequestPayload) }
         if starts, !isSoundStart(aps) { throw Refusal(.badRequestPayload) }

@@ -1,7 +1,7 @@
 internal import JSON
 
-/// A JSON value as a tree, for the control API, files of faults and the state file. Requests of APNs clients are never
-/// parsed into a tree.
+/// A JSON value as a tree, for the control API and files of faults. Requests of APNs clients are never parsed into a
+/// tree.
 indirect enum JSONValue: Sendable, Hashable {
     struct Member: Sendable, Hashable {
         var name: String

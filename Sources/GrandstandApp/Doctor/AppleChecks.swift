@@ -59,7 +59,6 @@ struct AppleChecks: Sendable {
         let subject = "\(endpoint.authority), \(use)"
         var settings = HTTP2ClientConfiguration(host: endpoint.host, port: endpoint.port)
         settings.trustRoots = configuration.trustRoots
-        settings.proxy = configuration.proxies.proxy(for: endpoint.host)
         do throws(HTTP2ConnectError) {
             let connection = try await HTTP2ClientConnection.connect(settings, logger: logger)
             var checks = Self.steps.map { DoctorCheck($0, of: subject, .ok, "works") }
@@ -78,7 +77,7 @@ struct AppleChecks: Sendable {
             case .resolve: 0
             // A time-out counts as a failure of the step TCP, although a later step may have timed out. The error's
             // message names the step that timed out.
-            case .connect, .proxy, .timedOut: 1
+            case .connect, .timedOut: 1
             case .tls: 2
             case .alpn, .settings: 3
             }

@@ -34,7 +34,13 @@ package struct Doctor: Sendable {
                 DoctorCheck("settings", .failed, "\(error)", next: "correct this environment variable")
             ])
         }
-        var checks = [DoctorCheck("settings", .ok, "every variable can be read")]
+        var checks = [
+            configuration.isProxyIgnored
+                ? DoctorCheck(
+                    "settings", .warning, "HTTPS_PROXY is ignored: connections to APNs use no proxy",
+                    next: "unset it; this machine must reach APNs directly")
+                : DoctorCheck("settings", .ok, "every variable can be read")
+        ]
         checks += await DoctorListening.checks(configuration, now: now())
         let (ofDatabase, apps) = await databaseChecks(configuration, only: app)
         checks += ofDatabase

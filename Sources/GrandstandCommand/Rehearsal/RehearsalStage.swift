@@ -7,7 +7,6 @@ internal import GrandstandClient
 internal import JSON
 internal import Logging
 internal import MatchDriver
-internal import Synchronization
 
 /// The running parts of a rehearsal: a simulator, a PostgreSQL, a server, and a second server process if the fault
 /// kills one.
@@ -67,17 +66,12 @@ struct RehearsalStage: Sendable {
     func strike(_ kind: RehearsalFault.Kind, outage seconds: TimeInterval) async throws {
         switch kind {
         case .outage:
-            let outage = Outage()
-            simulator.answerNext(.max, with: .refusal(.serviceUnavailable)) { _ in outage.isOn.withLock { $0 } }
-            defer { outage.isOn.withLock { $0 = false } }
+            try simulator.addFaults(
+                #"{"faults": [{"name": "outage", "action": "refuse", "reason": "ServiceUnavailable"}]}"#)
+            defer { simulator.removeFault("outage") }
             try await Task.sleep(for: .seconds(seconds))
         case .replica: await replica?.kill()
         case .database: try await database.restart()
         }
     }
-}
-
-/// Whether the simulated APNs is unavailable now.
-private final class Outage: Sendable {
-    let isOn = Mutex(true)
 }

@@ -19,11 +19,7 @@ struct ClientConnector {
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             // The buffer holds several batches before the loop has to wait for the socket.
             .channelOption(.writeBufferWaterMark, value: .init(low: 128 << 10, high: 512 << 10))
-            .connect(
-                host: configuration.proxy?.host ?? configuration.host,
-                port: configuration.proxy?.port ?? configuration.port
-            )
-            .flatMap { Self.throughProxy($0, configuration, deadline: deadline) }
+            .connect(host: configuration.host, port: configuration.port)
             .flatMapThrowing { channel in
                 // The handler is not made in the channel initializer. The initializer runs for each address that is
                 // tried, and only one of these channels is connected.
@@ -43,23 +39,5 @@ struct ClientConnector {
         } catch {
             throw ConnectProgress.connectError(configuration, cause: error)
         }
-    }
-    /// Asks the proxy, if there is one, to connect to the server. Returns the channel once its bytes come from the
-    /// server.
-    private static func throughProxy(
-        _ channel: any Channel, _ configuration: HTTP2ClientConfiguration, deadline: NIODeadline
-    ) -> EventLoopFuture<any Channel> {
-        guard let proxy = configuration.proxy else { return channel.eventLoop.makeSucceededFuture(channel) }
-        let opened = channel.eventLoop.makePromise(of: Void.self)
-        let handler = ProxyHandler(configuration, proxy: proxy, deadline: deadline, opened: opened)
-        do {
-            try channel.pipeline.syncOperations.addHandler(handler)
-        } catch {
-            opened.fail(error)
-        }
-        let bound = NIOLoopBound(handler, eventLoop: channel.eventLoop)
-        return opened.futureResult.flatMap {
-            channel.pipeline.syncOperations.removeHandler(bound.value)
-        }.map { channel }
     }
 }

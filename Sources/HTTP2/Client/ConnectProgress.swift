@@ -94,16 +94,15 @@ enum ConnectProgress {
     /// The failure of `ClientBootstrap.connect`.
     static func connectError(_ configuration: HTTP2ClientConfiguration, cause: any Error) -> HTTP2ConnectError {
         if let known = cause as? HTTP2ConnectError { return known }
-        let host = configuration.proxy.map { "the proxy \($0.host)" } ?? configuration.host
-        let port = configuration.proxy?.port ?? configuration.port
-        let address = "\(host):\(port)"
+        let host = configuration.host
+        let address = address(configuration)
         switch cause {
         case ChannelError.connectTimeout:
             return HTTP2ConnectError(
                 kind: .timedOut,
                 message:
                     "no TCP connection to \(address) within \(configuration.connectTimeout): check the network, and "
-                    + "that no firewall drops port \(port)")
+                    + "that no firewall drops port \(configuration.port)")
         case let error as NIOConnectionError where error.connectionErrors.isEmpty:
             return HTTP2ConnectError(
                 kind: .resolve,

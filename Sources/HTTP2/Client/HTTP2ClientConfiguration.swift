@@ -15,8 +15,6 @@ package struct HTTP2ClientConfiguration: Sendable {
     /// The name that the certificate must carry and that is sent as SNI; `nil`: `host`. If it is an IP address, no SNI
     /// is sent, and the certificate must carry the address.
     package var serverName: String?
-    /// The proxy; `nil`: none.
-    package var proxy: HTTP2Proxy?
     /// The authorities that may sign the certificate.
     package var trustRoots: TrustRoots = .system
     /// The time from the look-up of the name to the peer's first SETTINGS.

@@ -6,8 +6,6 @@ package struct HTTP2ConnectError: Error, Sendable, Hashable, CustomStringConvert
         case resolve
         /// TCP could not connect.
         case connect
-        /// The proxy did not open the connection.
-        case proxy
         /// The handshake failed: certificate, host name, protocol version, or not TLS at all.
         case tls
         /// TLS is up, but the peer did not choose `h2`.

@@ -21,7 +21,7 @@ struct PoolTests {
                 async let second = pair.send(to: channelID)
                 _ = try await (first.value(), second.value())
             }
-            let hold = pair.simulator.hold { $0.path.hasPrefix("/4/") }
+            try pair.hold(#""operation": "broadcast""#)
             async let held = pair.send(to: channelID)
             let busy = try await pair.simulator.requests(1) { $0.fate == .held }
             // The idle connection is chosen and refuses. Only because it has just refused, the busy one is next.
@@ -30,7 +30,7 @@ struct PoolTests {
             let tries = pair.simulator.journal().suffix(2)
             #expect(tries.map(\.fate) == [.unprocessed, .answered])
             #expect(tries.map { $0.request.connection == busy[0].request.connection } == [false, true])
-            hold.release()
+            pair.simulator.removeFault("hold")
             _ = try await held.value()
         }
     }
@@ -38,11 +38,11 @@ struct PoolTests {
     @Test func `when APNs refuses a channel, it accepted the token, so more than one stream is used`() async throws {
         try await ClientAndSimulator.with(settings: ClientAndSimulator.oneConnection) { pair in
             #expect(await pair.send(to: "AAAA").refusal?.reason == .badChannelId)
-            let hold = pair.simulator.hold()
+            try pair.hold()
             async let first = pair.send(to: "AAAA")
             async let second = pair.send(to: "AAAA")
             try await pair.simulator.requests(2) { $0.fate == .held }
-            hold.release()
+            pair.simulator.removeFault("hold")
             #expect(await first.refusal != nil)
             #expect(await second.refusal != nil)
         }
@@ -93,7 +93,7 @@ struct PoolTests {
             $0.maximumConnections = 3
         }) { pair in
             let channelID = try await pair.makeChannel()
-            let hold = pair.simulator.hold { $0.path.hasPrefix("/4/") }
+            try pair.hold(#""operation": "broadcast""#)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for full in 1...3 {
                     for _ in 0..<PoolPlan.full { group.addTask { _ = try await pair.send(to: channelID).value() } }
@@ -103,7 +103,7 @@ struct PoolTests {
                         _ = try await pair.client.listChannels(at: Self.address).value()
                     } while pair.connections.count < min(full + 1, 3)
                 }
-                hold.release()
+                pair.simulator.removeFault("hold")
                 try await group.waitForAll()
             }
             #expect(pair.connections.count == 3)

@@ -20,9 +20,10 @@ struct MetricsTests {
         try await ClientAndSimulator.with(settings: { $0.metrics = metrics }) { pair in
             let message = ClientAndSimulator.message(to: try await pair.makeChannel())
             _ = try await pair.client.send(message, to: ClientAndSimulator.address).value()
-            pair.simulator.answerNext(with: .refusal(.tooManyRequests))
+            try pair.refuse(.tooManyRequests)
             _ = await pair.client.send(message, to: ClientAndSimulator.address)
-            pair.simulator.answerNext(with: .refusal(.init(rawValue: "BrandNew"), status: 418))
+            try pair.simulator.addFaults(
+                #"{"faults": [{"action": "refuse", "reason": "BrandNew", "status": 418, "times": 1}]}"#)
             _ = await pair.client.send(message, to: ClientAndSimulator.address)
             for (call, status, reason) in [
                 ("manage", "201", "none"), ("broadcast", "200", "none"), ("broadcast", "429", "TooManyRequests"),

@@ -97,6 +97,21 @@ struct ClientAndSimulator: Sendable {
         await client.send(Self.message(to: channelID), to: address)
     }
 
+    /// Refuses the next requests that match, without processing them.
+    ///
+    /// - Parameter match: the members of the fault's `match`.
+    func refuse(_ reason: APNsReason, times: Int = 1, match: String = "") throws {
+        try simulator.addFaults(
+            #"""
+            {"faults": [{"match": {\#(match)}, "action": "refuse", "reason": "\#(reason.rawValue)", "times": \#(times)}]}
+            """#)
+    }
+
+    /// Withholds the answers to matching requests until the fault `hold` is removed.
+    func hold(_ match: String = "") throws {
+        try simulator.addFaults(#"{"faults": [{"name": "hold", "match": {\#(match)}, "action": "delay"}]}"#)
+    }
+
     /// Creates a channel through the client.
     func makeChannel(_ policy: StoragePolicy = .noMessageStored) async throws -> String {
         try await client.createChannel(policy, at: Self.address, requestID: UUID()).value()

@@ -123,7 +123,7 @@ struct RefusedKeyTests {
     @Test func `if APNs accepts the same key again, the refusal ends`() async throws {
         let clock = HeldClock(Date().timeIntervalSince1970)
         try await ClientAndSimulator.with(now: { clock.now }) { pair in
-            pair.simulator.answerNext(3, with: .refusal(.invalidProviderToken))
+            try pair.refuse(.invalidProviderToken, times: 3)
             for _ in 0..<2 { _ = await pair.client.listChannels(at: ClientAndSimulator.address) }
             clock.advance(by: 3)
             #expect(await pair.client.listChannels(at: ClientAndSimulator.address).refusal?.isHeldBack == false)
@@ -137,7 +137,7 @@ struct RefusedKeyTests {
 
     @Test func `a refusal that does not concern the key holds no request back`() async throws {
         try await ClientAndSimulator.with { pair in
-            pair.simulator.answerNext(20, with: .refusal(.topicMismatch))
+            try pair.refuse(.topicMismatch, times: 20)
             for _ in 0..<20 {
                 #expect(await pair.client.listChannels(at: ClientAndSimulator.address).refusal?.isHeldBack == false)
             }

@@ -38,9 +38,6 @@ struct DeviceTests {
             try stage.send(number, at: 11, timestamp: timestamp)
             #expect(stage.shown("anna") == [#"{"n":\#(shown)}"#])
         }
-        try stage.bench.state.quirks.set("timestamp-tie", to: "applied")
-        try stage.send(6, at: 12, timestamp: 11)
-        #expect(stage.shown("anna") == [#"{"n":6}"#])
     }
 
     @Test func `infinite numbers in a broadcast leave the lock screen's JSON valid`() throws {
@@ -131,14 +128,11 @@ struct DeviceTests {
         #expect(throws: SimulatorError.self) { try stage.bench.state.startActivity(start, on: id, now: Bench.now) }
     }
 
-    @Test func `a new subscriber gets the stored message only if the quirk stored-on-subscribe is on`() throws {
-        for (value, expected) in [("off", 0), ("on", 1)] {
-            var stage = try PhoneStage(policy: 1)
-            try stage.bench.state.quirks.set("stored-on-subscribe", to: value)
-            try stage.send(1, at: 10, expiresIn: 600)
-            try stage.follow("anna", at: 20)
-            #expect(stage.shown("anna", at: 20) == [#"{"n":\#(expected)}"#])
-        }
+    @Test func `a new subscriber does not get the stored message`() throws {
+        var stage = try PhoneStage(policy: 1)
+        try stage.send(1, at: 10, expiresIn: 600)
+        try stage.follow("anna", at: 20)
+        #expect(stage.shown("anna", at: 20) == [#"{"n":0}"#])
     }
 
     @Test func `an activity that a push started gets a token when the person allows it, and only without a channel`()

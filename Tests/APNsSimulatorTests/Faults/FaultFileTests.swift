@@ -10,6 +10,7 @@ struct FaultFileTests {
               {"name": "a", "match": {"operation": "broadcast", "nth": 3}, "action": "refuse", "reason": "TooManyRequests", "retryAfter": 2},
               {"action": "refuse", "reason": "Strange", "status": 418, "times": 1},
               {"match": {"environment": "production", "rate": 0.25}, "action": "delay", "seconds": 1.5},
+              {"action": "delay"},
               {"action": "silence"}, {"action": "lose"}, {"action": "lose", "by": "cut"},
               {"action": "reset", "code": "CANCEL"}, {"action": "reset", "code": 99}, {"action": "refuseStream"},
               {"action": "goAway"}, {"action": "goAway", "manner": "mid", "reason": "IdleTimeout", "code": "INTERNAL_ERROR"},
@@ -23,7 +24,8 @@ struct FaultFileTests {
         #expect(
             file.faults.map(\.action) == [
                 .refuse(reason: "TooManyRequests", status: 429, retryAfter: 2),
-                .refuse(reason: "Strange", status: 418, retryAfter: nil), .delay(seconds: 1.5), .silence,
+                .refuse(reason: "Strange", status: 418, retryAfter: nil), .delay(seconds: 1.5),
+                .delay(seconds: nil), .silence,
                 .lose(.silence), .lose(.cut), .reset(code: 8), .reset(code: 99), .refuseStream,
                 .goAway(.clean, reason: "Shutdown", code: 0), .goAway(.mid, reason: "IdleTimeout", code: 2),
                 .settings(maximumStreams: 1), .cut, .slowReads(seconds: 0.5), .reorder, .capabilityOff, .vanish,

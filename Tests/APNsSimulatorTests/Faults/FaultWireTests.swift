@@ -6,11 +6,10 @@ internal import Testing
 /// Faults over the wire.
 @Suite(.timeLimit(.minutes(20)))
 struct FaultWireTests {
-    @Test func `a fault refuses the third request only, with the reason as it or a quirk spells it`() async throws {
-        let fault = #"{"match": {"nth": 3}, "action": "refuse", "reason": "ServiceUnavailable", "retryAfter": 7}"#
+    @Test func `a fault refuses the third request only, with the reason as it spells it`() async throws {
         for spelling in ["ServiceUnavailable", "Service Unavailable"] {
+            let fault = #"{"match": {"nth": 3}, "action": "refuse", "reason": "\#(spelling)", "retryAfter": 7}"#
             try await meet(fault) { running, client in
-                try running.simulator.setQuirk("service-unavailable", to: spelling)
                 #expect(try await client.list().status == 200)
                 #expect(try await client.list().status == 200)
                 let refused = try await client.list()
@@ -29,6 +28,38 @@ struct FaultWireTests {
         try await meet(#"{"action": "delay", "seconds": 0.05, "times": 1}"#) { (running, client) async throws in
             #expect(try await client.create(policy: 0).status == 201)
             #expect(running.simulator.journal().map(\.fate) == [.held])
+        }
+    }
+
+    @Test func `a fault without seconds withholds the answer until it is removed`() async throws {
+        try await meet(#"{"action": "delay"}"#) { running, client in
+            async let created = client.create(policy: 0)
+            _ = try await running.simulator.requests(1) { $0.fate == .held }
+            #expect(running.simulator.channels(of: Bench.bundleID, in: .development).count == 1)
+            running.simulator.removeFault("f")
+            #expect(try await created.status == 201)
+            #expect(try await client.list().status == 200)
+        }
+    }
+
+    @Test func `a refusal changes no state, and has the request's ID`() async throws {
+        let fault = #"{"match": {"method": "POST"}, "action": "refuse", "reason": "NewOne", "status": 418, "times": 2}"#
+        try await meet(fault) { running, client in
+            let id = "0198b2c4-5c4e-7b4a-9d43-0a3f5e1c2b7d"
+            let first = try await client.send("POST", "/3/device/abcd", ["apns-id": id], "{}")
+            #expect(first.status == 418)
+            #expect(first.text == #"{"reason":"NewOne"}"#)
+            #expect(first[header: "apns-id"] == id)
+            #expect(first[header: "apns-request-id"] == nil)
+            let second = try await client.create(policy: 0)
+            #expect(second.status == 418)
+            #expect(second[header: "apns-request-id"]?.count == 36)
+            #expect(try await client.create(policy: 0).status == 201)
+            #expect(running.simulator.channels(of: Bench.bundleID, in: .development).count == 1)
+            let entries = running.simulator.journal()
+            #expect(entries.map(\.status) == [418, 418, 201])
+            #expect(entries[0].operation == .device)
+            #expect(entries[0].requestID == id)
         }
     }
 

@@ -43,6 +43,19 @@ struct SimulatorTests {
         }
     }
 
+    @Test func `a wait ends when its task is cancelled, and when the simulator stops`() async throws {
+        try await RunningSimulator.withClient { running, _ in
+            let cancelled = Task { try await running.simulator.requests(1) }
+            cancelled.cancel()
+            await #expect(throws: CancellationError.self) { try await cancelled.value }
+            let waiting = Task { try await running.simulator.requests(1) }
+            let looking = Task { try await running.simulator.lockScreen(of: "anna") { $0.count == 7 } }
+            await running.simulator.stop()
+            await #expect(throws: (any Error).self) { try await waiting.value }
+            await #expect(throws: CancellationError.self) { try await looking.value }
+        }
+    }
+
     @Test func `a port in use gives one clear line, and nothing stays started`() async throws {
         let folder = try TemporaryFolder()
         let directory = folder.path

@@ -202,7 +202,8 @@ struct FreezeWorld: Sendable {
     /// Work for the provisioner, the reconciler and the lookups in memory. The reconciler has work because APNs' answer
     /// to one creation is lost.
     private func makeChannels(_ number: Int, _ note: (String) -> Void) async throws {
-        stage.simulator.dropNext(1) { $0.isCreation }
+        try stage.simulator.addFaults(
+            #"{"faults": [{"match": {"operation": "create"}, "action": "lose", "times": 1}]}"#)
         let keys = ["late-\(number)", "lost-\(number)"]
         for key in keys { try await insist("PUT", "/v1/events/\(key)", Self.event) }
         for key in keys {

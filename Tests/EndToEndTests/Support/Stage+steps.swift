@@ -148,6 +148,17 @@ extension Stage {
     }
 }
 
+extension Simulator {
+    /// Withholds the answers to matching requests until `removeFault` is called with the returned name.
+    ///
+    /// - Parameter match: the members of the fault's `match`.
+    func hold(_ match: String) throws -> String {
+        let name = "hold-\(UUID())"
+        try addFaults(#"{"faults": [{"name": "\#(name)", "match": {\#(match)}, "action": "delay"}]}"#)
+        return name
+    }
+}
+
 extension SimulatorRequest {
     var isBroadcast: Bool { path.hasPrefix("/4/broadcasts/") }
 
