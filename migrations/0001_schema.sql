@@ -14,11 +14,11 @@ create type key_scope as enum ('lookup', 'device', 'organise', 'operate', 'admin
 create type audience_delivery as enum ('channel', 'tokens');
 create type channel_state as enum ('creating', 'active', 'retiring', 'deleting', 'deleted', 'missing', 'failed');
 create type reconciliation_alarm as enum ('capability-off', 'list-incomplete', 'ambiguous-creation');
-create type broadcast_event as enum ('start', 'update', 'end');
+create type broadcast_event as enum ('update', 'end');
 create type delivery_state as enum (
-    'waiting', 'queued', 'sending', 'accepted', 'superseded', 'expired', 'rejected', 'unknown', 'cancelled');
+    'waiting', 'queued', 'sending', 'accepted', 'superseded', 'expired', 'rejected', 'cancelled');
 create type state_outcome as enum ('unchanged', 'quiet', 'update', 'rings', 'end');
-create type lane_kind as enum ('channel', 'crowd', 'token');
+create type lane_kind as enum ('channel', 'crowd');
 create type activity_state as enum ('active', 'stale', 'ended', 'dismissed');
 create type fan_out_policy as enum ('start', 'update');
 create type start_state as enum ('accepted', 'rejected', 'unknown');
@@ -37,7 +37,7 @@ create type audit_action as enum (
     'key.created', 'key.revoked', 'key.rotated',
     'quirk.learned', 'quirk.set',
     'webhook.created', 'webhook.changed', 'webhook.deleted', 'webhook.rotated', 'webhook.disabled',
-    'broadcast.accepted', 'broadcast.withdrawn', 'push.accepted', 'push.withdrawn',
+    'broadcast.accepted', 'broadcast.withdrawn',
     'audit.pruned');
 
 -- Versions of the resources that people declare, for ETag and If-Match. One sequence serves all tables, so no version
@@ -434,7 +434,7 @@ create index quota_samples_by_age on quota_samples (step, at);
 
 -- Lanes and broadcasts --------------------------------------------------------------------------------------------------
 
--- The messages of one channel, crowd or token, in order; newer state supersedes older (the Swift value Lane). Every
+-- The messages of one channel or crowd, in order; newer state supersedes older (the Swift value Lane). Every
 -- change of a lane's deliveries happens under the lane's row lock. Written by acceptance, claim and settlement, and by
 -- changes of the lane's event and channel.
 create table lanes (
@@ -447,10 +447,8 @@ create table lanes (
     storage_policy storage_policy not null,
     variant text not null default '',
     priority smallint check (priority in (1, 5, 10)),
-    -- The channel to which the lane sends; null: the channel does not exist yet, or the lane is that of a crowd or
-    -- token.
+    -- The channel to which the lane sends; null: the channel does not exist yet, or the lane is that of a crowd.
     channel uuid references channels on delete set null,
-    token bytea check (length(token) between 1 and 512),
     -- When a dispatcher must look at the lane. null: nothing waits, or a message is under way. When the lease of a
     -- message that is under way ends, the lane is found by this message (index deliveries_under_way). shard_due_at
     -- means the same for a crowd; while the crowd is leased, shard_due_at is the end of the lease.
@@ -459,7 +457,7 @@ create table lanes (
     -- The lane's place among the app's lanes (Lane.Rank). 0: an end, or an alert that rings, waits; 1: priority 10; 2:
     -- the rest.
     rank smallint not null default 2,
-    -- For a channel or a token the lease counts only while a message is under way, because the answer does not clear
+    -- For a channel the lease counts only while a message is under way, because the answer does not clear
     -- these columns.
     leased_by uuid,
     leased_until timestamptz,
@@ -478,8 +476,7 @@ create table lanes (
     stored_until timestamptz,
     foreign key (bundle_id, environment) references app_environments on delete cascade,
     check (kind = 'crowd' or shard_due_at is null),
-    check (kind in ('channel', 'token') or due_at is null),
-    check ((kind = 'token') = (token is not null))
+    check (kind = 'channel' or due_at is null)
 )
 -- A message that is sent directly after its acceptance updates its lane's row once. That must be a HOT update, so no
 -- index may have a column that this update changes. Vacuum runs after few changes, and does not pause.
@@ -489,9 +486,8 @@ with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_
 create index lanes_due on lanes (environment, bundle_id, rank, due_at) where due_at is not null;
 create index lanes_with_shards on lanes (environment, shard_due_at) where shard_due_at is not null;
 create index lanes_by_channel on lanes (channel) where channel is not null;
--- For the deletion of an app; the lanes of tokens are found by their tokens.
-create index lanes_by_app on lanes (bundle_id, id) where token is null;
-create unique index lanes_by_token on lanes (bundle_id, environment, token) where token is not null;
+-- For the deletion of an app.
+create index lanes_by_app on lanes (bundle_id, id);
 -- Lanes of audiences that were removed, once their channel is deleted.
 create index lanes_left on lanes (closed_at) where closed_at is not null and channel is null and kind = 'channel';
 
@@ -517,13 +513,12 @@ create table audiences (
 );
 create index audiences_by_app on audiences (bundle_id, environment, event_key);
 
--- An accepted update, end or start: of an event, of a channel without an event, or of a single token (by its lane).
+-- An accepted update or end: of an event, or of a channel without an event.
 -- Written by its acceptance. Written later when its send time comes or moves, and when it is shown or withdrawn.
 create table broadcasts (
     id uuid primary key,
     event_key text references events on delete cascade,
     channel uuid references channels on delete cascade,
-    lane bigint references lanes on delete cascade,
     event broadcast_event not null,
     -- json, not jsonb: the text stays as it was written.
     content_state json,
@@ -539,8 +534,6 @@ create table broadcasts (
     apns_expiration bigint,
     -- [{"bundleId", "environment", "variant"?}]; null: all audiences of the event.
     audiences json,
-    -- What only a start has: attributesType, attributes, inputPushChannel or inputPushToken.
-    start json,
     warnings text[] not null default '{}',
     -- Who requested and who withdrew the broadcast, named like the actors in the audit log.
     accepted_by text,
@@ -562,12 +555,10 @@ create table broadcasts (
     -- For a broadcast that was made from a state: the state's outcome, and the index of the ring rule that matched.
     state_outcome state_outcome,
     state_rule integer,
-    check (event_key is null or channel is null),
-    check (lane is null or (event_key is null and channel is null))
+    check (event_key is null or channel is null)
 );
 create index broadcasts_by_event on broadcasts (event_key, accepted_at desc, id desc);
 create index broadcasts_by_channel on broadcasts (channel, accepted_at desc, id desc) where channel is not null;
-create index broadcasts_by_lane on broadcasts (lane) where lane is not null;
 create index broadcasts_by_time on broadcasts (accepted_at) where not scheduled;
 create index broadcasts_scheduled on broadcasts (send_at) where scheduled;
 create index broadcasts_scheduled_of_event on broadcasts (event_key, send_at) where scheduled;
@@ -583,7 +574,6 @@ create table deliveries (
     -- While the message is under way: the end of its lane's lease. The lane is then found by this time.
     leased_until timestamptz,
     is_end boolean not null,
-    is_start boolean not null default false,
     priority smallint not null check (priority in (1, 5, 10)),
     -- The message's priority without its alert; null: 10 for an end, else 5.
     plain_priority smallint check (plain_priority in (1, 5, 10)),
@@ -623,16 +613,13 @@ create index deliveries_pending on deliveries (lane, id) where settled_at is nul
 create index deliveries_under_way on deliveries (leased_until) where state = 'sending';
 create index deliveries_by_broadcast on deliveries (broadcast_id);
 
--- Deliveries of a token are deleted with their broadcasts, which name the lane. Deliveries of other lanes are deleted
--- once for each statement that deletes lanes, unless the transaction has deleted them already.
+-- Deliveries are deleted once for each statement that deletes lanes, unless the transaction has deleted them already.
 create function forget_deliveries() returns trigger language plpgsql as $$
 begin
     if current_setting('grandstand.forgets_history', true) = 'on' then
         return null;
     end if;
-    if exists (select from gone where kind <> 'token') then
-        delete from deliveries where lane = any(array(select id from gone where kind <> 'token'));
-    end if;
+    delete from deliveries where lane = any(array(select id from gone));
     return null;
 end
 $$;

@@ -9,7 +9,7 @@ package import FoundationEssentials
 #endif
 
 /// Learns from APNs' 429 answers which limit applies to one app and environment, for broadcasts or for device pushes: a
-/// limit of the whole app, or limits of single lanes. A lane has the messages to one channel or to one token.
+/// limit of the whole app, or limits of single lanes. A lane has the messages to one channel, or the pushes to one token.
 ///
 /// From the first 429 on, it counts the answers of each lane. Two explanations are compared. Either the app has a
 /// limit, and every lane meets it equally often. Or some lanes have their own limits, and the other lanes meet the
@@ -19,8 +19,8 @@ package struct AppSendRate: Sendable {
     /// APNs' two APIs. Each has its own limits.
     package enum API: String, Sendable, Hashable, CaseIterable {
         case broadcast
-        /// Pushes to device tokens: starts of events, updates to activities by token, and single pushes. Here a 429 may
-        /// concern a single token.
+        /// Pushes to device tokens: starts of events, and updates to activities by token. Here a 429 may concern a
+        /// single token.
         case device
     }
 

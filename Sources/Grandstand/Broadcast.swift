@@ -21,12 +21,10 @@ package struct BroadcastRequest: Sendable, Hashable {
     package var sendAfterStart: Int?
     /// The audiences that get the broadcast; `nil`: all audiences of the event.
     package var audiences: [AudienceSelector]?
-    /// The largest body in bytes that APNs accepts. It is smaller for a token than for a channel.
-    package var bodyLimit: Int
 
     package init(
         payload: BroadcastPayload, priority: APNsPriority? = nil, expiresIn: Int? = nil, apnsExpiration: Int? = nil,
-        sendAt: Date? = nil, audiences: [AudienceSelector]? = nil, bodyLimit: Int = APNsLimits.broadcastPayload
+        sendAt: Date? = nil, audiences: [AudienceSelector]? = nil
     ) {
         self.payload = payload
         self.priority = priority
@@ -34,7 +32,6 @@ package struct BroadcastRequest: Sendable, Hashable {
         self.apnsExpiration = apnsExpiration
         self.sendAt = sendAt
         self.audiences = audiences
-        self.bodyLimit = bodyLimit
     }
 
     package var content: BroadcastContent { BroadcastContent(payload, byVariant: byVariant) }
@@ -44,8 +41,6 @@ package struct BroadcastRequest: Sendable, Hashable {
 package struct Broadcast: Sendable, Hashable {
     package var id: UUID
     package var eventKey: EventKey?
-    /// The recipient of a single push.
-    package var recipient: TokenAddress?
     package var event: BroadcastPayload.Event
     package var acceptedAt: Date
     package var sendAt: Date?
@@ -71,13 +66,11 @@ package struct Broadcast: Sendable, Hashable {
     package var request: BroadcastRequest?
 
     package init(
-        id: UUID, eventKey: EventKey?, recipient: TokenAddress? = nil, event: BroadcastPayload.Event, acceptedAt: Date,
-        sendAt: Date?,
+        id: UUID, eventKey: EventKey?, event: BroadcastPayload.Event, acceptedAt: Date, sendAt: Date?,
         isScheduled: Bool, isCancelled: Bool = false, deliveries: [Delivery], warnings: [String], by: String? = nil
     ) {
         self.id = id
         self.eventKey = eventKey
-        self.recipient = recipient
         self.event = event
         self.acceptedAt = acceptedAt
         self.sendAt = sendAt

@@ -95,9 +95,6 @@ package struct Delivery: Sendable, Hashable {
         case expired
         /// Apple refused it for good.
         case rejected
-        /// Apple did not answer a start, or the answer does not say whether APNs processed it. The start is not
-        /// repeated, because APNs may have processed it.
-        case unknown
         /// The organiser withdrew the message.
         case cancelled
 
@@ -105,7 +102,7 @@ package struct Delivery: Sendable, Hashable {
         package var isSettled: Bool {
             switch self {
             case .waiting, .queued, .sending: false
-            case .accepted, .superseded, .expired, .rejected, .unknown, .cancelled: true
+            case .accepted, .superseded, .expired, .rejected, .cancelled: true
             }
         }
     }

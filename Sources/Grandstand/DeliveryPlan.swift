@@ -72,10 +72,10 @@ package struct DeliveryPlan: Sendable, Hashable {
         }
 
         let content = request.content
-        try Self.refuseTooLarge(content.payload, nil, request.bodyLimit, now: now)
+        try Self.refuseTooLarge(content.payload, nil, now: now)
         let overridden = content.byVariant.isEmpty ? [] : Self.overridden(content, chosen)
         for variant in overridden {
-            try Self.refuseTooLarge(content.payload(for: variant), variant, request.bodyLimit, now: now)
+            try Self.refuseTooLarge(content.payload(for: variant), variant, now: now)
         }
 
         self.content = content
@@ -185,15 +185,15 @@ package struct DeliveryPlan: Sendable, Hashable {
 
     /// - Parameter variant: the variant of the message; `nil`: it is the general one.
     private static func refuseTooLarge(
-        _ payload: BroadcastPayload, _ variant: Variant?, _ limit: Int, now: Date
+        _ payload: BroadcastPayload, _ variant: Variant?, now: Date
     ) throws(Problem) {
+        let limit = APNsLimits.broadcastPayload
         let size = payload.body(timestamp: Int(now.timeIntervalSince1970)).count
         guard size > limit else { return }
-        let shortened = payload.event == .start ? "attributes, contentState" : "contentState"
         throw Problem(
             .payloadTooLarge,
             "The message to APNs\(of(variant)) would have \(size) bytes; Apple takes \(limit). "
-                + "Shorten \(shortened) or alert by \(size - limit) bytes.",
+                + "Shorten contentState or alert by \(size - limit) bytes.",
             errors: variant.map {
                 [FieldError(pointer: "/byVariant/\($0)", detail: "It is \(size - limit) bytes too long.")]
             } ?? [],

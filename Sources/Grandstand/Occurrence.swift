@@ -5,8 +5,8 @@ package import FoundationEssentials
 package enum Occurrence: Sendable, Hashable {
     /// A delivery reached its final state. `reason` is APNs' reason or the server's own.
     case settled(APNsEnvironment, Delivery.State, reason: String?)
-    /// APNs accepted a broadcast or a single push. `after` is the number of seconds since the server accepted the
-    /// broadcast or push, or since its `sendAt`.
+    /// APNs accepted a broadcast. `after` is the number of seconds since the server accepted the broadcast, or since its
+    /// `sendAt`.
     case accepted(after: TimeInterval)
     /// Requests to an environment's host were suspended or resumed (`Circuit`).
     case circuit(APNsEnvironment, isOpen: Bool)

@@ -44,7 +44,7 @@ extension Throttle {
         let subject = api == .broadcast ? "APNs throttles this app" : "APNs throttles this app's pushes to devices"
         let rate = perSecond >= 10 ? "\(Int(perSecond.rounded()))" : "\(perSecond.tenths)"
         guard lanesWaiting > 0 else { return "\(subject): \(rate) messages a second; nothing waits." }
-        let waiting = lanesWaiting == 1 ? "1 channel or token waits" : "\(lanesWaiting) channels or tokens wait"
+        let waiting = lanesWaiting == 1 ? "1 channel or crowd waits" : "\(lanesWaiting) channels or crowds wait"
         return "\(subject): \(rate) messages a second; \(waiting), the oldest for \(oldestSeconds.tenths) s."
     }
 }

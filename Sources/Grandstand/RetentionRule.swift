@@ -4,8 +4,7 @@ package import FoundationEssentials
 package struct RetentionRule: Sendable, Hashable {
     /// The kinds of rows with a retention; `rawValue` is their name in the log.
     package enum Rows: String, Sendable, CaseIterable {
-        /// Settled broadcasts and single pushes, and the tokens of single pushes after their last push. An event's
-        /// newest content stays.
+        /// Settled broadcasts. An event's newest content stays.
         case broadcasts
         /// Events that are over, with all their rows. An event stays while it has a channel at Apple, a waiting message
         /// or an open start.

@@ -17,27 +17,14 @@ package enum Verdict: Sendable, Equatable {
     case channelDoubted(APNsRefusal, next: Date?)
     /// The next try would come after the deadline.
     case expired(reason: String)
-    /// A start got no answer, or an answer that does not say whether APNs processed it (`APNsRefusal.leavesOpen`). It
-    /// is not sent again, because a phone could show a second activity.
-    case unknown(reason: String)
-
-    /// The kinds of messages for which the same answer has different meanings.
-    package enum Subject: Sendable, Hashable {
-        /// A broadcast to a channel.
-        case broadcast
-        /// An update or an end to a token.
-        case push
-        /// A push that starts an activity.
-        case start
-    }
 
     /// The most attempts of a message if Apple answers that it does not know the channel. They take about two minutes.
     package static let doubtfulAttempts = 8
 
     /// Judges the answer to attempt number `attempts` of a delivery that is worth sending until `expiresAt`.
     package init(
-        _ answer: APNsAnswer<Void>, of subject: Subject = .broadcast, attempts: Int, expiresAt: Date, now: Date,
-        policy: RetryPolicy = .broadcasts, jitter: Double
+        _ answer: APNsAnswer<Void>, attempts: Int, expiresAt: Date, now: Date, policy: RetryPolicy = .broadcasts,
+        jitter: Double
     ) {
         let reason: String
         var retryAfter: Int?
@@ -46,16 +33,9 @@ package enum Verdict: Sendable, Equatable {
         case .accepted(_, let receipt):
             self = .accepted(receipt)
             return
-        case .refused(let refusal) where subject == .start && refusal.leavesOpen:
-            self = .unknown(reason: refusal.reason.rawValue)
-            return
         case .refused(let refusal):
             switch refusal.meaning {
             case .badRequest, .configuration, .quota:
-                self = .rejected(refusal)
-                return
-            case .channelGone where subject != .broadcast:
-                // For a push to a token, this refusal means that the token is gone.
                 self = .rejected(refusal)
                 return
             case .channelGone:
@@ -69,9 +49,6 @@ package enum Verdict: Sendable, Equatable {
                 // A refused key is retried at a steady pace, however often the message was tried.
                 if refusal.isOfRefusedKey { attempts = 1 }
             }
-        case .unanswered(let text) where subject == .start:
-            self = .unknown(reason: text)
-            return
         case .unanswered(let text), .unsent(let text), .withheld(let text):
             reason = text
         }

@@ -22,7 +22,7 @@ struct GrandstandTool: AsyncParsableCommand {
                 name: "Organising",
                 subcommands: [
                     EventCommand.self, StateCommand.self, BroadcastCommand.self, StartCommand.self, TopicCommand.self,
-                    ContentCommand.self, SeasonCommand.self, PushCommand.self,
+                    ContentCommand.self, SeasonCommand.self,
                 ]),
             CommandGroup(
                 name: "Operating",

@@ -182,7 +182,6 @@ package struct API: Sendable {
                 apps: stores.apps, channels: stores.channels, broadcasts: d.broadcastOperations, intake: d.intake
             ).routes,
             StateRoutes(states: d.stateOperations).routes,
-            PushRoutes(apps: stores.apps, outbox: stores.outbox, intake: d.intake, now: d.now).routes,
             QuotaRoutes(channels: stores.channels, tenure: settings.tenure, now: d.now).routes,
             QuotaHistoryRoutes(history: stores.quotaHistory, now: d.now).routes,
             WebhookRoutes(webhooks: d.webhookOperations).routes,

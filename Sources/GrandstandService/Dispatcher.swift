@@ -41,29 +41,11 @@ package final class Dispatcher: Service {
         }
     }
 
-    /// The send rates of this environment's apps, one value for each API of APNs.
-    package struct Rates: Sendable {
-        package var broadcasts: SendRates
-        package var devices: SendRates
-
-        package init(broadcasts: SendRates, devices: SendRates) {
-            self.broadcasts = broadcasts
-            self.devices = devices
-        }
-
-        fileprivate subscript(_ message: ClaimedDelivery.Message) -> SendRates {
-            switch message {
-            case .broadcast: broadcasts
-            case .push: devices
-            }
-        }
-    }
-
     private let replica = UUID()
     private let environment: APNsEnvironment
     private let outbox: any Outbox
     private let sends: Sends
-    private let rates: Rates
+    private let rates: SendRates
     private let signals: any WakeSignals
     private let settings: Settings
     private let now: @Sendable () -> Date
@@ -75,7 +57,7 @@ package final class Dispatcher: Service {
 
     /// - Parameter mayClaim: whether this process may claim work now. The function is called before every claim.
     package init(
-        environment: APNsEnvironment, outbox: any Outbox, directSends: LocalDirectSends, sends: Sends, rates: Rates,
+        environment: APNsEnvironment, outbox: any Outbox, directSends: LocalDirectSends, sends: Sends, rates: SendRates,
         signals: any WakeSignals, settings: Settings, now: @escaping @Sendable () -> Date,
         mayClaim: @escaping @Sendable () -> Bool = { true }, counting: @escaping Counting = { _ in }, logger: Logger
     ) {
@@ -106,7 +88,7 @@ package final class Dispatcher: Service {
             failure: "messages that are due could not be taken from the database", logger: logger, now: now,
             .init(
                 mayClaim: mayClaim, claim: { try await self.claim($0, held: $1) }, perform: { await self.send($0) },
-                giveUp: { self.giveUp($0, hasBegun: $1) }, extend: { try await self.extendLeases($0) }))
+                giveUp: { self.settling(nil, of: $0) }, extend: { try await self.extendLeases($0) }))
         directSends.attach(
             .init(claim: { self.directClaim($0, from: loop) }, send: { self.send($0, from: loop) }), environment)
         await loop.run(wakenBy: signals.wakes(.lanes(environment)))
@@ -137,9 +119,9 @@ package final class Dispatcher: Service {
     }
 
     private func spend(_ deliveries: [ClaimedDelivery]) {
-        guard rates.broadcasts.isAnyLimited || rates.devices.isAnyLimited else { return }
+        guard rates.isAnyLimited else { return }
         let now = now()
-        for delivery in deliveries { rates[delivery.message].spend(1, of: delivery.address.bundleID, at: now) }
+        for delivery in deliveries { rates.spend(1, of: delivery.address.bundleID, at: now) }
     }
 
     private func laneClaim(_ limit: Int, held: [ClaimedDelivery]) -> LaneClaim {
@@ -147,24 +129,9 @@ package final class Dispatcher: Service {
         var claim = LaneClaim(
             environment: environment, limit: limit, replica: replica, at: now,
             leasedUntil: now.addingTimeInterval(settings.lease), laneInterval: settings.laneInterval,
-            limits: limits(at: now))
+            limits: rates.limits(at: now))
         claim.held = Set(held.map(\.lane))
         return claim
-    }
-
-    /// The present limits of apps that APNs throttles. Each such app has one entry for each kind of lane.
-    private func limits(at now: Date) -> [LaneLimit] {
-        guard rates.broadcasts.isAnyLimited || rates.devices.isAnyLimited else { return [] }
-        let channels = rates.broadcasts.limits(of: .channel, at: now)
-        let tokens = rates.devices.limits(of: .token, at: now)
-        func free(_ kind: Lane.Kind, of others: [LaneLimit], beside limits: [LaneLimit]) -> [LaneLimit] {
-            let known = Set(limits.map(\.bundleID))
-            return others.filter { !known.contains($0.bundleID) }.map {
-                LaneLimit(bundleID: $0.bundleID, kind: kind, allowance: settings.batch, patience: 0)
-            }
-        }
-        return channels + free(.channel, of: tokens, beside: channels) + tokens
-            + free(.token, of: channels, beside: tokens)
     }
 
     // MARK: Claim, send, settle
@@ -180,9 +147,8 @@ package final class Dispatcher: Service {
         let claimed = try await outbox.claim(claim)
         spend(claimed)
         return try await .claimed(claimed) {
-            let tokens = [rates.broadcasts, rates.devices].compactMap { $0.nextToken(at: claim.at) }
             let due = try await outbox.nextDue(in: environment, limits: claim.limits)
-            return (tokens + [due].compactMap(\.self)).min()
+            return [rates.nextToken(at: claim.at), due].compactMap(\.self).min()
         }
     }
 
@@ -196,11 +162,10 @@ package final class Dispatcher: Service {
         let answer = await sends.send(delivery)
         note(Circuit.Outcome(answer))
         let answered = now()
-        let notBefore = rates[delivery.message].record(
+        let notBefore = rates.record(
             answer, of: delivery.address.bundleID, lane: delivery.lane, sentAt: sentAt, at: answered)
         let verdict = Verdict(
-            answer, of: delivery.message.subject, attempts: delivery.attempts, expiresAt: delivery.expiresAt,
-            now: answered,
+            answer, attempts: delivery.attempts, expiresAt: delivery.expiresAt, now: answered,
             jitter: .random(in: 0..<1))
         if case .accepted = verdict, let asked = delivery.askedAt {
             counting(.accepted(after: max(0, answered.timeIntervalSince(asked))))
@@ -212,17 +177,8 @@ package final class Dispatcher: Service {
                 mayBeProcessed: answer.mayBeProcessed, notBefore: notBefore), of: delivery)
     }
 
-    /// Gives back a message whose answer a stop does not wait for; the attempt does not count. A start that was sent is
-    /// never repeated.
-    private func giveUp(_ delivery: ClaimedDelivery, hasBegun: Bool) -> WorkLoop<ClaimedDelivery>.Settling {
-        guard hasBegun, delivery.message.subject == .start else { return settling(nil, of: delivery) }
-        return settling(
-            Settlement(
-                delivery: delivery.id, lane: delivery.lane, verdict: .unknown(reason: Lane.unheard), at: now()),
-            of: delivery)
-    }
-
-    /// - Parameter settlement: `nil`: the message is given back.
+    /// - Parameter settlement: `nil`: the message is given back, because a stop does not wait for its answer. The attempt
+    ///   does not count.
     private func settling(
         _ settlement: Settlement?, of delivery: ClaimedDelivery
     ) -> WorkLoop<ClaimedDelivery>.Settling {
@@ -254,18 +210,17 @@ package final class Dispatcher: Service {
             "apns-request-id": "\(delivery.message.requestID.uuidString.lowercased())",
             "attempt": "\(delivery.attempts)",
         ]
-        let name = delivery.message.subject == .broadcast ? "broadcast" : "push"
         switch verdict {
         case .accepted:
-            logger.debug("\(name) accepted by APNs", metadata: metadata)
+            logger.debug("broadcast accepted by APNs", metadata: metadata)
         case .retry(let at, let reason), .throttled(let at, let reason):
             metadata["reason"] = "\(reason)"
             metadata["next"] = "\(RFC3339.text(at))"
             // Throttling and a refused key are logged elsewhere, once. So the messages that they delay are logged only
             // at the level `debug`.
-            var isKnown = answer.isTooManyRequests && rates[delivery.message].isAnyLimited
+            var isKnown = answer.isTooManyRequests && rates.isAnyLimited
             if case .refused(let refusal) = answer, refusal.isOfRefusedKey { isKnown = true }
-            logger.log(level: isKnown ? .debug : .warning, "\(name) will be sent again", metadata: metadata)
+            logger.log(level: isKnown ? .debug : .warning, "broadcast will be sent again", metadata: metadata)
         case .channelDoubted(let refusal, let next?):
             metadata["reason"] = "\(refusal.reason)"
             metadata["next"] = "\(RFC3339.text(next))"
@@ -274,13 +229,10 @@ package final class Dispatcher: Service {
                 metadata: metadata)
         case .rejected(let refusal), .channelDoubted(let refusal, nil):
             metadata["reason"] = "\(refusal.reason)"
-            logger.error("\(name) refused by APNs", metadata: metadata)
+            logger.error("broadcast refused by APNs", metadata: metadata)
         case .expired(let reason):
             metadata["reason"] = "\(reason)"
-            logger.error("\(name) expired unsent", metadata: metadata)
-        case .unknown(let reason):
-            metadata["reason"] = "\(reason)"
-            logger.error("APNs did not answer a start; the start is not repeated", metadata: metadata)
+            logger.error("broadcast expired unsent", metadata: metadata)
         }
     }
 }

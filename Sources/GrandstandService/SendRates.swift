@@ -48,7 +48,7 @@ package final class SendRates: Sendable {
     var isAnyLimited: Bool { anyLimited.load(ordering: .relaxed) }
 
     /// How many messages each app with a limit may send now. Apps without a limit are left out.
-    func limits(of kind: Lane.Kind, at now: Date) -> [LaneLimit] {
+    func limits(at now: Date) -> [LaneLimit] {
         guard isAnyLimited else { return [] }
         return state.withLock { state in
             let limited = state.limited
@@ -56,7 +56,7 @@ package final class SendRates: Sendable {
                 guard let patience = state.apps[bundleID]?.patience,
                     let allowance = state.apps[bundleID]?.learned.rate.allowance(at: now)
                 else { return nil }
-                return LaneLimit(bundleID: bundleID, kind: kind, allowance: allowance, patience: patience)
+                return LaneLimit(bundleID: bundleID, allowance: allowance, patience: patience)
             }
         }
     }

@@ -104,7 +104,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
         /// Returns the function that records given-up work: work that a stop no longer waits for, and work that did not
         /// begin because of a stop. A later result of this work is dropped. `giveUp` is `nil`: a stop waits until the
         /// cancelled work ends.
-        var giveUp: (@Sendable (Work, _ hasBegun: Bool) -> Settling)?
+        var giveUp: (@Sendable (Work) -> Settling)?
         /// Renews the leases of work that already existed at the last renewal.
         var extend: (@Sendable ([Work]) async throws -> Void)?
     }
@@ -235,7 +235,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
             state.begun += 1
             if !phases.contains(state.phase), let giveUp = steps.giveUp {
                 state.pieces[state.begun] = Piece(work: work, doing: nil)
-                Task.detached { [begun = state.begun] in await self.settle(begun, giveUp(work, false)) }
+                Task.detached { [begun = state.begun] in await self.settle(begun, giveUp(work)) }
                 return
             }
             state.doing += 1
@@ -331,7 +331,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
                 guard piece.doing != nil, let giveUp = steps.giveUp else { continue }
                 state.pieces[number]?.doing = nil
                 state.doing -= 1
-                given.append((number, giveUp(piece.work, true)))
+                given.append((number, giveUp(piece.work)))
             }
             return given
         }

@@ -22,7 +22,7 @@ struct CommandTests {
         #expect(json["key"]?.string == stage.event)
     }
 
-    @Test func `the command line declares an audience for tokens, and cancels a waiting push`() async throws {
+    @Test func `the command line declares an audience for tokens`() async throws {
         let stage = try await Stage.own()
         try await stage.putApp()
         let cup = stage.event + "-2"
@@ -39,15 +39,6 @@ struct CommandTests {
         let wrong = try await stage.grandstand(
             "event", "put", stage.event, "--audience", "\(stage.bundleID):production")
         #expect(wrong.exitCode == 64)
-        let push = try await stage.api(
-            "POST", "/v1/apps/\(stage.bundleID)/production/pushes",
-            """
-            {"token": "80abcdef", "event": "update", "contentState": {},
-             "sendAt": "\(Date(timeIntervalSinceNow: 3_600).formatted(.iso8601))"}
-            """)
-        let id = try #require(push.json["id"]?.string, "\(push.text)")
-        #expect(try await stage.grandstand("push", "cancel", id).exitCode == 0)
-        #expect(try await stage.api("GET", "/v1/pushes/\(id)").json["state"]?.string == "cancelled")
     }
 
     @Test func `event put with one audience keeps the event's other audiences and that audience's other members`()

@@ -58,7 +58,7 @@ struct ReachMatrixTests {
     }
 
     /// Makes an event of these apps with a sent and a scheduled broadcast, and a webhook and a key for them. The first
-    /// app also gets a push and a channel.
+    /// app also gets a channel.
     private func make(_ name: String, of apps: [String], on stage: Stage) async throws -> Thing {
         try await stage.putEvent(name, apps.map { Stage.audience(.development, .noMessageStored, of: $0) })
         try await stage.activeChannels(of: name)
@@ -68,10 +68,6 @@ struct ReachMatrixTests {
         var ids = ["broadcasts": scheduled]
         let bound = #", "bundleIds": ["\#(apps.joined(separator: #"", ""#))"]"#
         for (kind, path, body) in [
-            (
-                "pushes", "/v1/apps/\(apps[0])/development/pushes",
-                #"{"token": "ab", "event": "update", "contentState": {}, "sendAt": "2099-01-01T00:00:00Z"}"#
-            ),
             ("channels", "/v1/apps/\(apps[0])/development/channels", #"{"storagePolicy": "noMessageStored"}"#),
             ("webhooks", "/v1/webhooks", String(Self.hook.dropLast()) + bound + "}"),
             ("keys", "/v1/keys", #"{"name": "\#(name)", "scopes": ["lookup"]\#(bound)}"#),
@@ -126,9 +122,8 @@ struct ReachMatrixTests {
 
     private func refused(_ caller: HTTPCaller, _ theirs: Thing, _ both: Thing) async throws {
         for call in Self.calls {
-            // A path with an app, and a push, belong to one app, even if the event also has another app.
-            let isOfApp = call.path.contains("{bundleId}") || call.path.hasPrefix("/v1/pushes/")
-            for thing in isOfApp ? [theirs] : [theirs, both] {
+            // A path with an app belongs to one app, even if the event also has another app.
+            for thing in call.path.contains("{bundleId}") ? [theirs] : [theirs, both] {
                 let answer = try await caller(call.method, Self.path(call, thing), Self.body(call))
                 // The answer is 403 in two cases, and 404 in all others. A path that names an app is refused before
                 // anything is looked up. A caller that declares an event must be told that the event's key is taken.

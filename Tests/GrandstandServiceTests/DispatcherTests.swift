@@ -10,8 +10,7 @@ internal import Testing
 @Suite(.timeLimit(.minutes(20)))
 struct DispatcherTests {
     private static func dispatcher(
-        _ outbox: FakeOutbox, _ gateway: FakeGateway, devices: FakeDevices = FakeDevices(),
-        directSends: LocalDirectSends = LocalDirectSends(),
+        _ outbox: FakeOutbox, _ gateway: FakeGateway, directSends: LocalDirectSends = LocalDirectSends(),
         signals: HandSignals = HandSignals(), concurrency: Int = 20,
         lease: TimeInterval = 3_600, drain: Duration = .seconds(3_600), pollInterval: Duration = .seconds(3_600),
         now: @escaping @Sendable () -> Date = { Sample.now }
@@ -20,7 +19,7 @@ struct DispatcherTests {
         settings.pollInterval = pollInterval
         return Dispatcher(
             environment: .production, outbox: outbox, directSends: directSends,
-            sends: Sends(gateway: gateway, devices: devices, now: { Sample.now }),
+            sends: Sends(gateway: gateway, now: { Sample.now }),
             rates: Sample.rates(), signals: signals, settings: settings, now: now,
             logger: Sample.logger)
     }
@@ -147,9 +146,8 @@ struct DispatcherTests {
             signals.wake()
             await outbox.wait { $0.settled.count >= 9 }
             for limits in [outbox.record.limits, directSends.claim(1, in: .production)?.limits ?? []] {
-                #expect(Set(limits.map(\.bundleID)) == [Sample.bundleID])
-                #expect(limits.first { $0.kind == .channel }?.allowance == 0)
-                #expect(limits.first { $0.kind == .token }.map { $0.allowance > 0 } ?? false)
+                #expect(limits.map(\.bundleID) == [Sample.bundleID])
+                #expect(limits.first?.allowance == 0)
             }
         }
     }
@@ -207,5 +205,24 @@ extension LocalDirectSends {
             if let claim = claim(wanted, in: .production) { return claim }
             await Task.yield()
         }
+    }
+}
+
+struct SendsTests {
+    @Test(arguments: [(1_700_000_000, 60), (0, 0), (1_699_999_999, -1)])
+    func `a message that waited beyond its time, or beyond its expiration, is not sent`(
+        _ expiration: Int, _ seconds: TimeInterval
+    ) async {
+        var delivery = Sample.delivery(1)
+        delivery.message.expiration = expiration
+        delivery.expiresAt = Sample.now.addingTimeInterval(seconds)
+        let sent = Mutex(0)
+        let gateway = FakeGateway { _ in
+            sent.withLock { $0 += 1 }
+            return .accepted((), APNsReceipt(requestID: "r"))
+        }
+        let answer = await Sends(gateway: gateway, now: { Sample.now }).send(delivery)
+        #expect(sent.withLock { $0 } == 0)
+        #expect("\(answer)".contains("it expired"))
     }
 }

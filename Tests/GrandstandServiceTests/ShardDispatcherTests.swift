@@ -43,7 +43,7 @@ struct ShardDispatcherTests {
         return ShardDispatcher(
             environment: .production, store: store,
             pushes: DevicePushes(
-                gateway: gateway, concurrency: concurrency, rates: Sample.rates().devices, now: now),
+                gateway: gateway, concurrency: concurrency, rates: Sample.rates(.device), now: now),
             signals: HandSignals(),
             wakenBy: .starts,
             settings: settings, now: now, logger: Sample.logger)
@@ -80,7 +80,7 @@ struct ShardDispatcherTests {
         let refusal = APNsRefusal.heldBack(
             by: KeyRefusal(reason: .invalidProviderToken, since: Sample.now), seconds: 3)
         let gateway = FakeDevices { _ in .refused(refusal) }
-        let pushes = DevicePushes(gateway: gateway, concurrency: 1, rates: Sample.rates().devices, now: { Sample.now })
+        let pushes = DevicePushes(gateway: gateway, concurrency: 1, rates: Sample.rates(.device), now: { Sample.now })
         let outcomes = await pushes.make(Self.shard(1, (1...100).map { Self.member($0) }))
         #expect(gateway.pushes.count == 1)
         #expect(outcomes.count { $0.verdict == nil } == 99)

@@ -60,12 +60,6 @@ extension Outbox {
     ) async throws -> Bool? {
         try await cancel(id, within: reach, by: .server, now: now)
     }
-
-    package func cancelPush(
-        _ id: UUID, within reach: AppReach = .all, now: Date
-    ) async throws -> Bool? {
-        try await cancelPush(id, within: reach, by: .server, now: now)
-    }
 }
 
 extension PostgresLiveStore {

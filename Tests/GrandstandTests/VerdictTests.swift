@@ -7,11 +7,9 @@ struct VerdictTests {
     private let now = Date(timeIntervalSince1970: 1_000)
 
     private func verdict(
-        _ answer: APNsAnswer<Void>, of subject: Verdict.Subject = .broadcast, attempts: Int = 1,
-        expiresIn seconds: TimeInterval = 3_600
+        _ answer: APNsAnswer<Void>, attempts: Int = 1, expiresIn seconds: TimeInterval = 3_600
     ) -> Verdict {
-        Verdict(
-            answer, of: subject, attempts: attempts, expiresAt: now.addingTimeInterval(seconds), now: now, jitter: 0.5)
+        Verdict(answer, attempts: attempts, expiresAt: now.addingTimeInterval(seconds), now: now, jitter: 0.5)
     }
 
     private static func refusal(_ reason: String, _ status: Int? = nil, retryAfter: Int? = nil) -> APNsAnswer<Void> {
@@ -24,40 +22,36 @@ struct VerdictTests {
         String("\(verdict)".prefix { $0.isLetter })
     }
 
-    /// The consequences of an answer for a broadcast, for an update to one token, for a start, and for a push to one of
-    /// many tokens. After 503 a push was not accepted. After any other 5xx it is unknown whether it was accepted.
+    /// The consequences of an answer for a broadcast, and for a push to one of many tokens. After 503 a push was not accepted. After any other 5xx it is unknown whether it was accepted.
     static let verdicts: [(APNsAnswer<Void>, String)] =
         documented.flatMap { reasons, consequences in reasons.map { (refusal($0), consequences) } } + [
-            (.accepted((), APNsReceipt(requestID: "r", uniqueID: "u")), "accepted accepted accepted accepted"),
-            (.unanswered("timeout"), "retry retry unknown unknown"),
-            (.unsent("no connection"), "retry retry retry retry"),
-            (.withheld("no key"), "retry retry retry retry"),
-            (refusal("Whatever", 504), "retry retry unknown unknown"),
-            (refusal("Gone", 410), "channelDoubted rejected rejected rejected"),
-            (refusal("TooManyRequests", retryAfter: 20), "throttled throttled throttled retry"),
+            (.accepted((), APNsReceipt(requestID: "r", uniqueID: "u")), "accepted accepted"),
+            (.unanswered("timeout"), "retry unknown"),
+            (.unsent("no connection"), "retry retry"),
+            (.withheld("no key"), "retry retry"),
+            (refusal("Whatever", 504), "retry unknown"),
+            (refusal("Gone", 410), "channelDoubted rejected"),
+            (refusal("TooManyRequests", retryAfter: 20), "throttled retry"),
         ]
 
     private static let documented: [([String], String)] = [
         (
             ["PayloadTooLarge", "TopicDisallowed", "FeatureNotEnabled", "BadExpirationDate", "BadPriority"],
-            "rejected rejected rejected rejected"
+            "rejected rejected"
         ),
-        (["BadChannelId", "ChannelNotRegistered"], "channelDoubted rejected rejected rejected"),
-        (["Unregistered", "ExpiredToken"], "channelDoubted rejected rejected gone"),
-        (["BadDeviceToken", "DeviceTokenNotForTopic"], "rejected rejected rejected suspect"),
-        (["TooManyRequests", "ServiceUnavailable", "Shutdown", "ExpiredProviderToken"], "retry retry retry retry"),
-        (["InternalServerError"], "retry retry unknown unknown"),
+        (["BadChannelId", "ChannelNotRegistered"], "channelDoubted rejected"),
+        (["Unregistered", "ExpiredToken"], "channelDoubted gone"),
+        (["BadDeviceToken", "DeviceTokenNotForTopic"], "rejected suspect"),
+        (["TooManyRequests", "ServiceUnavailable", "Shutdown", "ExpiredProviderToken"], "retry retry"),
+        (["InternalServerError"], "retry unknown"),
     ]
 
     @Test(arguments: verdicts)
     func `each answer has its consequence for each kind of message`(
         _ answer: APNsAnswer<Void>, _ consequences: String
     ) {
-        var names = [Verdict.Subject.broadcast, .push, .start].map { Self.name(verdict(answer, of: $0)) }
-        names.append(
-            Self.name(
-                TokenVerdict(answer, attempts: 1, deadline: now.addingTimeInterval(60), now: now, jitter: 0.5)))
-        #expect(names.joined(separator: " ") == consequences)
+        let push = TokenVerdict(answer, attempts: 1, deadline: now.addingTimeInterval(60), now: now, jitter: 0.5)
+        #expect("\(Self.name(verdict(answer))) \(Self.name(push))" == consequences)
     }
 
     @Test(arguments: ["BadChannelId", "ChannelNotRegistered"])

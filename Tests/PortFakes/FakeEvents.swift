@@ -53,7 +53,6 @@ package struct FakeOutbox: Outbox {
     package var list: List = { _, _, _ in throw Unasked() }
     package var waiting: List = { _, _, _ in Page(items: [], nextCursor: nil) }
     package var withdraw: @Sendable (UUID) throws -> Bool? = { _ in throw Unasked() }
-    package var withdrawPush: @Sendable (UUID) throws -> Bool? = { _ in throw Unasked() }
 
     package init() {}
 
@@ -79,9 +78,6 @@ package struct FakeOutbox: Outbox {
     package func cancel(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool? {
         try withdraw(id)
     }
-    package func cancelPush(
-        _ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date
-    ) async throws -> Bool? { try withdrawPush(id) }
 
     package func promote(now: Date, limit: Int, plan: @escaping DeliveryPlanning) async throws -> Int {
         throw Unasked()

@@ -47,9 +47,6 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     /// The server accepted an update or an end, to be sent now or later.
     case broadcastAccepted = "broadcast.accepted"
     case broadcastWithdrawn = "broadcast.withdrawn"
-    /// The server accepted a push to one token, to be sent now or later.
-    case pushAccepted = "push.accepted"
-    case pushWithdrawn = "push.withdrawn"
     /// Old entries of the audit log were deleted.
     case auditPruned = "audit.pruned"
 }

@@ -49,9 +49,6 @@ extension Lane {
         case .expired(let reason):
             messages[index].settle(.expired, at: settlement.at)
             messages[index].reason = reason
-        case .unknown(let reason):
-            messages[index].settle(.unknown, at: settlement.at)
-            messages[index].reason = reason
         }
         if let notBefore = settlement.notBefore {
             readyAt = max(readyAt ?? notBefore, notBefore)

@@ -35,8 +35,8 @@ extension Lane {
         let rings = head.rings(at: now)
         var form = Form(isStale: head.alerting && !rings, contentOf: head.contentOf, contentBytes: head.contentBytes)
         let goesAgain = head.timestamp != nil || head.contentOf != nil
-        if rings, goesAgain, !keepsForm(head, isRepeated), !head.isEnd, !head.isStart,
-            let newest = messages.last(where: { !$0.state.isSettled && !$0.isStart }),
+        if rings, goesAgain, !keepsForm(head, isRepeated), !head.isEnd,
+            let newest = messages.last(where: { !$0.state.isSettled }),
             newest.broadcast != head.broadcast, let content = newest.contentBytes, let alert = head.alertBytes,
             content + alert <= bytesForContentAndAlert
         {
@@ -61,8 +61,7 @@ extension Lane {
     }
 
     /// Takes the head for a claim, if it may be sent now, and leases the lane. A message that a dead replica was
-    /// sending waits again, and newer state may supersede it. A start becomes `unknown` instead, because APNs may have
-    /// processed it.
+    /// sending waits again, and newer state may supersede it.
     ///
     /// - Parameter requestID: makes a request ID for a message that changed.
     /// - Returns: the message as it is sent; `nil`: none is sent now, and `due(at:)` says when to look again.
@@ -72,13 +71,8 @@ extension Lane {
         lease = nil
         var left: UUID?
         for index in messages.indices where messages[index].state == .sending {
-            if messages[index].isStart {
-                messages[index].settle(.unknown, at: now)
-                messages[index].reason = Self.unheard
-            } else {
-                messages[index].state = unsent
-                left = messages[index].broadcast
-            }
+            messages[index].state = unsent
+            left = messages[index].broadcast
         }
         settleObsolete(at: now)
         guard takesMessages, let time = sendable(repeating: left, at: now), time <= now,
@@ -86,10 +80,7 @@ extension Lane {
         else { return nil }
         let form = form(of: messages[index], isRepeated: messages[index].broadcast == left, at: now)
         if form.hasNewTimestamp {
-            // The activity that a start creates gets its updates through another token, perhaps in the same second. The
-            // timestamps of the updates must be higher, so the timestamp of a start is one second before the clock.
-            let clock = Int(now.timeIntervalSince1970.rounded(.down)) - (messages[index].isStart ? 1 : 0)
-            let timestamp = max(clock, lastTimestamp + 1)
+            let timestamp = max(Int(now.timeIntervalSince1970.rounded(.down)), lastTimestamp + 1)
             messages[index].timestamp = timestamp
             lastTimestamp = timestamp
         }
@@ -129,9 +120,6 @@ extension Lane {
         if isNew { pace(claim.laneInterval, from: claim.at) }
     }
 
-    /// The reason of a start whose replica died before it got APNs' answer.
-    package static let unheard = "the replica that waited for APNs' answer died; a start is not repeated"
-
     private mutating func pace(_ interval: TimeInterval, from time: Date) {
         readyAt = max(readyAt ?? .distantPast, time.addingTimeInterval(interval))
     }
@@ -139,8 +127,7 @@ extension Lane {
     /// Gives the alerts between the head and the newest message the newest content, because older content must not
     /// follow it.
     private mutating func carry(_ form: Form, after head: Int) {
-        for index in messages.indices where index > head && !messages[index].state.isSettled && !messages[index].isStart
-        {
+        for index in messages.indices where index > head && !messages[index].state.isSettled {
             if messages[index].broadcast == form.carried {
                 messages[index].contentSent = true
             } else {

@@ -28,7 +28,7 @@ extension Lane {
             newest = message.contentBefore
         }
         requeueSuperseded(at: now)
-        return (mayHaveLeft, mayHaveLeft && newest != nil && !pending.contains { !$0.isEnd && !$0.isStart })
+        return (mayHaveLeft, mayHaveLeft && newest != nil && !pending.contains { !$0.isEnd })
     }
 
     /// Prepares a lane for the last `end` of a cancelled event. Messages that wait are cancelled, unless the lane

@@ -14,8 +14,6 @@ package struct Lane: Sendable, Hashable {
         case channel
         /// Activities that have a token and no channel: a message is sent in shards (`FanOut`).
         case crowd
-        /// One token that a team manages itself: a message is one request.
-        case token
 
         package var isCrowd: Bool { self == .crowd }
 
@@ -52,8 +50,6 @@ package struct Lane: Sendable, Hashable {
 
     package let id: Int
     package let kind: Kind
-    /// The recipient of a lane of kind `token`.
-    package let token: DeviceToken?
     package internal(set) var audience: Audience
     /// `nil`: the lane has no channel yet, or has lost it.
     package var channel: Channel?
@@ -77,7 +73,7 @@ package struct Lane: Sendable, Hashable {
     package var waitsSince: Date?
 
     package init(
-        id: Int, kind: Kind = .channel, token: DeviceToken? = nil, audience: Audience, channel: Channel?,
+        id: Int, kind: Kind = .channel, audience: Audience, channel: Channel?,
         lease: Lease? = nil,
         messages: [LaneMessage] = [],
         lastTimestamp: Int = 0, readyAt: Date? = nil, fencedAt: Date? = nil, closedAt: Date? = nil,
@@ -86,7 +82,6 @@ package struct Lane: Sendable, Hashable {
         self.waitsSince = waitsSince
         self.id = id
         self.kind = kind
-        self.token = token
         self.audience = audience
         self.channel = channel
         self.lease = lease
@@ -171,18 +166,17 @@ package struct Lane: Sendable, Hashable {
     /// Settles messages that are not needed any longer, because the newest state replaces older ones. A later message
     /// supersedes a message that has no alert, or whose alert is too old to ring. It does not supersede a fresh alert,
     /// because people would miss the alert. A crowd's fresh alert is superseded once it was sent to every member, so
-    /// that members whose push must be repeated do not delay newer state. A message under way is not superseded. A
-    /// start is not superseded and supersedes nothing. An `end` on a lane that is not fenced was undone, so it is
-    /// cancelled. Expired messages are not sent.
+    /// that members whose push must be repeated do not delay newer state. A message under way is not superseded. An
+    /// `end` on a lane that is not fenced was undone, so it is cancelled. Expired messages are not sent.
     mutating func settleObsolete(at now: Date) {
-        let newest = messages.lastIndex { !$0.state.isSettled && !$0.isStart && $0.expiresAt > now }
+        let newest = messages.lastIndex { !$0.state.isSettled && $0.expiresAt > now }
         for index in messages.indices where !messages[index].state.isSettled && !isUnderWay(messages[index]) {
             let message = messages[index]
             if message.expiresAt <= now {
                 settle(index, .expired, at: now)
             } else if message.isEnd, fencedAt == nil {
                 messages[index].settle(.cancelled, at: now)
-            } else if index != newest, !message.isStart,
+            } else if index != newest,
                 !message.rings(at: now) || message.fanOut?.isSwept ?? false
             {
                 if let newest { hasten(newest, inPlaceOf: message) }

@@ -8,9 +8,6 @@ package struct LaneMessage: Sendable, Hashable {
     package let broadcast: UUID
     package var state: Delivery.State
     package let isEnd: Bool
-    /// Whether it starts an activity. A start is not superseded, is never sent with another broadcast's content, and is
-    /// not repeated once APNs may have it.
-    package let isStart: Bool
     /// For an `end`: when its activity leaves lock screens, as the organiser asked, in seconds since 1970.
     package let dismissalDate: Int?
     package var priority: APNsPriority
@@ -55,7 +52,6 @@ package struct LaneMessage: Sendable, Hashable {
 
     package init(
         id: Int? = nil, broadcast: UUID, state: Delivery.State = .queued, isEnd: Bool = false,
-        isStart: Bool = false,
         dismissalDate: Int? = nil, priority: APNsPriority = .powerAware, plainPriority: APNsPriority = .powerAware,
         alerting: Bool = false, ringsUntil: Date? = nil, apnsExpiration: Int = 0, expiresAt: Date, attempts: Int = 0,
         refusals: Int = 0, nextAttemptAt: Date? = nil, timestamp: Int? = nil, requestID: UUID, uniqueID: String? = nil,
@@ -67,7 +63,6 @@ package struct LaneMessage: Sendable, Hashable {
         self.broadcast = broadcast
         self.state = state
         self.isEnd = isEnd
-        self.isStart = isStart
         self.dismissalDate = dismissalDate
         self.priority = priority
         self.plainPriority = plainPriority
@@ -116,7 +111,7 @@ package struct LaneMessage: Sendable, Hashable {
         // `.rejected` counts, too: APNs refused every attempt, or there was no attempt because the message was too
         // large for a token.
         case .waiting, .queued, .superseded, .cancelled, .rejected: true
-        case .sending, .accepted, .expired, .unknown: false
+        case .sending, .accepted, .expired: false
         }
     }
 

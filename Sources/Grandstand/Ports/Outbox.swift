@@ -50,16 +50,9 @@ package protocol Outbox: Sendable {
     /// newest again. If the broadcast had superseded an unsent update, the update is sent. If the broadcast had ended
     /// an event or a lane, the end is undone.
     ///
-    /// - Returns: whether the broadcast could be withdrawn; `nil`: there is no such broadcast. A single push does not
-    ///   count as a broadcast.
+    /// - Returns: whether the broadcast could be withdrawn; `nil`: there is no such broadcast.
     /// - Throws: `forbidden` if its event or channel is out of `reach`.
     func cancel(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool?
-
-    /// Withdraws a single push, as `cancel` withdraws a broadcast.
-    ///
-    /// - Returns: whether it could be withdrawn; `nil`: there is no such push.
-    /// - Throws: `forbidden` if its app is out of `reach`.
-    func cancelPush(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool?
 
     /// Puts scheduled broadcasts whose time has come into their lanes.
     ///
@@ -93,7 +86,7 @@ package protocol Outbox: Sendable {
 
     /// When the next lane of the environment is due; `nil`: none waits.
     ///
-    /// - Parameter limits: lanes of an app and kind that may send nothing now are left out.
+    /// - Parameter limits: lanes of an app that may send nothing now are left out.
     func nextDue(in environment: APNsEnvironment, limits: [LaneLimit]) async throws -> Date?
 }
 
@@ -152,14 +145,10 @@ package enum BroadcastTarget: Sendable, Hashable {
     case event(EventKey)
     /// A channel that belongs to no event, by our ID.
     case channel(UUID)
-    /// A token that a team manages itself.
-    case token(TokenAddress)
 
     package var eventKey: EventKey? { if case .event(let key) = self { key } else { nil } }
 
     package var channel: UUID? { if case .channel(let id) = self { id } else { nil } }
-
-    package var token: TokenAddress? { if case .token(let address) = self { address } else { nil } }
 }
 
 /// The parameters of a dispatcher's claim.
@@ -173,7 +162,7 @@ package struct LaneClaim: Sendable, Hashable {
     package var leasedUntil: Date
     /// Seconds between two messages of a lane, counted from the time at which the first of the two was due.
     package var laneInterval: TimeInterval
-    /// The limits of apps that APNs throttles, by kind of lane. Other apps have no limit.
+    /// The limits of apps that APNs throttles. Other apps have no limit.
     package var limits: [LaneLimit]
     /// Lanes that the replica still works on. The replica does not take these lanes again, even if it could not extend
     /// their leases and the leases ended.
@@ -194,25 +183,22 @@ package struct LaneClaim: Sendable, Hashable {
 }
 
 extension LaneClaim {
-    /// Whether this claim has a limit for the lane's app and kind.
+    /// Whether this claim has a limit for the lane's app.
     package func limits(_ lane: Lane) -> Bool {
-        limits.contains { $0.bundleID == lane.audience.bundleID && $0.kind == lane.kind }
+        limits.contains { $0.bundleID == lane.audience.bundleID }
     }
 }
 
-/// The number of lanes of one app and kind that may be claimed now.
+/// The number of lanes of one app that may be claimed now.
 package struct LaneLimit: Sendable, Hashable {
     package var bundleID: BundleID
-    /// `channel` or `token`.
-    package var kind: Lane.Kind
     package var allowance: Int
     /// Seconds within which every waiting lane should be claimed. A lane that has waited longer comes before all lanes
     /// that have not, whatever their ranks.
     package var patience: TimeInterval
 
-    package init(bundleID: BundleID, kind: Lane.Kind, allowance: Int, patience: TimeInterval) {
+    package init(bundleID: BundleID, allowance: Int, patience: TimeInterval) {
         self.bundleID = bundleID
-        self.kind = kind
         self.allowance = allowance
         self.patience = patience
     }
@@ -220,17 +206,12 @@ package struct LaneLimit: Sendable, Hashable {
 
 /// The head of a leased lane, ready to be sent.
 package struct ClaimedDelivery: Sendable, Hashable {
-    /// The request to APNs.
-    package enum Message: Sendable, Hashable {
-        case broadcast(BroadcastMessage)
-        case push(DevicePush, isStart: Bool)
-    }
-
     package var id: Int
     package var lane: Int
     package var address: APNsAddress
     package var storagePolicy: StoragePolicy
-    package var message: Message
+    /// The request to APNs.
+    package var message: BroadcastMessage
     /// The number of requests to Apple for this message, including the next one.
     package var attempts: Int
     package var expiresAt: Date
@@ -238,7 +219,7 @@ package struct ClaimedDelivery: Sendable, Hashable {
     package var askedAt: Date?
 
     package init(
-        id: Int, lane: Int, address: APNsAddress, storagePolicy: StoragePolicy, message: Message,
+        id: Int, lane: Int, address: APNsAddress, storagePolicy: StoragePolicy, message: BroadcastMessage,
         attempts: Int, expiresAt: Date, askedAt: Date? = nil
     ) {
         self.askedAt = askedAt
@@ -255,49 +236,6 @@ package struct ClaimedDelivery: Sendable, Hashable {
     /// time in the header is never made.
     package func isExpired(at now: Date) -> Bool {
         expiresAt <= now || message.expiration != 0 && Double(message.expiration) <= now.timeIntervalSince1970
-    }
-}
-
-extension ClaimedDelivery.Message {
-    package var body: [UInt8] {
-        switch self {
-        case .broadcast(let message): message.body
-        case .push(let push, _): push.body
-        }
-    }
-
-    package var requestID: UUID {
-        switch self {
-        case .broadcast(let message): message.requestID
-        case .push(let push, _): push.requestID
-        }
-    }
-
-    package var priority: APNsPriority {
-        switch self {
-        case .broadcast(let message): message.priority
-        case .push(let push, _): push.priority
-        }
-    }
-
-    /// The value of `apns-expiration`.
-    package var expiration: Int {
-        switch self {
-        case .broadcast(let message): message.expiration
-        case .push(let push, _): push.expiration
-        }
-    }
-
-    /// Apple's ID of the channel that gets the message.
-    package var channelID: String? { if case .broadcast(let message) = self { message.channelID } else { nil } }
-
-    /// The kind of the message. It decides how APNs' answer is judged.
-    package var subject: Verdict.Subject {
-        switch self {
-        case .broadcast: .broadcast
-        case .push(_, isStart: false): .push
-        case .push(_, isStart: true): .start
-        }
     }
 }
 

@@ -8,9 +8,9 @@ package protocol WakeSignals: Sendable {
 
 /// The topics of wake-ups.
 package enum WakeTopic: String, Sendable, Hashable, CaseIterable {
-    /// Lanes in the development environment (of channels, tokens or crowds) may have deliveries that are due.
+    /// Lanes in the development environment (of channels or crowds) may have deliveries that are due.
     case developmentLanes = "grandstand_lanes_development"
-    /// Lanes in the production environment (of channels, tokens or crowds) may have deliveries that are due.
+    /// Lanes in the production environment (of channels or crowds) may have deliveries that are due.
     case productionLanes = "grandstand_lanes_production"
     /// Starts of events have work to do.
     case starts = "grandstand_starts"

@@ -39,10 +39,10 @@ enum MetricCatalog {
         ),
         .init(
             "grandstand_send_waiting_lanes", .gauge, labels: app + ["api"],
-            "Channels and tokens whose messages wait because APNs throttles the app; absent while it does not."),
+            "Channels and crowds whose messages wait because APNs throttles the app; absent while it does not."),
         .init(
             "grandstand_send_waiting_oldest_seconds", .gauge, labels: app + ["api"],
-            "Longest wait of a channel or token whose messages wait because APNs throttles the app; absent while it does not."
+            "Longest wait of a channel or crowd whose messages wait because APNs throttles the app; absent while it does not."
         ),
         .init(
             "grandstand_reconciliation_age_seconds", .gauge, labels: app,
@@ -75,7 +75,7 @@ enum MetricCatalog {
             "Deliveries that this process settled, with APNs' reason if it gave one."),
         .init(
             "grandstand_accept_to_apns_seconds", .histogram, bounds: deliveryBounds,
-            "From the acceptance of a broadcast or single push, or its sendAt, to APNs' 200."),
+            "From the acceptance of a broadcast, or its sendAt, to APNs' 200."),
         .init(
             "grandstand_circuit_open", .gauge, labels: ["environment"],
             "1 while sends to the environment's host are suspended after failures and only probes are sent, else 0."),

@@ -55,14 +55,14 @@ struct ServerLoops: Sendable {
                 func learned(_ api: AppSendRate.API) -> SendRates {
                     SendRates(environment: environment, api: api, counting: resources.counting, logger: logger)
                 }
-                return (environment, Dispatcher.Rates(broadcasts: learned(.broadcast), devices: learned(.device)))
+                return (environment, (broadcasts: learned(.broadcast), devices: learned(.device)))
             })
         let rateExchange = RateExchange(
             rates.values.flatMap { [$0.broadcasts, $0.devices] }, store: stores.sendRates, now: now, logger: logger)
         let dispatchers = rates.map { environment, rates in
             Dispatcher(
                 environment: environment, outbox: stores.requests.outbox, directSends: stores.directSends,
-                sends: Sends(gateway: apple.watched, devices: apple.gateway, now: now), rates: rates, signals: signals,
+                sends: Sends(gateway: apple.watched, now: now), rates: rates.broadcasts, signals: signals,
                 settings: .init(
                     concurrency: configuration.broadcastsUnderWay, laneInterval: configuration.laneInterval,
                     lease: Self.lease, drain: resources.drain),

@@ -16,14 +16,12 @@ extension GrandstandClient {
     public typealias EventState = Contract.EventState
     /// The states of events that people can still follow.
     public typealias FollowableState = Contract.FollowableState
-    /// The state of the message to one audience, or of a push to one token.
+    /// The state of the message to one audience.
     public typealias DeliveryState = Contract.DeliveryState
-    /// The state of a broadcast or a push, from all of its deliveries.
+    /// The state of a broadcast, from all of its deliveries.
     public typealias BroadcastState = Contract.BroadcastState
     /// What a broadcast does to the Live Activities that get it. Apple starts no activity by a broadcast.
     public typealias BroadcastKind = Contract.BroadcastKind
-    /// What a push does to the Live Activity of its token.
-    public typealias MessageKind = Contract.MessageKind
     /// How a message reaches its devices.
     public typealias DeliveryKind = Contract.DeliveryKind
     /// How an audience's activities get messages. Left out: channel.
@@ -250,13 +248,6 @@ extension GrandstandClient {
     /// Only for a delivery to tokens: activities by the result of their push. An activity that was not reached before a
     /// newer message gets the newer one instead. The answer to a call with an Idempotency-Key has not counted them yet.
     public typealias TokenCounts = Contract.TokenCounts
-    /// A message to the token of one activity, for teams that keep their tokens themselves. Members other than token
-    /// are those of a broadcast; a start has more.
-    public typealias PushDraft = Contract.PushDraft
-    /// A push to one token, and its progress.
-    public typealias Push = Contract.Push
-    /// The state of a push's message.
-    public typealias PushDelivery = Contract.PushDelivery
     /// How many channels an app has in one environment, and how many it will have.
     public typealias Quota = Contract.Quota
     /// APNs refuses the provider tokens of the key that signs for the app, so nothing is sent. See CredentialRefusal.

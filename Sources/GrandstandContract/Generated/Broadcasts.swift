@@ -9,7 +9,7 @@ package import JSON
 #endif
 
 extension Contract {
-    /// The state of the message to one audience, or of a push to one token.
+    /// The state of the message to one audience.
     public struct DeliveryState: ContractWord {
         /// Its audience has no channel yet.
         public static let waiting = Self(rawValue: "waiting")
@@ -25,8 +25,6 @@ extension Contract {
         public static let expired = Self(rawValue: "expired")
         /// APNs refused it for good. reason says why.
         public static let rejected = Self(rawValue: "rejected")
-        /// APNs did not answer a start. The start may have been made, so it is not repeated.
-        public static let unknown = Self(rawValue: "unknown")
         /// It was withdrawn, or its event was over before it was sent.
         public static let cancelled = Self(rawValue: "cancelled")
 
@@ -39,7 +37,6 @@ extension Contract {
             .superseded,
             .expired,
             .rejected,
-            .unknown,
             .cancelled,
         ]
 
@@ -52,7 +49,7 @@ extension Contract {
 }
 
 extension Contract {
-    /// The state of a broadcast or a push, from all of its deliveries.
+    /// The state of a broadcast, from all of its deliveries.
     public struct BroadcastState: ContractWord {
         /// It waits for its sendAt.
         public static let scheduled = Self(rawValue: "scheduled")
@@ -796,7 +793,7 @@ extension Contract {
         public var eventKey: String?
         /// What a broadcast does to the Live Activities that get it. Apple starts no activity by a broadcast.
         public var event: BroadcastKind
-        /// The state of a broadcast or a push, from all of its deliveries.
+        /// The state of a broadcast, from all of its deliveries.
         public var state: BroadcastState
         /// When it was accepted. From then on it is durable.
         public var acceptedAt: Date
@@ -1091,7 +1088,7 @@ extension Contract {
         public var variant: String?
         /// Apple's ID of the channel. null: there is none yet, or it goes to tokens.
         public var channelId: String?
-        /// The state of the message to one audience, or of a push to one token.
+        /// The state of the message to one audience.
         public var state: DeliveryState
         /// Requests made to APNs.
         public var attempts: Int

@@ -77,11 +77,6 @@ extension Contract.Operation {
         "broadcastToChannel", "POST", "/v1/apps/{bundleId}/{environment}/channels/{id}/broadcasts",
         scopes: [.organise], query: [], keepsAnswers: true)
 
-    /// Starts, updates or ends one activity by its token.
-    public static let push = Self(
-        "push", "POST", "/v1/apps/{bundleId}/{environment}/pushes",
-        scopes: [.organise], query: [], keepsAnswers: true)
-
     /// Compares Apple's list of channels with the ledger, and corrects differences if asked to.
     public static let reconcile = Self(
         "reconcile", "POST", "/v1/apps/{bundleId}/{environment}/reconciliations",
@@ -192,16 +187,6 @@ extension Contract.Operation {
     /// Withdraws a broadcast that was sent to nobody yet.
     public static let cancelBroadcast = Self(
         "cancelBroadcast", "DELETE", "/v1/broadcasts/{id}",
-        scopes: [.organise], query: [], keepsAnswers: false)
-
-    /// Shows a push and its progress.
-    public static let getPush = Self(
-        "getPush", "GET", "/v1/pushes/{id}",
-        scopes: [.organise], query: [], keepsAnswers: false)
-
-    /// Withdraws a push that was not sent.
-    public static let cancelPush = Self(
-        "cancelPush", "DELETE", "/v1/pushes/{id}",
         scopes: [.organise], query: [], keepsAnswers: false)
 
     /// Finds the channel of an event, for an app that starts a Live Activity.
@@ -379,7 +364,6 @@ extension Contract.Operation {
         .getChannel,
         .deleteChannel,
         .broadcastToChannel,
-        .push,
         .reconcile,
         .listReconciliations,
         .getReconciliation,
@@ -402,8 +386,6 @@ extension Contract.Operation {
         .broadcastMany,
         .getBroadcast,
         .cancelBroadcast,
-        .getPush,
-        .cancelPush,
         .lookup,
         .lookupList,
         .lookupMany,

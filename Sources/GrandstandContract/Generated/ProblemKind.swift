@@ -33,7 +33,7 @@ extension Contract {
         case contentNotFound = "content-not-found"
         /// The key file that signs for the app is missing or cannot be read.
         case credentialsMissing = "credentials-missing"
-        /// The event, channel or token got its end: 410 for lookups, else 409.
+        /// The event or channel got its end: 410 for lookups, else 409.
         case eventEnded = "event-ended"
         /// There is no such event, or it has no audience of the app.
         case eventNotFound = "event-not-found"
@@ -61,10 +61,6 @@ extension Contract {
         case notFound = "not-found"
         /// The message would be larger than APNs allows.
         case payloadTooLarge = "payload-too-large"
-        /// There is no such push, or it was deleted with the history.
-        case pushNotFound = "push-not-found"
-        /// The push was sent, so it cannot be withdrawn.
-        case pushSent = "push-sent"
         /// The app has reached its limit of channels, or Apple creates no more for it.
         case quotaExhausted = "quota-exhausted"
         /// Too many requests, wrong keys, wrong secrets, new installations, new tokens or open streams, or too much
@@ -133,8 +129,6 @@ extension Contract {
             case .methodNotAllowed: "The method is not allowed here"
             case .notFound: "No such path"
             case .payloadTooLarge: "The message is too large for APNs"
-            case .pushNotFound: "No such push"
-            case .pushSent: "The push was sent already"
             case .quotaExhausted: "The app has no channel left"
             case .rateLimited: "Too many requests"
             case .reconciliationNotFound: "No such reconciliation"
@@ -172,7 +166,6 @@ extension Contract {
                 .installationNotFound,
                 .keyNotFound,
                 .notFound,
-                .pushNotFound,
                 .reconciliationNotFound,
                 .variantNotFound,
                 .webhookDeliveryNotFound,
@@ -187,7 +180,6 @@ extension Contract {
                 .credentialsMissing,
                 .eventEnded,
                 .idempotencyInProgress,
-                .pushSent,
                 .quotaExhausted,
                 .reconciliationRunning,
                 .staleInstallation,

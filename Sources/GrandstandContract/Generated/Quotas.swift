@@ -215,10 +215,6 @@ extension Contract {
         public static let broadcastAccepted = Self(rawValue: "broadcast.accepted")
         /// A broadcast was withdrawn.
         public static let broadcastWithdrawn = Self(rawValue: "broadcast.withdrawn")
-        /// A push was accepted.
-        public static let pushAccepted = Self(rawValue: "push.accepted")
-        /// A push was withdrawn.
-        public static let pushWithdrawn = Self(rawValue: "push.withdrawn")
         /// Old entries of this log were deleted.
         public static let auditPruned = Self(rawValue: "audit.pruned")
 
@@ -258,8 +254,6 @@ extension Contract {
             .webhookDisabled,
             .broadcastAccepted,
             .broadcastWithdrawn,
-            .pushAccepted,
-            .pushWithdrawn,
             .auditPruned,
         ]
 
@@ -990,7 +984,7 @@ extension Contract {
         public var channelId: String?
         /// The event.
         public var eventKey: String?
-        /// The broadcast or push.
+        /// The broadcast.
         public var broadcast: String?
         /// Why, in words.
         public var reason: String?

@@ -139,20 +139,6 @@ extension Contract.BroadcastDraft: ContractRequest {
         ], excluding: [.init("expiresIn", "apnsExpiration")])
 }
 
-extension Contract.PushDraft: ContractRequest {
-    package static let shape: RequestShape = .object(
-        [
-            .init("token", isRequired: true, .text(.deviceToken)),
-            .init("event", isRequired: true, .words(Contract.MessageKind.allCases.map(\.rawValue))),
-            .init("contentState", .raw), .init("alert", Contract.Alert.shape), .init("priority", .numbers([1, 5, 10])),
-            .init("expiresIn", .integer(1...28_800)), .init("apnsExpiration", .integer(0...4_294_967_294)),
-            .init("staleDate", .time), .init("dismissalDate", .time), .init("relevanceScore", .number),
-            .init("sendAt", .time), .init("attributesType", .text(.attributesType)), .init("attributes", .raw),
-            .init("inputPushChannel", .text(TextRule(1...1_024, isPrintable: true))),
-            .init("inputPushToken", .flagOrOne),
-        ], excluding: [.init("expiresIn", "apnsExpiration")])
-}
-
 extension Contract.ReconciliationDraft: ContractRequest {
     package static let shape: RequestShape = .object(
         [.init("apply", .flag), .init("adopt", .flag), .init("deleteUnmanaged", .flag), .init("recreate", .flag)],

@@ -798,7 +798,7 @@ extension Contract {
         public var channel: String?
         /// What a broadcast does to the Live Activities that get it. Apple starts no activity by a broadcast.
         public var event: BroadcastKind
-        /// The state of a broadcast or a push, from all of its deliveries.
+        /// The state of a broadcast, from all of its deliveries.
         public var state: BroadcastState
         /// When it was accepted.
         public var acceptedAt: Date

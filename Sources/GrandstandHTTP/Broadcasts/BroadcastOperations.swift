@@ -52,7 +52,7 @@ struct BroadcastOperations: Sendable {
 
     /// - Throws: `broadcast-not-found`, `forbidden`.
     func broadcast(_ id: UUID, _ caller: Caller) async throws -> Broadcast {
-        guard let broadcast = try await outbox.broadcast(id, within: caller.reach), broadcast.recipient == nil else {
+        guard let broadcast = try await outbox.broadcast(id, within: caller.reach) else {
             throw Problem.broadcastNotFound(id)
         }
         return broadcast

@@ -14,7 +14,19 @@ extension BroadcastRequest {
     }
 
     init(_ draft: Contract.BroadcastDraft, _ faults: inout RequestFaults) throws(Problem) {
-        self.init(draft, as: draft.event == .end ? .end : .update, priority: try APNsPriority(draft.priority), &faults)
+        let isEnd = draft.event == .end
+        if !isEnd, draft.contentState == nil { faults.add("/contentState", "contentState is required.") }
+        if !isEnd, draft.dismissalDate != nil {
+            faults.add("/dismissalDate", "dismissalDate is allowed only for an end.")
+        }
+        if let alert = draft.alert { faults.requireText(of: alert, at: "/alert", Self.advice) }
+        self.init(
+            payload: BroadcastPayload(
+                event: isEnd ? .end : .update, contentState: draft.contentState.map { Array($0.bytes) },
+                alert: draft.alert.map(JSONWriter.text), staleDate: draft.staleDate?.epoch,
+                dismissalDate: draft.dismissalDate?.epoch, relevanceScore: draft.relevanceScoreText?.bytes),
+            priority: try APNsPriority(draft.priority), expiresIn: draft.expiresIn,
+            apnsExpiration: draft.apnsExpiration)
         audiences = try [AudienceSelector](draft.audiences)
         for (name, content) in (draft.byVariant ?? [:]).sorted(by: { $0.key < $1.key }) {
             if let alert = content.alert { faults.requireText(of: alert, at: "/byVariant/\(name)/alert", Self.advice) }
@@ -28,46 +40,8 @@ extension BroadcastRequest {
         }
     }
 
-    /// Reads the fields that broadcasts and pushes share.
-    init(
-        _ draft: some MessageDraft, as event: BroadcastPayload.Event, priority: APNsPriority?,
-        _ faults: inout RequestFaults
-    ) {
-        if event != .end, draft.contentState == nil { faults.add("/contentState", "contentState is required.") }
-        if event != .end, draft.dismissalDate != nil {
-            faults.add("/dismissalDate", "dismissalDate is allowed only for an end.")
-        }
-        if let alert = draft.alert {
-            faults.requireText(of: alert, at: "/alert", event == .start ? Self.startAdvice : Self.advice)
-        } else if event == .start {
-            faults.add("/alert", "alert is required.")
-        }
-        self.init(
-            payload: BroadcastPayload(
-                event: event, contentState: draft.contentState.map { Array($0.bytes) },
-                alert: draft.alert.map(JSONWriter.text), staleDate: draft.staleDate?.epoch,
-                dismissalDate: draft.dismissalDate?.epoch,
-                relevanceScore: draft.relevanceScoreText?.bytes),
-            priority: priority, expiresIn: draft.expiresIn, apnsExpiration: draft.apnsExpiration)
-    }
-
     private static let advice = "Leave alert out for an update that does not alert."
-    private static let startAdvice = "APNs starts an activity only with an alert that has a text."
 }
-
-/// The fields that drafts of broadcasts and of pushes share.
-protocol MessageDraft {
-    var contentState: RawJSON? { get }
-    var alert: Contract.Alert? { get }
-    var expiresIn: Int? { get }
-    var apnsExpiration: Int? { get }
-    var staleDate: Date? { get }
-    var dismissalDate: Date? { get }
-    var relevanceScoreText: KeptNumber? { get }
-}
-
-extension Contract.BroadcastDraft: MessageDraft {}
-extension Contract.PushDraft: MessageDraft {}
 
 extension Date {
     /// The time in Apple's payload: whole seconds since 1970.

@@ -3,7 +3,7 @@ internal import Grandstand
 
 /// Advice for people about refusals by Apple and about deliveries that expired. It depends only on state and reason.
 enum Advice {
-    /// Advice about a rejected, expired or unknown delivery; `nil` for other states.
+    /// Advice about a rejected or expired delivery; `nil` for other states.
     static func delivery(_ state: Delivery.State, reason: String?) -> String? {
         switch state {
         case .rejected: known(reason) ?? "Apple refused it. Look the reason up in Apple's documentation of APNs."
@@ -17,8 +17,6 @@ enum Advice {
                 "It waited for its channel (see the audience above) or for its turn until its time ran out. Give the "
                     + "next broadcast a longer time with expiresIn."
             }
-        case .unknown:
-            "Apple did not answer, so the activity may have been started; a start is not repeated. Check in the app."
         case .waiting, .queued, .sending, .accepted, .superseded, .cancelled: nil
         }
     }

@@ -226,7 +226,6 @@ struct DeliveryLine: Sendable {
         case .expired: "its time ran out\(reason)"
         case .superseded: "a newer message took its place"
         case .cancelled: "withdrawn"
-        case .unknown: "no answer was heard"
         case .sending: "a request is under way"
         case .queued: delivery.attempts > 0 ? "not taken yet\(reason)\(again)" : "waits for its turn\(again)"
         case .waiting: "waits for its channel"

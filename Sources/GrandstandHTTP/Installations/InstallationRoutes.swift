@@ -85,3 +85,13 @@ extension InstallationState {
             topics: Set(try (draft.topics ?? []).map { text throws(Problem) in try Topic(allowed: text) }))
     }
 }
+
+extension DeviceToken {
+    /// - Throws: `internal-error` for text that the contract should have refused.
+    init(allowed text: String) throws(Problem) {
+        guard let token = DeviceToken(hex: text) else {
+            throw Problem(.internalError, "openapi.yaml allows a token that this server does not.")
+        }
+        self = token
+    }
+}

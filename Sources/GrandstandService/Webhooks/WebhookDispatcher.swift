@@ -68,7 +68,7 @@ package struct WebhookDispatcher: Service {
             failure: "messages for webhooks could not be claimed", logger: logger, now: now,
             .init(
                 mayClaim: mayClaim, claim: { free, _ in try await claim(free) }, perform: post,
-                giveUp: { message, _ in { try await outbox.release([message.id], replica: replica, now: now()) } },
+                giveUp: { message in { try await outbox.release([message.id], replica: replica, now: now()) } },
                 extend: { messages in
                     try await outbox.extendLeases(
                         of: messages.map(\.id), replica: replica, until: now().addingTimeInterval(settings.lease))

@@ -153,7 +153,6 @@ extension PostgresAppStore {
             { try await audiences(of: app, ids, $1, on: $0) },
             { try await runs(of: ids, $1, on: $0) },
             { try await installations(of: ids, $1, on: $0) },
-            { try await tokenLanes(of: app, $1, on: $0) },
             { try await channels(of: app, $1, on: $0) },
             { try await lanes(of: app, $1, on: $0) },
             { try await $0.query(some("reconciliations", of: app, $1)).affectedRows },
@@ -261,26 +260,6 @@ extension PostgresAppStore {
         return removed.reduce(0) { $0 + $1.affectedRows }
     }
 
-    /// Removes single pushes and their tokens.
-    private static func tokenLanes(of app: String, _ limit: Int, on connection: PostgresConnection) async throws -> Int
-    {
-        let lanes: [Int] = try await connection.query(
-            """
-            select id from lanes where bundle_id = \(app) and token is not null
-            order by bundle_id, environment, token limit \(limit)
-            """
-        ).map { try $0.decode("id") }
-        guard !lanes.isEmpty else { return 0 }
-        let pushes = try await connection.query(
-            """
-            delete from broadcasts where id = any(array(
-                select id from broadcasts where lane = any(\(lanes)) limit \(limit)))
-            """
-        ).affectedRows
-        guard pushes < limit else { return pushes }
-        return pushes + (try await connection.query("delete from lanes where id = any(\(lanes))").affectedRows)
-    }
-
     /// Removes channels that were deleted, and the messages that were sent to these channels without an event.
     private static func channels(of app: String, _ limit: Int, on connection: PostgresConnection) async throws -> Int {
         let channels: [UUID] = try await connection.query(
@@ -304,7 +283,7 @@ extension PostgresAppStore {
     /// removed earlier.
     private static func lanes(of app: String, _ limit: Int, on connection: PostgresConnection) async throws -> Int {
         let lanes: [Int] = try await connection.query(
-            "select id from lanes where bundle_id = \(app) and token is null order by bundle_id, id limit \(limit)"
+            "select id from lanes where bundle_id = \(app) order by bundle_id, id limit \(limit)"
         ).map { try $0.decode("id") }
         guard !lanes.isEmpty else { return 0 }
         try await remove(lanes, on: connection)

@@ -78,19 +78,17 @@ struct AuditRows {
             })
     }
 
-    /// Inserts one entry for each app that a withdrawn broadcast or push was for.
+    /// Inserts one entry for each app that a withdrawn broadcast was for.
     ///
-    /// - Parameter wasScheduled: whether the broadcast or push had no deliveries yet.
-    func withdrawal(of id: UUID, isPush: Bool = false, wasScheduled: Bool) -> PostgresQuery {
+    /// - Parameter wasScheduled: whether the broadcast had no deliveries yet.
+    func withdrawal(of id: UUID, wasScheduled: Bool) -> PostgresQuery {
         """
         insert into audit_log (at, actor, api_key, action, bundle_id, channel, event_key, broadcast, reason)
-        select \(common(isPush ? .pushWithdrawn : .broadcastWithdrawn)), a.bundle_id, b.channel, b.event_key, b.id, b.event::text
+        select \(common(.broadcastWithdrawn)), a.bundle_id, b.channel, b.event_key, b.id, b.event::text
         from broadcasts b left join lateral (
             select l.bundle_id from deliveries d join lanes l on l.id = d.lane where d.broadcast_id = b.id
             union
             select c.bundle_id from channels c where c.id = b.channel
-            union
-            select l.bundle_id from lanes l where l.id = b.lane
             union
             select u.bundle_id from audiences u
             where u.event_key = b.event_key and \(wasScheduled) and (b.audiences is null or exists (

@@ -31,7 +31,7 @@ package struct PostgresOverview: Sendable {
             select min(m.accepted_at) as at from (
                 select id from lanes where due_at is not null
                 union select lane from deliveries where state = 'sending' and leased_until is not null) w
-            cross join lateral (select * from lanes where id = w.id and kind in ('channel', 'token') offset 0) l
+            cross join lateral (select * from lanes where id = w.id and kind = 'channel' offset 0) l
             cross join lateral (
                 select (select b.accepted_at from broadcasts b where b.id = d.broadcast_id) as accepted_at
                 from deliveries d where d.lane = l.id and d.settled_at is null order by d.id limit 1) m

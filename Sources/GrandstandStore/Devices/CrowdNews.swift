@@ -34,7 +34,7 @@ struct CrowdNews {
             """
             select \(PostgresChannelStore.addressColumns), b.id, b.event, null::json as alert,
                 \(BroadcastRows.contentState("b", for: "l.variant")) as content_state, b.stale_date, b.dismissal_date,
-                b.relevance_score, b.start, null::json as by_variant
+                b.relevance_score, null::json as by_variant
             from lanes l join app_environments ae on ae.bundle_id = l.bundle_id and ae.environment = l.environment
             \(PostgresChannelStore.addressJoins)
             join broadcasts b on b.id = \(broadcast)

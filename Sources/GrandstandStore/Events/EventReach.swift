@@ -75,8 +75,8 @@ enum EventReach {
         return try known.first?.decode(Bool.self, "is_covered") ?? true
     }
 
-    /// The condition that a broadcast is within reach; `true` if the reach has no limit. The broadcast's event, channel
-    /// or token must be within reach. If the broadcast has deliveries, at least one must be to an app within reach.
+    /// The condition that a broadcast is within reach; `true` if the reach has no limit. The broadcast's event or
+    /// channel must be within reach. If the broadcast has deliveries, at least one must be to an app within reach.
     ///
     /// - Parameter alias: the alias of the row of `broadcasts`.
     static func covers(_ reach: AppReach, broadcast alias: PostgresQuery) -> PostgresQuery {
@@ -88,8 +88,6 @@ enum EventReach {
                         or exists (
                             select from deliveries rd join lanes l on l.id = rd.lane
                             where rd.broadcast_id = \(alias).id and \(covers(reach, lane: "l"))))
-                when \(alias).lane is not null then \(isOfWholeApps) and exists (
-                    select from lanes l where l.id = \(alias).lane and \(covers(reach, lane: "l")))
                 else \(isOfWholeApps) and exists (
                     select from channels rc where rc.id = \(alias).channel and \(covers(reach, lane: "rc")))
                 end)

@@ -200,7 +200,7 @@ extension PostgresEventStore {
         let rows = try await connection.query(
             """
             select id, 'update' as event, content_state, null::json as alert, stale_date, null::bigint as dismissal_date,
-                relevance_score, null::json as start, by_variant
+                relevance_score, by_variant
             from broadcasts where id = any(\(Array(news.keys))) order by accepted_at, id
             """)
         var served: Set<Audience.ID> = []

@@ -38,7 +38,7 @@ package struct PostgresGaugeStore: GaugeStore {
     /// `offset 0` makes the planner look rows up by key, one by one, whatever sizes it assumes for the tables.
     static let deliveries: PostgresQuery = """
         select l.environment, d.state, count(*) as count,
-            min(case when d.state in ('queued', 'sending') and l.kind in ('channel', 'token')
+            min(case when d.state in ('queued', 'sending') and l.kind = 'channel'
                 then greatest(b.accepted_at, b.send_at) end) as oldest
         from deliveries d
         cross join lateral (select environment, kind from lanes where id = d.lane offset 0) l

@@ -7,7 +7,7 @@ internal import Postgres
 struct DeliveryRow {
     let lane: Int
     let message: LaneMessage
-    /// The end of the lane's lease while the message is under way. During this time, the lane of a channel or a token
+    /// The end of the lane's lease while the message is under way. During this time, the lane of a channel
     /// has no due time, so a dispatcher finds the lane by this column.
     let leasedUntil: Date?
 
@@ -25,7 +25,6 @@ struct DeliveryRow {
             .init("state", "delivery_state") { $0.message.state.rawValue },
             .init("leased_until") { $0.leasedUntil },
             .init("is_end") { $0.message.isEnd },
-            .init("is_start") { $0.message.isStart },
             .init("priority") { $0.message.priority.rawValue },
             .init("plain_priority") { $0.message.plainPriority.rawValue },
             .init("alerting") { $0.message.alerting },
@@ -69,7 +68,7 @@ struct DeliveryRow {
         let plain: Int? = try row.decode("plain_priority")
         return LaneMessage(
             id: try row.decode("id"), broadcast: try row.decode("broadcast_id"), state: try row.word("state"),
-            isEnd: isEnd, isStart: try row.decode("is_start"), dismissalDate: try row.decode("dismissal_date"),
+            isEnd: isEnd, dismissalDate: try row.decode("dismissal_date"),
             priority: try row.priority("priority"),
             plainPriority: plain.flatMap(APNsPriority.init) ?? (isEnd ? .immediate : .powerAware),
             alerting: try row.decode("alerting"), ringsUntil: try row.decode("rings_until"),

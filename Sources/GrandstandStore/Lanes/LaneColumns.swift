@@ -6,7 +6,7 @@ internal import Postgres
 /// in their SQL. `AudienceColumns` has the columns of the lane's audience.
 ///
 /// If a message is sent as soon as it is accepted, its lane is written only once, by the acceptance: the settlement of
-/// the message changes nothing in this row. So a lane of a channel or a token is leased only while one of its messages
+/// the message changes nothing in this row. So a channel's lane is leased only while one of its messages
 /// is under way, whatever `leased_until` says. During the lease the lane has no due time, because each change of the
 /// due time would also change an index. When the lease ends, the message that is under way leads to the lane
 /// (`PostgresOutbox.adopt`).
@@ -58,7 +58,7 @@ struct LaneRow {
     /// - Parameter ids: an expression of `bigint[]`.
     static func read(_ ids: PostgresQuery) -> PostgresQuery {
         """
-        select l.id as lane, l.kind, l.token, \(AudienceColumns.ofLane(of: "l")), \(columns.names(of: "l")), c.channel_id,
+        select l.id as lane, l.kind, \(AudienceColumns.ofLane(of: "l")), \(columns.names(of: "l")), c.channel_id,
             coalesce(c.state in \(Channel.State.sql(.takesMessages)), false) as takes_messages
         from lanes l left join channels c on c.id = l.channel
         where l.id = any(\(ids)) order by l.id
@@ -74,7 +74,6 @@ struct LaneRow {
         let lease = replica.flatMap { replica in until.map { Lane.Lease(replica: replica, until: $0) } }
         return Lane(
             id: try row.decode("lane"), kind: kind,
-            token: try row.decode([UInt8]?.self, "token").flatMap(DeviceToken.init(bytes:)),
             audience: try AudienceColumns.audienceOfLane(row),
             channel: try row.decode(UUID?.self, "channel").map {
                 Lane.Channel(

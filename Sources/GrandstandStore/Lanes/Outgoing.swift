@@ -64,12 +64,14 @@ struct Outgoing {
         let addresses = try Self.addresses(rows)
         return items.compactMap { lane, message in
             guard let id = message.id ?? ids[lane.id], let address = addresses[lane.audience.app],
-                let body = Self.body(of: message, to: lane.audience.variant, contents),
-                let request = Self.request(message, on: lane, body)
+                let channelID = message.channelID,
+                let body = Self.body(of: message, to: lane.audience.variant, contents)
             else { return nil }
             return ClaimedDelivery(
                 id: id, lane: lane.id, address: address, storagePolicy: lane.audience.storagePolicy,
-                message: request, attempts: message.attempts, expiresAt: message.expiresAt,
+                message: BroadcastMessage(
+                    channelID: channelID, body: body, priority: message.priority, expiration: message.apnsExpiration,
+                    requestID: message.requestID), attempts: message.attempts, expiresAt: message.expiresAt,
                 askedAt: times[message.broadcast])
         }
     }
@@ -81,23 +83,6 @@ struct Outgoing {
             addresses[address.app] = address
         }
         return addresses
-    }
-
-    private static func request(
-        _ message: LaneMessage, on lane: Lane, _ body: [UInt8]
-    ) -> ClaimedDelivery.Message? {
-        if let token = lane.token {
-            return .push(
-                DevicePush(
-                    token: token, body: body, priority: message.priority, expiration: message.apnsExpiration,
-                    requestID: message.requestID), isStart: message.isStart)
-        }
-        return message.channelID.map { channelID in
-            .broadcast(
-                BroadcastMessage(
-                    channelID: channelID, body: body, priority: message.priority, expiration: message.apnsExpiration,
-                    requestID: message.requestID))
-        }
     }
 
     /// A message to tokens: everything but the tokens.

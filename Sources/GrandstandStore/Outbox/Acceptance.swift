@@ -30,8 +30,6 @@ struct Acceptance {
     struct BroadcastRow {
         let id: UUID
         let intake: BroadcastIntake
-        /// For a push: the lane of its token.
-        let lane: Int?
         let acceptedAt: Date
         let isScheduled: Bool
         let warnings: [String]
@@ -50,8 +48,6 @@ struct Acceptance {
     private(set) var lanes: [Lane]
     /// The index of each lane in `lanes`, by its ID. Such an index is a lane's place.
     private let places: [Int: Int]
-    /// Lanes that were made for this batch; all are lanes of tokens.
-    private let made: Set<Int>
     /// The lead of each lane that follows another lane; both are places. `followers` has the followers of each lead.
     private var leads: [Int: Int] = [:]
     private var followers: [Int: [Int]] = [:]
@@ -84,19 +80,17 @@ struct Acceptance {
 
     /// - Parameters:
     ///   - lanes: every lane of the targets, in order of the lanes' IDs.
-    ///   - made: the lanes that the transaction made.
     ///   - types: the content types of the lanes' audiences.
     ///   - newest: the newest contents of the lanes, if a state must be compared.
     ///   - withoutPlace: the lanes whose channels cannot be made, because Apple or the quota has no room for another
     ///     channel.
     init(
-        targets: [BroadcastTarget: TargetState], lanes: [Lane], made: Set<Int> = [], types: ContentRows.Types = .init(),
+        targets: [BroadcastTarget: TargetState], lanes: [Lane], types: ContentRows.Types = .init(),
         newest: [UUID: BroadcastContent] = [:], withoutPlace: Set<Int> = [], now: Date
     ) {
         self.targets = targets
         self.types = types
         self.newest = newest
-        self.made = made
         self.withoutPlace = withoutPlace
         loaded = lanes
         self.lanes = lanes
@@ -145,13 +139,11 @@ struct Acceptance {
         if sendAt == nil { intake.request = decided.request }
         broadcasts.append(
             BroadcastRow(
-                id: id, intake: intake,
-                lane: intake.target.token == nil ? nil : targets[intake.target]?.lanes.first, acceptedAt: acceptedAt,
-                isScheduled: sendAt != nil,
-                warnings: warnings, apps: Set(decided.plan.items.map(\.audience.bundleID)).sorted(), state: state))
+                id: id, intake: intake, acceptedAt: acceptedAt, isScheduled: sendAt != nil, warnings: warnings,
+                apps: Set(decided.plan.items.map(\.audience.bundleID)).sorted(), state: state))
         var broadcast = Broadcast(
-            id: id, eventKey: intake.target.eventKey, recipient: intake.target.token,
-            event: intake.request.payload.event, acceptedAt: acceptedAt, sendAt: sendAt, isScheduled: sendAt != nil,
+            id: id, eventKey: intake.target.eventKey, event: intake.request.payload.event, acceptedAt: acceptedAt,
+            sendAt: sendAt, isScheduled: sendAt != nil,
             deliveries: sendAt == nil
                 ? enqueue(id, decided, intake.target, begins: acceptedAt, notBefore: state?.notBefore) : [],
             warnings: warnings, by: intake.actor.text)
@@ -194,10 +186,8 @@ struct Acceptance {
         else {
             throw intake.target.absent
         }
-        // A start begins another activity, so it is accepted even after an `end`.
-        let isStart = intake.request.payload.event == .start
-        let open = all.filter { isStart || lanes[leads[$0] ?? $0].fencedAt == nil }
-        guard isStart || !target.isOver, !open.isEmpty || all.isEmpty, !selectsOnlyFenced(intake.request, all, open)
+        let open = all.filter { lanes[leads[$0] ?? $0].fencedAt == nil }
+        guard !target.isOver, !open.isEmpty || all.isEmpty, !selectsOnlyFenced(intake.request, all, open)
         else {
             throw intake.target.over
         }
@@ -438,9 +428,6 @@ struct Acceptance {
         return (places.map { lanes[$0] }, places.map { loaded[$0] })
     }
 
-    /// Lanes that were made for pushes that were refused.
-    var unused: [Int] { made.subtracting(broadcasts.lazy.compactMap(\.lane)).sorted() }
-
     /// The indices in `lanes` of the lanes that took a message.
     private var reached: [Int] { Set(accepted.lazy.map(\.place)).sorted() }
 
@@ -463,13 +450,11 @@ extension LaneMessage {
     /// The message of an accepted broadcast to one audience.
     fileprivate init(_ broadcast: UUID, _ plan: DeliveryPlan, _ item: DeliveryPlan.Item) {
         let payload = item.payload
-        let (isEnd, isStart) = (payload.event == .end, payload.event == .start)
         self.init(
-            broadcast: broadcast, isEnd: isEnd, isStart: isStart, dismissalDate: payload.dismissalDate,
+            broadcast: broadcast, isEnd: payload.event == .end, dismissalDate: payload.dismissalDate,
             priority: item.priority, plainPriority: item.plainPriority, alerting: item.ringsUntil != nil,
-            // Apple starts nothing without an alert, so a start keeps its alert until it expires.
-            ringsUntil: isStart ? nil : item.ringsUntil, apnsExpiration: item.apnsExpiration, expiresAt: plan.expiresAt,
-            requestID: .drawn(), hasContent: payload.contentState != nil && !isStart,
+            ringsUntil: item.ringsUntil, apnsExpiration: item.apnsExpiration, expiresAt: plan.expiresAt,
+            requestID: .drawn(), hasContent: payload.contentState != nil,
             contentBytes: payload.contentState.map { $0.count + (payload.relevanceScore?.count ?? 0) },
             alertBytes: payload.alert?.count)
     }

@@ -14,7 +14,6 @@ enum BroadcastRows {
         .init("stale_date") { payload($0).staleDate },
         .init("dismissal_date") { payload($0).dismissalDate },
         .init("relevance_score", "json") { payload($0).relevanceScore.map(text) },
-        .init("start", "json") { payload($0).start.map(StartText.text) },
         .init("by_variant", "json") { BroadcastContent.text($0.intake.request.byVariant).map(text) },
     ]
 
@@ -29,7 +28,6 @@ enum BroadcastRows {
         .init("id") { $0.id },
         .init("event_key") { $0.intake.target.eventKey?.rawValue },
         .init("channel") { $0.intake.target.channel },
-        .init("lane") { $0.lane },
         .init("accepted_at") { $0.acceptedAt },
         .init("accepted_by") { $0.intake.actor.text },
         .init("send_at") { $0.intake.request.sendAt },
@@ -68,13 +66,12 @@ enum BroadcastRows {
 
 extension PostgresRow {
     /// The request as it was made, from the columns of `broadcasts`.
-    func request(bodyLimit: Int = APNsLimits.broadcastPayload) throws -> BroadcastRequest {
+    func request() throws -> BroadcastRequest {
         let content = try content()
         var request = BroadcastRequest(
             payload: content.payload, priority: try optionalPriority("priority"), expiresIn: try decode("expires_in"),
             apnsExpiration: try decode("apns_expiration"),
-            audiences: try decode(PostgresJSON?.self, "audiences").map { try AudienceSelectors.read($0.bytes) },
-            bodyLimit: bodyLimit)
+            audiences: try decode(PostgresJSON?.self, "audiences").map { try AudienceSelectors.read($0.bytes) })
         request.byVariant = content.byVariant
         return request
     }
@@ -85,8 +82,7 @@ extension PostgresRow {
             event: try word("event"), contentState: try decode(PostgresJSON?.self, "content_state")?.bytes,
             alert: try decode(PostgresJSON?.self, "alert")?.bytes, staleDate: try decode("stale_date"),
             dismissalDate: try decode("dismissal_date"),
-            relevanceScore: try decode(PostgresJSON?.self, "relevance_score")?.bytes,
-            start: try decode(PostgresJSON?.self, "start").flatMap { try StartText.read($0.bytes) })
+            relevanceScore: try decode(PostgresJSON?.self, "relevance_score")?.bytes)
         guard let byVariant = try decode(PostgresJSON?.self, "by_variant") else { return BroadcastContent(payload) }
         return BroadcastContent(payload, byVariant: try BroadcastContent.byVariant(byVariant.bytes))
     }

@@ -10,10 +10,6 @@ extension BroadcastTarget {
         case .channel(let id):
             Problem(
                 .channelNotFound, "The channel \(id.uuidString.lowercased()) is not active, or belongs to an event.")
-        case .token(let address):
-            Problem(
-                .appNotFound,
-                "There is no app \(address.app.bundleID). Register it with PUT /v1/apps/\(address.app.bundleID) first.")
         }
     }
 
@@ -26,8 +22,6 @@ extension BroadcastTarget {
                 "The event \(key) is over, or over for these audiences; nothing more is sent to them. If its end was a "
                     + "mistake, take it back with POST /v1/events/\(key)/reopen.")
         case .channel: Problem(.eventEnded, "An end was sent to this channel; nothing follows it. Create another.")
-        case .token:
-            Problem(.eventEnded, "An end was sent to this token; the activity is over, and no update follows.")
         }
     }
 }

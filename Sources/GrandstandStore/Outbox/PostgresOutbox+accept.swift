@@ -85,27 +85,22 @@ extension PostgresOutbox {
         let (count, topics) = try await database.transaction { connection -> (Int, Set<WakeTopic>) in
             let due = try await connection.query(
                 """
-                select b.event_key, b.channel, b.lane, l.bundle_id, l.environment, l.token
-                from broadcasts b left join lateral (
-                    select bundle_id, environment, token from lanes where id = b.lane offset 0) l on true
-                where b.scheduled and b.send_at <= \(now)
+                select b.event_key, b.channel from broadcasts b where b.scheduled and b.send_at <= \(now)
                 order by b.send_at, b.accepted_at, b.id limit \(limit)
                 """)
             guard !due.isEmpty else { return (0, []) }
             // Events are locked before their broadcasts, as a cancellation locks them.
             let targets = Set(try due.compactMap(ScheduledBroadcast.target))
-            let lanes = Set(try due.compactMap { try $0.decode(Int?.self, "lane") }).sorted()
             var acceptance = try await Self.lock(targets, types: self.acceptance.types, on: connection, now: now)
             let rows = try await connection.query(
                 """
                 select b.id, b.event_key, b.channel, b.accepted_at, b.send_at, \(BroadcastRows.request),
-                    \(ScheduledBroadcast.reached), l.bundle_id, l.environment, l.token
-                from broadcasts b left join lateral (
-                    select bundle_id, environment, token from lanes where id = b.lane offset 0) l on true
+                    \(ScheduledBroadcast.reached)
+                from broadcasts b
                 where b.scheduled and b.send_at <= \(now) and (
                     b.event_key = any(\(targets.compactMap(\.eventKey?.rawValue)))
-                    or b.channel = any(\(targets.compactMap(\.channel))) or b.lane = any(\(lanes)))
-                order by b.send_at, b.accepted_at, b.id limit \(limit) for update of b skip locked
+                    or b.channel = any(\(targets.compactMap(\.channel))))
+                order by b.send_at, b.accepted_at, b.id limit \(limit) for update skip locked
                 """)
             let scheduled = try rows.compactMap(ScheduledBroadcast.init)
             var refused: [(id: UUID, detail: String)] = []
@@ -146,11 +141,9 @@ extension PostgresOutbox {
     /// again for each row. So broadcasts and deliveries are inserted first, after `planning` for one row.
     static func statements(_ acceptance: Acceptance) -> [PostgresQuery] {
         let appended = acceptance.appended
-        // These statements come last, because `directDeliveries` reads the results of earlier statements by index.
-        let unused =
-            (acceptance.unused.isEmpty ? [] : [TokenLanes.unmake(acceptance.unused)])
-            + (acceptance.progress.isEmpty ? [] : [noteProgress(acceptance.progress)])
-        guard !acceptance.broadcasts.isEmpty || !appended.isEmpty else { return unused }
+        // This statement comes last, because `directDeliveries` reads the results of earlier statements by index.
+        let progress = acceptance.progress.isEmpty ? [] : [noteProgress(acceptance.progress)]
+        guard !acceptance.broadcasts.isEmpty || !appended.isEmpty else { return progress }
         var statements = [planning(rows: 1), BroadcastRows.columns.insert(acceptance.broadcasts)]
         if !appended.isEmpty { statements.append(LaneRows.insert(appended)) }
         if !acceptance.outgoing.isEmpty { statements.append(acceptance.outgoing.destinations) }
@@ -159,11 +152,8 @@ extension PostgresOutbox {
         if !acceptance.startedEvents.isEmpty || !acceptance.endedEvents.isEmpty {
             statements.append(updateEvents(acceptance))
         }
-        let pushes = acceptance.broadcasts.filter { $0.lane != nil }
-        let broadcasts = acceptance.broadcasts.filter { $0.lane == nil }
-        if !broadcasts.isEmpty { statements.append(attribute(broadcasts, as: .broadcastAccepted)) }
-        if !pushes.isEmpty { statements.append(attribute(pushes, as: .pushAccepted)) }
-        return statements + unused
+        if !acceptance.broadcasts.isEmpty { statements.append(attribute(acceptance.broadcasts)) }
+        return statements + progress
     }
 
     /// The messages that are sent directly, once the transaction is committed.
@@ -188,11 +178,9 @@ extension PostgresOutbox {
 
     /// Writes an audit entry for each broadcast and app, so that a filter by app finds the entry, and an API key of one
     /// app sees no other app.
-    private static func attribute(
-        _ rows: [Acceptance.BroadcastRow], as action: AuditAction
-    ) -> PostgresQuery {
+    private static func attribute(_ rows: [Acceptance.BroadcastRow]) -> PostgresQuery {
         AuditRows.insert(
-            action,
+            .broadcastAccepted,
             rows.flatMap { row in
                 (row.apps.isEmpty ? [nil] : row.apps.map(Optional.some)).map { app in
                     AuditRows.Line(

@@ -44,7 +44,7 @@ extension PostgresOutbox {
                 where a.bundle_id is not null \(Self.isUnlimited(limits))), \(Self.nextDue(of: limits, in: environment)),
                 (select d.leased_until from deliveries d cross join lateral (
                     select from lanes where id = d.lane and due_at is null
-                        and environment = \(environment.rawValue)::environment and kind in ('channel', 'token') offset 0) l
+                        and environment = \(environment.rawValue)::environment and kind = 'channel' offset 0) l
                 where d.state = 'sending' and d.leased_until is not null order by d.leased_until limit 1)) as at
             """
         ).first?.decode(Date?.self, "at")
@@ -60,7 +60,7 @@ extension PostgresOutbox {
             select l.id from (
                 select lane from deliveries where state = 'sending' and leased_until <= \(claim.at)) d
             cross join lateral (select id from lanes where id = d.lane and due_at is null and leased_until <= \(claim.at)
-                and environment = \(claim.environment.rawValue)::environment and kind in ('channel', 'token')
+                and environment = \(claim.environment.rawValue)::environment and kind = 'channel'
                 for no key update skip locked) l))
         """
     }
@@ -71,8 +71,8 @@ extension PostgresOutbox {
         guard !open.isEmpty else { return "null" }
         return """
             (select min((select min(due_at) from lanes where environment = \(environment.rawValue)::environment
-                and bundle_id = l.bundle_id and rank = r.rank and kind = l.kind::lane_kind and due_at is not null))
-            from unnest(\(open.map(\.bundleID.rawValue)), \(open.map(\.kind.rawValue))) as l(bundle_id, kind)
+                and bundle_id = l.bundle_id and rank = r.rank and due_at is not null))
+            from unnest(\(open.map(\.bundleID.rawValue))) as l(bundle_id)
             cross join \(ranks))
             """
     }
@@ -81,7 +81,7 @@ extension PostgresOutbox {
 
     /// The condition that an app `a` has no rate limit.
     private static func isUnlimited(_ limits: [LaneLimit]) -> PostgresQuery {
-        limits.isEmpty ? "" : "and a.bundle_id <> all(\(Set(limits.map(\.bundleID.rawValue)).sorted()))"
+        limits.isEmpty ? "" : "and a.bundle_id <> all(\(limits.map(\.bundleID.rawValue)))"
     }
 
     package func extendLeases(of lanes: [Int], replica: UUID, until leasedUntil: Date) async throws {
@@ -155,13 +155,13 @@ extension PostgresOutbox {
             """
             select id, due_at + make_interval(secs => l.patience * \(later)) as turn from (
                 select id, due_at from lanes where environment = \(environment) and bundle_id = l.bundle_id
-                    and rank = \(rank.rawValue) and kind = l.kind::lane_kind and due_at <= \(claim.at)
+                    and rank = \(rank.rawValue) and due_at <= \(claim.at)
                 order by due_at limit l.allowance for no key update skip locked) ranked
             """
         }
         return """
-            select d.id from unnest(\(limits.map(\.bundleID.rawValue)), \(limits.map(\.kind.rawValue)),
-                \(limits.map(\.allowance)), \(limits.map(\.patience))) as l(bundle_id, kind, allowance, patience)
+            select d.id from unnest(\(limits.map(\.bundleID.rawValue)), \(limits.map(\.allowance)),
+                \(limits.map(\.patience))) as l(bundle_id, allowance, patience)
             cross join lateral (
                 select id from (
                     \(lanes(.ringing, later: 0))

@@ -15,18 +15,12 @@ extension PostgresOutbox {
     ) async throws -> Acceptance {
         let keys = targets.compactMap(\.eventKey?.rawValue).sorted()
         let channels = targets.compactMap(\.channel).sorted { $0.uuidString < $1.uuidString }
-        let tokens = targets.compactMap(\.token)
         // One statement locks the lanes of all targets, so that all lanes are locked in one order.
         var parts: [PostgresQuery] = []
         var round = Round([planning(rows: targets.count)])
         if !keys.isEmpty {
             parts.append("select lane from audience_lanes where event_key = any(\(keys))")
             round.add(lockEvents(keys), as: .events)
-        }
-        if !tokens.isEmpty {
-            parts.append(TokenLanes.ids(tokens))
-            round.add(TokenLanes.shared)
-            round.add(TokenLanes.missing(tokens), as: .madeLanes)
         }
         if !channels.isEmpty { parts.append("select id from lanes where channel = any(\(channels))") }
         guard let first = parts.first else { return Acceptance(targets: [:], lanes: [], now: now) }
@@ -54,8 +48,6 @@ extension PostgresOutbox {
         if let channels = round.rows(.channels, results) {
             states.merge(try Self.states(channels: channels, lanes: rows)) { one, _ in one }
         }
-        if !tokens.isEmpty { states.merge(try TokenLanes.states(rows)) { one, _ in one } }
-        let made = try round.rows(.madeLanes, results)?.map { try $0.decode(Int.self, "id") } ?? []
         let loaded = try LaneRows.lanes(results)
         let following = Set(states.values.lazy.flatMap(\.leads.keys))
         var known = ContentRows.Types()
@@ -63,8 +55,7 @@ extension PostgresOutbox {
             known = try await types.types(of: loaded, named: named, rows, on: connection)
         }
         return Acceptance(
-            targets: states, lanes: loaded, made: Set(made),
-            types: known,
+            targets: states, lanes: loaded, types: known,
             newest: try round.rows(.newest, results).map(Outgoing.contents) ?? [:],
             // An audience that is reached by tokens needs no channel: its own lane follows its crowd's lane. So lanes
             // that follow another lane are not checked here.
@@ -89,7 +80,7 @@ extension PostgresOutbox {
 
     /// Statements of one round trip. The results of some of them are read by name.
     private struct Round {
-        enum Part { case events, audiences, channels, madeLanes, types, newest }
+        enum Part { case events, audiences, channels, types, newest }
 
         private(set) var statements: [PostgresQuery]
         private var places: [Part: Int] = [:]

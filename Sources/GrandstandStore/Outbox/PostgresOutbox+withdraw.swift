@@ -8,18 +8,8 @@ internal import Postgres
 /// at the same time.
 extension PostgresOutbox {
     package func cancel(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool? {
-        try await withdraw(id, isPush: false, within: reach, by: actor, now: now)
-    }
-
-    package func cancelPush(
-        _ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date
-    ) async throws -> Bool? { try await withdraw(id, isPush: true, within: reach, by: actor, now: now) }
-
-    private func withdraw(
-        _ id: UUID, isPush: Bool, within reach: AppReach, by actor: AuditActor, now: Date
-    ) async throws -> Bool? {
         let (isWithdrawn, topics) = try await bulk.transaction { connection -> (Bool?, Set<WakeTopic>) in
-            guard let (isScheduled, isShown) = try await Self.lockBroadcast(id, isPush: isPush, on: connection) else {
+            guard let (isScheduled, isShown) = try await Self.lockBroadcast(id, on: connection) else {
                 return (nil, [])
             }
             guard try await EventReach.reaches(reach, broadcast: id, on: connection) else { return (nil, []) }
@@ -27,7 +17,7 @@ extension PostgresOutbox {
             if isScheduled {
                 try await connection.pipeline([
                     "update broadcasts set scheduled = false, cancelled = true, withdrawn_by = \(actor.text) where id = \(id)",
-                    AuditRows(by: actor, at: now).withdrawal(of: id, isPush: isPush, wasScheduled: true),
+                    AuditRows(by: actor, at: now).withdrawal(of: id, wasScheduled: true),
                 ])
                 return (true, [])
             }
@@ -53,21 +43,19 @@ extension PostgresOutbox {
                 LaneRows.write(lanes, loaded: loaded, at: now) + LaneRows.writeAttributes(lanes, loaded: loaded) + [
                     Self.recomputeEventTimes(of: id),
                     "update broadcasts set cancelled = true, withdrawn_by = \(actor.text) where id = \(id)",
-                    AuditRows(by: actor, at: now).withdrawal(of: id, isPush: isPush, wasScheduled: false),
+                    AuditRows(by: actor, at: now).withdrawal(of: id, wasScheduled: false),
                 ])
-            let isEnd = !isPush && messages.contains(where: \.isEnd)
+            let isEnd = messages.contains(where: \.isEnd)
             return (true, Set(lanes.map { .lanes($0.audience.environment) } + (isEnd ? [.channels] : [])))
         }
         bulk.afterCommit { acceptance.wakeUps.send(topics) }
         return isWithdrawn
     }
 
-    /// The lanes that have a message of the broadcast, and the other lanes of the event's audiences. If a push has no
-    /// delivery yet, the row of `broadcasts` names its token's lane.
+    /// The lanes that have a message of the broadcast, and the other lanes of the event's audiences.
     private static func lanes(of id: UUID) -> PostgresQuery {
         """
-        (array(select lane from deliveries where broadcast_id = \(id)
-            union select lane from broadcasts where id = \(id) and lane is not null union
+        (array(select lane from deliveries where broadcast_id = \(id) union
             select lane from audience_lanes where event_key = (select event_key from broadcasts where id = \(id))))
         """
     }
@@ -97,9 +85,9 @@ extension PostgresOutbox {
     /// Locks the broadcast's event, lanes and channel, if it has them, then the broadcast itself.
     ///
     /// - Returns: whether the broadcast still waits for its `sendAt`, and whether a device showed its content; `nil`:
-    ///   there is no such broadcast or push.
+    ///   there is no such broadcast.
     private static func lockBroadcast(
-        _ id: UUID, isPush: Bool, on connection: PostgresConnection
+        _ id: UUID, on connection: PostgresConnection
     ) async throws -> (isScheduled: Bool, isShown: Bool)? {
         try await connection.pipeline([
             """
@@ -107,8 +95,7 @@ extension PostgresOutbox {
             """,
             lockLanes(lanes(of: id)),
             "select from channels where id = (select channel from broadcasts where id = \(id)) for no key update",
-            // Pushes and broadcasts share a table. A push is not found as a broadcast, nor a broadcast as a push.
-            "select scheduled, shown from broadcasts where id = \(id) and (lane is not null) = \(isPush) for update",
+            "select scheduled, shown from broadcasts where id = \(id) for update",
         ])[3].first.map { (try $0.decode("scheduled"), try $0.decode("shown")) }
     }
 

@@ -142,7 +142,7 @@ package struct PostgresOutbox: Outbox {
     }
 
     private static let columns: PostgresQuery = """
-        b.id, b.event_key, b.lane, b.accepted_at, b.send_at, b.send_after_start, b.scheduled, b.cancelled, b.warnings,
+        b.id, b.event_key, b.accepted_at, b.send_at, b.send_after_start, b.scheduled, b.cancelled, b.warnings,
         b.accepted_by, b.withdrawn_by, b.state_outcome, b.state_rule, \(BroadcastRows.request)
         """
 
@@ -161,12 +161,10 @@ package struct PostgresOutbox: Outbox {
     private func complete(_ rows: [PostgresRow], within reach: AppReach) async throws -> [Broadcast] {
         guard !rows.isEmpty else { return [] }
         let deliveries = try await deliveries(of: rows.map { try $0.decode("id") }, within: reach)
-        let recipients = try await recipients(rows)
         return try rows.map { row in
             let id: UUID = try row.decode("id")
             var broadcast = Broadcast(
-                id: id, eventKey: try row.optionalWord("event_key"),
-                recipient: try row.decode(Int?.self, "lane").flatMap { recipients[$0] }, event: try row.word("event"),
+                id: id, eventKey: try row.optionalWord("event_key"), event: try row.word("event"),
                 acceptedAt: try row.decode("accepted_at"), sendAt: try row.decode("send_at"),
                 isScheduled: try row.decode("scheduled"), isCancelled: try row.decode("cancelled"),
                 deliveries: deliveries[id] ?? [], warnings: try row.decode("warnings"),
@@ -199,19 +197,6 @@ package struct PostgresOutbox: Outbox {
             deliveries[try row.decode("broadcast_id"), default: []].append(try Self.delivery(row))
         }
         return deliveries
-    }
-
-    /// The recipients of pushes, by their lanes.
-    private func recipients(_ rows: [PostgresRow]) async throws -> [Int: TokenAddress] {
-        let lanes = try rows.compactMap { try $0.decode(Int?.self, "lane") }
-        guard !lanes.isEmpty else { return [:] }
-        var recipients: [Int: TokenAddress] = [:]
-        for row in try await bulk.query(
-            "select id, bundle_id, environment, token from lanes where id = any(\(lanes))")
-        {
-            recipients[try row.decode("id")] = try TokenAddress(row)
-        }
-        return recipients
     }
 
     private static func delivery(_ row: PostgresRow) throws -> Delivery {

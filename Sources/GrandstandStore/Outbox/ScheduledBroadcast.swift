@@ -1,4 +1,3 @@
-internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
@@ -15,8 +14,7 @@ struct ScheduledBroadcast {
     /// - Returns: `nil` when the row of the broadcast's channel is gone.
     static func target(_ row: PostgresRow) throws -> BroadcastTarget? {
         if let key: EventKey = try row.optionalWord("event_key") { return .event(key) }
-        if let channel = try row.decode(UUID?.self, "channel") { return .channel(channel) }
-        return try TokenAddress(row).map(BroadcastTarget.token)
+        return try row.decode(UUID?.self, "channel").map(BroadcastTarget.channel)
     }
 
     /// For a broadcast `b` to all audiences of its event: the audiences of those apps that the API key of the broadcast
@@ -33,56 +31,12 @@ struct ScheduledBroadcast {
         guard let target = try Self.target(row) else { return nil }
         id = try row.decode("id")
         goesAt = max(try row.decode("accepted_at"), try row.decode("send_at"))
-        var request = try row.request(
-            bodyLimit: target.token == nil ? APNsLimits.broadcastPayload : APNsLimits.devicePayload)
+        var request = try row.request()
         if let reached = try row.decode(PostgresJSON?.self, "reached") {
             request.audiences = try AudienceSelectors.read(reached.bytes)
         }
         // The audit log got the real actor when the broadcast was accepted, so the value of `by:` has no effect here.
         intake = BroadcastIntake(target, request: request, by: .server)
-    }
-}
-
-extension TokenAddress {
-    /// Reads the columns of a lane; `nil`: the lane is not the lane of a token.
-    init?(_ row: PostgresRow) throws {
-        guard let token = try row.decode([UInt8]?.self, "token").flatMap(DeviceToken.init(bytes:)) else { return nil }
-        self.init(
-            app: AppEnvironment(bundleID: try row.word("bundle_id"), environment: try row.word("environment")),
-            token: token)
-    }
-}
-
-/// The column `broadcasts.start`: a JSON object of what only a start has, as the organiser wrote it.
-enum StartText {
-    static func text(_ start: BroadcastPayload.Start) -> String {
-        var writer = JSONWriter()
-        writer.object { object in
-            object.name("attributesType")
-            object.raw(start.attributesType)
-            object.name("attributes")
-            object.raw(start.attributes)
-            switch start.input {
-            case .channel(let channelID):
-                object.name("inputPushChannel")
-                object.raw(channelID)
-            case .token: object.member("inputPushToken", true)
-            case nil: break
-            }
-        }
-        return String(decoding: writer.bytes, as: UTF8.self)
-    }
-
-    static func read(_ bytes: [UInt8]) throws -> BroadcastPayload.Start? {
-        let value = try JSONValue(parsing: bytes)
-        guard let type = value["attributesType"], let attributes = value["attributes"] else { return nil }
-        let input: BroadcastPayload.Start.Input? =
-            if let channel = value["inputPushChannel"] {
-                .channel(channel.bytes)
-            } else {
-                value["inputPushToken"] == nil ? nil : .token
-            }
-        return BroadcastPayload.Start(attributesType: type.bytes, attributes: attributes.bytes, input: input)
     }
 }
 

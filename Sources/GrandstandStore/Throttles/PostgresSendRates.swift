@@ -105,10 +105,10 @@ package struct PostgresSendRates: Sendable {
     /// the app's rate. Null: nothing throttles the app, or the lane waits for something else.
     static let turn: PostgresQuery = """
         select clock_timestamp() + make_interval(secs => (1 + (
-            select count(*) from lanes o where o.environment = l.environment and o.bundle_id = l.bundle_id and o.kind = l.kind
+            select count(*) from lanes o where o.environment = l.environment and o.bundle_id = l.bundle_id
                 and o.due_at <= clock_timestamp() and (o.rank, o.due_at) < (l.rank, l.due_at))) / sum(s.rate))
         from send_rates s where s.bundle_id = l.bundle_id and s.environment = l.environment
-            and s.api = case l.kind when 'channel' then 'broadcast' else 'device' end
+            and s.api = 'broadcast'
             and s.written_at > clock_timestamp() - make_interval(secs => \(lifetime)) and l.due_at <= clock_timestamp()
         having sum(s.rate) > 0
         """
@@ -129,8 +129,7 @@ package struct PostgresSendRates: Sendable {
             select count(*) as waiting,
                 coalesce(extract(epoch from \(now)::timestamptz - min(least(l.due_at, l.shard_due_at))), 0)::float8 as oldest from lanes l
             where l.environment = s.environment and l.bundle_id = s.bundle_id
-                and ((l.due_at <= \(now) and l.kind = case s.api when 'broadcast' then 'channel'::lane_kind else 'token' end)
-                    or (s.api = 'device' and l.shard_due_at <= \(now)))) w
+                and ((s.api = 'broadcast' and l.due_at <= \(now)) or (s.api = 'device' and l.shard_due_at <= \(now)))) w
         order by s.bundle_id, s.environment, s.api
         """
     }

@@ -99,8 +99,7 @@ extension PostgresWebhookOutbox {
         """
     }
 
-    /// Those of these broadcasts that have no unsettled delivery, without single pushes, and with the apps that each
-    /// broadcast concerns. The rows are in order, so that two transactions about the same broadcasts do not deadlock.
+    /// Those of these broadcasts that have no unsettled delivery, with the apps that each broadcast concerns. The rows are in order, so that two transactions about the same broadcasts do not deadlock.
     private static func settled(_ broadcasts: [UUID], _ now: Date) -> PostgresQuery {
         """
         select b.id, b.event_key, b.channel, b.event, b.accepted_at, b.send_at, b.scheduled, b.cancelled, t.sent_to, u.audiences,
@@ -120,7 +119,7 @@ extension PostgresWebhookOutbox {
                 select d.reason, count(*) as n from deliveries d
                 where d.broadcast_id = b.id and d.state in ('rejected', 'expired') and d.reason is not null
                 group by d.reason) s) r
-        where b.id = any(\(broadcasts)) and b.lane is null and not b.scheduled
+        where b.id = any(\(broadcasts)) and not b.scheduled
             and not exists (select from deliveries d where d.broadcast_id = b.id and d.settled_at is null)
         order by b.id
         """

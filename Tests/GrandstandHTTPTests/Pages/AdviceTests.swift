@@ -15,7 +15,7 @@ struct AdviceTests {
 
     @Test(arguments: Delivery.State.allCases)
     func `only deliveries that failed have an advice`(state: Delivery.State) {
-        let isFailure = state == .rejected || state == .expired || state == .unknown
+        let isFailure = state == .rejected || state == .expired
         #expect((Advice.delivery(state, reason: "BadPriority") != nil) == isFailure)
     }
 

@@ -46,7 +46,6 @@ struct ContractRouteTests {
             Self.words(Contract.FollowableState.allCases, LookupListQuery.State.self),
             Self.words(Contract.DeliveryState.allCases, Delivery.State.self),
             Self.words(Contract.BroadcastState.allCases, Broadcast.State.self),
-            Self.words(Contract.MessageKind.allCases, BroadcastPayload.Event.self),
             Self.words(Contract.AudienceDelivery.allCases, Audience.Delivery.self),
             Self.words(Contract.AudienceChannelState.allCases, Audience.ChannelStatus.State.self),
             Self.words(Contract.ChannelFate.allCases, Reopening.Part.Outcome.self),

@@ -87,7 +87,7 @@ struct KeyRouteTests {
         arguments: [
             ("PUT", "/v1/apps/com.example.Stadium/contents/MatchAttributes"),
             ("DELETE", "/v1/apps/com.example.Stadium/contents/MatchAttributes"),
-            ("POST", "/v1/apps/com.example.Stadium/production/pushes"), ("POST", "/v1/webhooks"),
+            ("POST", "/v1/webhooks"),
         ])
     func `a key with an event prefix may change nothing that concerns its whole app`(method: String, path: String)
         async throws

@@ -73,10 +73,6 @@ struct RefusalTests {
         Refusal(members, "POST", event + "/broadcasts", "{\(members)}", pointers: [pointer])
     }
 
-    private static func push(_ members: String, _ pointer: String) -> Refusal {
-        Refusal(members, "POST", app + "/production/pushes", #"{"token": "ab", \#(members)}"#, pointers: [pointer])
-    }
-
     private static func key(_ members: String, _ pointer: String) -> Refusal {
         Refusal(members, "POST", "/v1/keys", #"{"name": "x", \#(members)}"#, pointers: [pointer])
     }
@@ -87,7 +83,6 @@ struct RefusalTests {
     }
 
     private static let update = #""event": "update", "contentState": {}"#
-    private static let begin = #""event": "start", "contentState": {}, "attributesType": "M", "attributes": {}"#
     private static let alert = #""alert": {"title": "t"}"#
 
     private static let rules: [Refusal] = [
@@ -110,14 +105,6 @@ struct RefusalTests {
         message(#"\#(update), "alert": {"title": "", "body": null, "sound": "goal.caf"}"#, "/alert"),
         message(#"\#(update), "byVariant": {"de": {"alert": {}}}"#, "/byVariant/de/alert"),
         message(#""event": "start", "contentState": {}"#, "/event"),
-        push(#""event": "update""#, "/contentState"),
-        push(#"\#(update), "attributes": {}"#, "/attributes"),
-        push(#""event": "end", "inputPushChannel": "c""#, "/inputPushChannel"),
-        push(#""event": "start", "contentState": {}, "attributes": {}, \#(alert)"#, "/attributesType"),
-        push(#""event": "start", "contentState": {}, "attributesType": "M", \#(alert)"#, "/attributes"),
-        push(begin, "/alert"),
-        push(#"\#(begin), \#(alert), "dismissalDate": "2026-11-21T20:45:00Z""#, "/dismissalDate"),
-        push(#"\#(begin), \#(alert), "inputPushChannel": "c", "inputPushToken": true"#, "/inputPushToken"),
         key(#""scopes": ["lookup"], "expiresAt": "2020-01-01T00:00:00Z""#, "/expiresAt"),
         key(#""scopes": ["admin", "device"]"#, "/bundleId"),
         key(#""scopes": ["device"], "bundleIds": ["com.example.A", "com.example.B"]"#, "/bundleId"),
@@ -156,7 +143,7 @@ struct RefusalTests {
         ("GET", "/v1/lookup/a%20b/production/derby", "app-not-found"),
         ("GET", "/v1/lookup/com.example.Stadium/staging/derby", "not-found"),
         ("GET", app + "/staging/channels", "not-found"), ("POST", app + "/staging/reconciliations", "not-found"),
-        ("GET", "/v1/broadcasts/1", "broadcast-not-found"), ("GET", "/v1/pushes/1", "push-not-found"),
+        ("GET", "/v1/broadcasts/1", "broadcast-not-found"),
         ("GET", channels + "/dHN0LXNyY2g%3D", "channel-not-found"), ("GET", "/v1/keys/1", "key-not-found"),
         ("GET", app + "/production/reconciliations/1", "reconciliation-not-found"),
         ("GET", "/v1/webhooks/1", "webhook-not-found"),

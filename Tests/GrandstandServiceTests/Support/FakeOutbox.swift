@@ -110,10 +110,6 @@ final class FakeOutbox: Outbox {
         throw NotScripted()
     }
 
-    func cancelPush(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool? {
-        throw NotScripted()
-    }
-
     /// Waits until the records satisfy `isEnough`.
     func wait(until isEnough: (Account) -> Bool) async {
         if isEnough(record) { return }

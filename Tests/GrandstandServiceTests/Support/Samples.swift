@@ -18,10 +18,8 @@ enum Sample {
     /// A bundle ID without capitals. All APIs of APNs accept the same spelling of it.
     static let plainID = name("com.example.stadium")
 
-    static func rates(_ environment: APNsEnvironment = .production) -> Dispatcher.Rates {
-        Dispatcher.Rates(
-            broadcasts: SendRates(environment: environment, api: .broadcast, logger: logger),
-            devices: SendRates(environment: environment, api: .device, logger: logger))
+    static func rates(_ api: AppSendRate.API = .broadcast) -> SendRates {
+        SendRates(environment: .production, api: api, logger: logger)
     }
 
     static func management(
@@ -44,9 +42,8 @@ enum Sample {
     static func delivery(_ id: Int, lane: Int? = nil, of app: BundleID = bundleID) -> ClaimedDelivery {
         ClaimedDelivery(
             id: id, lane: lane ?? id, address: address(app), storagePolicy: .mostRecentMessageStored,
-            message: .broadcast(
-                BroadcastMessage(
-                    channelID: "channel-\(id)", body: [], priority: .immediate, expiration: 0, requestID: UUID())),
+            message: BroadcastMessage(
+                channelID: "channel-\(id)", body: [], priority: .immediate, expiration: 0, requestID: UUID()),
             attempts: 1, expiresAt: now.addingTimeInterval(3_600))
     }
 

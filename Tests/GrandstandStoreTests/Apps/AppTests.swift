@@ -102,7 +102,7 @@ struct AppDeletionTests {
         return rows
     }
 
-    /// Gives an app events with messages, installations, starts and single pushes: rows as they are after years.
+    /// Gives an app events with messages, installations and starts: rows as they are after years.
     private static func grow(_ bundleID: String, by size: Int, _ stores: Stores) async throws {
         let statements: [PostgresQuery] = [
             """
@@ -162,19 +162,6 @@ struct AppDeletionTests {
             insert into fan_out_queue (run, member, due_at) select f.id, i.id, now()
             from fan_outs f join installations i using (app) join app_environments ae on ae.id = f.app
             where ae.bundle_id = \(bundleID) and f.event_key = \(bundleID) || 1
-            """,
-            """
-            with made as (
-                insert into lanes (kind, bundle_id, environment, storage_policy, token)
-                select 'token', \(bundleID), 'production', 'noMessageStored', sha256(n::text::bytea)
-                from generate_series(1, \(size)) n returning id
-            ), sent as (
-                insert into broadcasts (id, lane, event, accepted_at)
-                select gen_random_uuid(), id, 'update', now() from made returning id, lane
-            )
-            insert into deliveries (broadcast_id, lane, state, is_end, priority, alerting, apns_expiration, expires_at,
-                apns_request_id, settled_at)
-            select id, lane, 'accepted', false, 5, false, 0, now(), gen_random_uuid(), now() from sent
             """,
             """
             with made as (

@@ -10,9 +10,9 @@ internal import Testing
 /// The order of messages while APNs throttles an app.
 struct LimitedClaimTests {
     private static func limit(
-        _ allowance: Int, of bundleID: String = "com.example.Goal", kind: Lane.Kind = .channel, patience: Double = 10
+        _ allowance: Int, of bundleID: String = "com.example.Goal", patience: Double = 10
     ) throws -> LaneLimit {
-        LaneLimit(bundleID: try BundleID.sample(bundleID), kind: kind, allowance: allowance, patience: patience)
+        LaneLimit(bundleID: try BundleID.sample(bundleID), allowance: allowance, patience: patience)
     }
 
     /// Opens events, each with a channel.
@@ -41,7 +41,6 @@ struct LimitedClaimTests {
             #expect(others > stores.now)
             let next = try #require(try await stores.outbox.nextDue(in: .production, limits: [Self.limit(1)]))
             #expect(next <= stores.now)
-            #expect(try await stores.claim(limits: [Self.limit(1, kind: .token)]).isEmpty)
             #expect(try await stores.claim().count == 4)
         }
     }

@@ -242,7 +242,7 @@ struct LaneHistory {
     private mutating func answer(_ message: LaneMessage, _ verdict: Verdict, _ replica: UUID) {
         var mayBeProcessed = true
         switch verdict {
-        case .accepted, .expired, .rejected, .unknown: orders[message.id! - 1].isDone = true
+        case .accepted, .expired, .rejected: orders[message.id! - 1].isDone = true
         case .throttled(let until, _):
             mayBeProcessed = false
             heldUntil = until

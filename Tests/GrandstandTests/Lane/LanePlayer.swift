@@ -44,7 +44,6 @@ struct LaneScript: Sendable, CustomTestStringConvertible {
         var expiresIn: TimeInterval = 3_600
         var alerting = false
         var isEnd = false
-        var isStart = false
         var isUrgent = false
         /// Seconds that a quiet change waits for its turn.
         var after: TimeInterval?
@@ -52,7 +51,7 @@ struct LaneScript: Sendable, CustomTestStringConvertible {
     }
 
     enum Answer: Sendable {
-        case ok, rejected, expired, unknown
+        case ok, rejected, expired
         case retry(TimeInterval), throttled(TimeInterval), doubted(TimeInterval)
         /// APNs did not process the message.
         case refused(TimeInterval)
@@ -91,7 +90,6 @@ extension LaneScript.Step {
     static let update = accept(.init())
     static let alert = accept(.init(alerting: true))
     static let end = accept(.init(isEnd: true))
-    static let start = accept(.init(alerting: true, isStart: true))
     static let urgent = accept(.init(isUrgent: true))
     static let ok = settle(.ok)
 
@@ -141,7 +139,7 @@ private struct LanePlayer {
         interval = script.interval
         let bundleID = try #require(BundleID(rawValue: "com.example.Goal"))
         lane = Lane(
-            id: 1, kind: script.kind, token: script.kind == .token ? DeviceToken(bytes: [1, 2]) : nil,
+            id: 1, kind: script.kind,
             audience: Audience(bundleID: bundleID, environment: .production, storagePolicy: script.policy),
             channel: script.kind == .channel ? Self.channel(1) : nil)
     }
@@ -210,7 +208,7 @@ private struct LanePlayer {
         let isStored = lane.audience.storagePolicy == .mostRecentMessageStored
         lane.accept(
             LaneMessage(
-                id: lane.messages.count + 1, broadcast: UUID(), isEnd: order.isEnd, isStart: order.isStart,
+                id: lane.messages.count + 1, broadcast: UUID(), isEnd: order.isEnd,
                 priority: order.alerting || order.isEnd || order.isUrgent ? .immediate : .powerAware,
                 plainPriority: order.isEnd || order.isUrgent ? .immediate : .powerAware, alerting: order.alerting,
                 ringsUntil: order.alerting ? min(expiresAt, now + 900) : nil,
@@ -258,7 +256,6 @@ private struct LanePlayer {
             case .ok: .accepted(APNsReceipt(requestID: nil))
             case .rejected: .rejected(refusal)
             case .expired: .expired(reason: "late")
-            case .unknown: .unknown(reason: "lost")
             case .retry(let seconds), .refused(let seconds): .retry(at: now + seconds, reason: "slow")
             case .throttled(let seconds): .throttled(until: now + seconds, reason: "slow")
             case .doubted(let seconds): .channelDoubted(refusal, next: now + seconds)

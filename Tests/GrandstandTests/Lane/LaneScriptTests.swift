@@ -34,11 +34,6 @@ struct LaneScriptTests {
         #expect(try script.play() == script.log)
     }
 
-    @Test(arguments: LaneScript.tokens)
-    func `starts are independent messages and are never repeated without an answer`(_ script: LaneScript) throws {
-        #expect(try script.play() == script.log)
-    }
-
     @Test(arguments: LaneScript.crowds)
     func `a message to a crowd is sent shard by shard, and each member gets it once`(_ script: LaneScript) throws {
         #expect(try script.play() == script.log)

@@ -210,25 +210,6 @@ extension LaneScript {
         ),
     ])
 
-    static let tokens = named([
-        "the newest update is sent, and the end is last": .init(
-            on: .token, [.update, .update, .take, .update, .end, .ok, .take, .gate], "2, 4, fenced"),
-        "starts neither supersede nor are superseded": .init(
-            on: .token, [.alert, .start, .start, .update, .send, .send, .send, .send, .take], "1!1, 2!2, 3!3, 4, -"),
-        "a start whose answer was lost is unknown": .init(
-            on: .token, [.start, .take, .wait(6), .take, .states, .reason(1)], "1!1, -, unknown, \(Lane.unheard)"),
-        "an update whose answer was lost is repeated": .init(
-            on: .token, [.update, .take, .wait(6), .take], "1, =1"),
-        "a start that was not sent is repeated, and one without an answer is not": .init(
-            on: .token, [.start, .take, .retry(1), .states, .wait(1), .take, .settle(.unknown), .states, .due],
-            "1!1, queued, =1!1, unknown, idle"),
-        // A message to a token may have 4,096 bytes, and a message to a channel 5,120.
-        "an alert takes newer content along if both fit, and passes over a start": .init(
-            on: .token, [.alert, .start, .accept(.init(bytes: 3_900)), .take, .retry(0), .take], "1!1, 3!1"),
-        "an alert does not take along content that is too large for a token": .init(
-            on: .token, [.alert, .start, .accept(.init(bytes: 4_000)), .take, .retry(0), .take], "1!1, =1!1"),
-    ])
-
     static let crowds = named([
         "shards follow one another without waiting for the interval, with one timestamp": .init(
             on: .crowd, every: 1,
@@ -252,6 +233,11 @@ extension LaneScript {
                 .alert, .take, .sweep(to: 40, accepted: 20), .update, .states, .wait(1), .take,
                 .last(to: 60, accepted: 10), .wait(1), .take,
             ], "1!1@0, queued queued, 2!1@40, 2@0"),
+        // A message to a token may have 4,096 bytes, and a message to a channel 5,120.
+        "an alert takes newer content along if both fit": .init(
+            on: .crowd, [.alert, .take, .sweep(to: 40), .accept(.init(bytes: 3_900)), .take], "1!1@0, 2!1@40"),
+        "an alert does not take along content that is too large for a token": .init(
+            on: .crowd, [.alert, .take, .sweep(to: 40), .accept(.init(bytes: 4_000)), .take], "1!1@0, =1!1@40"),
         "an end is sent last and closes the lane": .init(
             on: .crowd, [.update, .end, .states, .gate, .take], "superseded queued, fenced, 2@0"),
         "only members that APNs did not accept are tried again, after a pause": .init(

@@ -7,7 +7,7 @@ enum CallNames {
     ]
     /// The label of the app and its environment.
     static let apps = [
-        "putQuirk": "of", "push": "to", "reconcile": "_", "getReconciliation": "of", "listReconciliations": "of",
+        "putQuirk": "of", "reconcile": "_", "getReconciliation": "of", "listReconciliations": "of",
         "installationStatistics": "of",
     ]
     /// The member of a body that is the first parameter, without a label. For these operations, the members of the body
