@@ -184,7 +184,7 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "GrandstandClient", dependencies: ["GrandstandContract", "JSON"], swiftSettings: settings),
         .target(name: "GrandstandLiveActivities", dependencies: ["GrandstandClient"], swiftSettings: settings),
-        // Plays matches, for the demo, rehearsals and tests.
+        // Plays matches, for the demo and tests.
         .target(
             name: "MatchDriver", dependencies: ["APNsSimulator", "APNsWire", "GrandstandClient", log],
             swiftSettings: settings),
@@ -192,8 +192,7 @@ let package = Package(
             name: "GrandstandCommand",
             dependencies: [
                 "APNsSimulator", "APNsWire", "Calendars", "Grandstand", "GrandstandHTTP", "GrandstandApp",
-                "GrandstandClient", "GrandstandContract", "JSON", "MatchDriver", argumentParser, lifecycle, log,
-                signals,
+                "GrandstandClient", "JSON", "MatchDriver", argumentParser, lifecycle, log, signals,
             ],
             swiftSettings: settings, plugins: ["EmbedFiles"]),
 

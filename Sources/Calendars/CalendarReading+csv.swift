@@ -81,30 +81,20 @@ private struct Header {
     /// The number of columns.
     let count: Int
     private var places: [String: Int] = [:]
-    /// The places of columns by the text in the plan, for texts that name several columns, such as `date time`. The
-    /// values of these columns are joined with a space.
-    private var joined: [String: [Int]] = [:]
 
     /// - Throws: if a declared column does not exist.
     init(_ record: CSVRecords.Record, columns: [String: String]) throws(CalendarFault) {
         count = record.fields.count
         for (place, name) in record.fields.enumerated() where places[name] == nil { places[name] = place }
         for column in columns.values.sorted() where !column.isEmpty && !column.contains("{") && places[column] == nil {
-            let parts = column.split(separator: " ").map { places[String($0)] }
-            guard parts.count > 1, parts.allSatisfy({ $0 != nil }) else {
-                let names = record.fields.map { "“\($0.prefix(40))”" }.prefix(30).joined(separator: ", ")
-                throw CalendarFault(
-                    line: record.line, "There is no column “\(column.prefix(100))”. The columns are \(names).")
-            }
-            joined[column] = parts.compactMap(\.self)
+            let names = record.fields.map { "“\($0.prefix(40))”" }.prefix(30).joined(separator: ", ")
+            throw CalendarFault(
+                line: record.line, "There is no column “\(column.prefix(100))”. The columns are \(names).")
         }
     }
 
     /// The field of a column; `nil`: the column does not exist.
     func value(_ column: String, _ record: CSVRecords.Record) -> String? {
-        if let place = places[column] { return place < record.fields.count ? record.fields[place] : "" }
-        return joined[column].map { places in
-            places.map { $0 < record.fields.count ? record.fields[$0] : "" }.joined(separator: " ").trimmed
-        }
+        places[column].map { $0 < record.fields.count ? record.fields[$0] : "" }
     }
 }

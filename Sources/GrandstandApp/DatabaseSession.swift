@@ -188,19 +188,6 @@ package struct DatabaseSession: Sendable {
         }
     }
 
-    /// Restarts the embedded database as an operator would: open sessions end, committed data remains.
-    ///
-    /// - Throws: `StartError` if the database is not embedded, or does not start.
-    package func restart() async throws {
-        guard let cluster else { throw StartError("only the embedded database can be restarted") }
-        await cluster.stop()
-        do {
-            _ = try await cluster.start()
-        } catch {
-            throw StartError("\(error)")
-        }
-    }
-
     package func close() async {
         await closePools()
         await cluster?.stop()

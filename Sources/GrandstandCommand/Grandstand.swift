@@ -14,9 +14,7 @@ struct GrandstandTool: AsyncParsableCommand {
         groupedSubcommands: [
             CommandGroup(
                 name: "Server",
-                subcommands: [
-                    ServeCommand.self, MigrateCommand.self, KeysCommand.self, DoctorCommand.self, RehearseCommand.self,
-                ]),
+                subcommands: [ServeCommand.self, MigrateCommand.self, KeysCommand.self, DoctorCommand.self]),
             CommandGroup(name: "Trial", subcommands: [DemoCommand.self, SimulatorCommand.self]),
             CommandGroup(
                 name: "Organising",

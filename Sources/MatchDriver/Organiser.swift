@@ -10,8 +10,6 @@ package struct Organiser: Sendable {
     /// The result of a call.
     package struct Decision<Value: Sendable>: Sendable {
         package let result: Result<GrandstandClient.Reply<Value>, ServerProblem>
-        /// When the first attempt began.
-        package let began: Date
         /// The time from the first attempt to the decision.
         package let took: Duration
         package let attempts: Int
@@ -55,13 +53,13 @@ package struct Organiser: Sendable {
     package func decide<Value>(
         _ call: GrandstandClient.Call<Value>, first: Int = 0
     ) async throws -> Decision<Value> {
-        let (began, start) = (Date(), ContinuousClock.now)
+        let start = ContinuousClock.now
         var attempts = 0
         while true {
             let result = await attempt(call, turn: first + attempts)
             attempts += 1
             if let result, Self.isDecision(result) {
-                return Decision(result: result, began: began, took: ContinuousClock.now - start, attempts: attempts)
+                return Decision(result: result, took: ContinuousClock.now - start, attempts: attempts)
             }
             try Task.checkCancellation()
             guard ContinuousClock.now - start < patience else {
@@ -100,25 +98,11 @@ package struct Organiser: Sendable {
     }
 
     /// Registers an app whose key the simulator knows.
-    package func putApp(_ bundleID: String, name: String, channelLimit: Int? = nil) async throws {
+    package func putApp(_ bundleID: String, name: String) async throws {
         try await send(
             .putApp(
                 bundleID,
-                .init(
-                    name: name, teamId: SimulatorIdentity.teamID, keyId: SimulatorIdentity.keyID,
-                    channelLimit: channelLimit)))
-    }
-
-    /// Declares matches, several at a time.
-    package func declare(
-        _ matches: [MatchScript],
-        _ note: @escaping @Sendable (MatchScript, Decision<GrandstandClient.Event>) throws -> Void = {
-            _ = try $1.result.get()
-        }
-    ) async throws {
-        try await forEach(matches, atMost: 16) { match in
-            try note(match, try await decide(match.declaration))
-        }
+                .init(name: name, teamId: SimulatorIdentity.teamID, keyId: SimulatorIdentity.keyID)))
     }
 
     /// Waits until every audience of an event has its channel.
@@ -130,57 +114,12 @@ package struct Organiser: Sendable {
         }
     }
 
-    /// Sends a match's messages one after the other. A late message is sent at once.
-    ///
-    /// - Parameter start: the time when the match begins.
-    package func play(
-        _ match: MatchScript, from start: Date,
-        _ note: (MatchScript.Message, Decision<GrandstandClient.Broadcast>) async throws -> Void
-    ) async throws {
-        for message in match.messages {
-            let wait = start.addingTimeInterval(message.after).timeIntervalSinceNow
-            if wait > 0 { try await Task.sleep(for: .seconds(wait)) }
-            try await note(message, try await decide(message.call, first: match.number + message.number))
-        }
-    }
-
     /// Waits until all deliveries of a broadcast are settled.
     package func settled(_ id: String) async throws -> GrandstandClient.Broadcast {
         try await poll("the end of broadcast \(id)") {
             let broadcast = try await send(.getBroadcast(id))
             return broadcast.state == .done || broadcast.state == .cancelled ? broadcast : nil
         }
-    }
-}
-
-/// A match from its organiser's view: its declaration and its messages.
-package struct MatchScript: Sendable {
-    package struct Message: Sendable {
-        /// The number of the message in its match, counted from 1.
-        package var number: Int
-        /// Seconds after the match's beginning. A message is never sent before the previous one is decided.
-        package var after: TimeInterval
-        package var call: GrandstandClient.Call<GrandstandClient.Broadcast>
-
-        package init(_ number: Int, after: TimeInterval = 0, _ call: GrandstandClient.Call<GrandstandClient.Broadcast>)
-        {
-            self.number = number
-            self.after = after
-            self.call = call
-        }
-    }
-
-    /// The number of the match.
-    package var number: Int
-    package var declaration: GrandstandClient.Call<GrandstandClient.Event>
-    package var messages: [Message]
-
-    package init(
-        _ number: Int, _ declaration: GrandstandClient.Call<GrandstandClient.Event>, messages: [Message] = []
-    ) {
-        self.number = number
-        self.declaration = declaration
-        self.messages = messages
     }
 }
 

@@ -96,13 +96,13 @@ def every_page(place, browser):
             # All at once: a live part of the page may be replaced between two of them.
             links = b.driver.execute_script("return [...document.querySelectorAll('body a[href]')].map(a => a.href)")
             waiting += [urllib.parse.urlsplit(link).path for link in links if link.startswith(place.url + "/console")]
-        for part in ("season", "keys", "webhooks", "audit-log", "channels", "reconciliations"):
+        for part in ("declare", "keys", "webhooks", "audit-log", "channels", "reconciliations"):
             assert any(part in kind for kind in seen), f"no link leads to {part}: {sorted(seen)}"
         return b.findings
 
 
 def a_season(place, browser):
-    """The command makes the events; the page shows them by day."""
+    """The command makes the events; the list shows them."""
     with tempfile.TemporaryDirectory() as folder:
         for name, text in (("bl1.json", PLAN), ("bl1.ics", season())):
             with open(os.path.join(folder, name), "w", newline="") as file:
@@ -112,7 +112,7 @@ def a_season(place, browser):
             env=dict(os.environ, GRANDSTAND_URL=place.url, GRANDSTAND_API_KEY=place.admin))
     with browser() as b:
         b.sign_in(place.admin)
-        b.open("/console/season?season=bl1")
+        b.open("/console/events?season=bl1")
         b.wait_text("Club 0 – Club 1")
         assert "Declare an event" in b.text
         b.look("season")
@@ -222,9 +222,6 @@ def the_readers_zone(place, browser):
         moved = place.call("GET", "/v1/events/zoned")
         assert moved["startsAt"].startswith("2031-03-01T19:00:00"), moved["startsAt"]
         assert moved["endsAt"].startswith("2031-03-01T22:30:15"), moved["endsAt"]
-        # An event of the evening in UTC is on the next day there.
-        b.open("/console/season?from=2031-02-27")
-        b.wait("the day", lambda: b.all('[data-day="2031-03-02"] a[href$=zoned]'))
         b.open("/console/audit-log")
         assert "UTC" not in b.one("main").text, "a time on the page is not the reader's"
         return b.findings
@@ -314,7 +311,7 @@ def one_app_only(place, browser):
         "name": "museum", "scopes": ["organise", "operate"], "bundleId": OTHER})["secret"]
     with browser() as b:
         b.sign_in(key)
-        for path in ("/console", "/console/events", "/console/season", "/console/apps", "/console/audit-log"):
+        for path in ("/console", "/console/events", "/console/apps", "/console/audit-log"):
             b.open(path)
             assert "Stadium" not in b.driver.page_source and "Derby" not in b.driver.page_source, path
         for path in ("/console/events/derby", f"/console/apps/{APP}", f"/console/apps/{APP}/production/channels"):

@@ -17,7 +17,7 @@ struct CSVTests {
     }
 
     private static let mapped = [
-        "uid": "Nr", "startsAt": "Tag Zeit", "home": "Heim", "away": "Gast", "summary": "{home} – {away}",
+        "uid": "Nr", "startsAt": "{Tag} {Zeit}", "home": "Heim", "away": "Gast", "summary": "{home} – {away}",
     ]
 
     static let forms = [

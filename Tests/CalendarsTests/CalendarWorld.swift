@@ -32,7 +32,7 @@ struct CalendarWorld {
     static let csv = #"""
         {"season": "bl1", "format": "csv", "eventKey": "bl1:{uid}", "kind": "match", "defaultDuration": 6300,
          "topics": ["league:bl1", "team:{home}", "team:{away}"], "audiences": [\#(audience)],
-         "columns": {"uid": "id", "startsAt": "date time", "timeZone": "zone", "status": "state", "home": "Team 1",
+         "columns": {"uid": "id", "startsAt": "{date} {time}", "timeZone": "zone", "status": "state", "home": "Team 1",
                      "away": "Team 2", "summary": "{home} – {away}", "endsAt": null}}
         """#
 

@@ -20,7 +20,7 @@ extension CalendarReading {
     /// The columns of `Season.csv`.
     static let season = csv(
         [
-            "uid": "id", "startsAt": "date time", "timeZone": "zone", "status": "state", "home": "Team 1",
+            "uid": "id", "startsAt": "{date} {time}", "timeZone": "zone", "status": "state", "home": "Team 1",
             "away": "Team 2", "summary": "{home} – {away}",
         ], names: ["summary", "home", "away"])
 }

@@ -1,7 +1,6 @@
 internal import Foundation
 internal import Grandstand
 internal import GrandstandTestKit
-internal import MatchDriver
 internal import Testing
 
 /// Request bodies that clients do not finish, or that are not valid HTTP.

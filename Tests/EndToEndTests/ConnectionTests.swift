@@ -2,7 +2,6 @@ internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
 internal import GrandstandTestKit
-internal import MatchDriver
 internal import Testing
 
 /// Clients that are too slow, a header that is too long, and the operations port.

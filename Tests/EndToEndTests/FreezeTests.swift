@@ -1,6 +1,5 @@
 internal import Foundation
 internal import GrandstandTestKit
-internal import MatchDriver
 internal import Testing
 
 /// While PostgreSQL is frozen, killed or cut off, every call is answered within five seconds. Once PostgreSQL is back,

@@ -1,6 +1,5 @@
 internal import APNsSimulator
 internal import Foundation
-internal import MatchDriver
 internal import Testing
 
 /// `Idempotency-Key` from outside: in parallel, over replicas, through a crash.

@@ -2,7 +2,6 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 internal import GrandstandTestKit
-internal import MatchDriver
 internal import Testing
 
 /// Whatever is killed in mid-flight: the newest state that was accepted arrives, and no channel's timestamp goes back.

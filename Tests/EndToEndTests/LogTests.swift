@@ -2,7 +2,6 @@ internal import Foundation
 internal import Grandstand
 internal import GrandstandApp
 internal import GrandstandTestKit
-internal import MatchDriver
 internal import Testing
 
 /// The log of a busy server holds no secret.

@@ -1,6 +1,5 @@
 internal import Foundation
 internal import GrandstandTestKit
-internal import MatchDriver
 internal import Testing
 
 /// The server behind a HAProxy that ends TLS, with the configuration of `docker/`.

@@ -3,7 +3,6 @@ internal import APNsWire
 internal import Cryptography
 internal import Foundation
 internal import GrandstandTestKit
-internal import MatchDriver
 internal import Testing
 
 /// A wrong signing key under the same file name, while matches are on.

@@ -19,7 +19,7 @@ struct SeasonCommandTests {
             folder = try TemporaryFolder()
             try await stage.putApp()
             let columns = #"""
-                , "columns": {"uid": "id", "startsAt": "date time", "timeZone": "zone", "status": "state",
+                , "columns": {"uid": "id", "startsAt": "{date} {time}", "timeZone": "zone", "status": "state",
                     "home": "Team 1", "away": "Team 2", "summary": "{home} – {away}", "endsAt": null}
                 """#
             try write(

@@ -1,7 +1,6 @@
 internal import APNsSimulator
 internal import Foundation
 internal import GrandstandTestKit
-internal import MatchDriver
 internal import Postgres
 internal import Testing
 

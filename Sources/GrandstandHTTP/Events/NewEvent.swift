@@ -4,7 +4,6 @@ internal import Grandstand
 struct NewEvent: ConsolePage {
     var template: TemplateName { .newEvent }
     let title = "Declare an event"
-    let seasonHref = ConsolePath.season
     let action = ConsolePath.newEvent
     let draft: EventForm
     let startsAtLocal: String

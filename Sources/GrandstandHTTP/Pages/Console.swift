@@ -93,9 +93,7 @@ package struct Console: Sendable {
             EventForms(
                 reader: reader, events: d.eventOperations, starts: d.startOperations,
                 broadcasts: d.broadcastOperations),
-            SeasonPages(
-                apps: stores.apps, channels: stores.channels, events: stores.events, tenure: tenure,
-                operations: d.eventOperations),
+            NewEventPages(apps: stores.apps, operations: d.eventOperations),
             AppPages(operations: d.appOperations, contents: stores.contentTypes),
             ChannelPages(apps: stores.apps, channels: stores.channels),
             ChannelForms(apps: stores.apps, channels: stores.channels, operations: d.channelOperations),

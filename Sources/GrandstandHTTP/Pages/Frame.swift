@@ -45,7 +45,7 @@ struct Visitor: Sendable {
         boundTo = key.reach == .all ? nil : key.reach.text
         let all: [(label: String, href: String, scopes: [APIKey.Scope])] = [
             ("Overview", ConsolePath.overview, [.operate]), ("Events", ConsolePath.events, [.organise]),
-            ("Season", ConsolePath.season, [.organise]), ("Apps", ConsolePath.apps, [.operate]),
+            ("Apps", ConsolePath.apps, [.operate]),
             ("Webhooks", ConsolePath.webhooks, [.operate, .organise]), ("Keys", ConsolePath.keys, [.admin]),
             ("Audit log", ConsolePath.auditLog, [.operate]),
         ]

@@ -12,9 +12,8 @@ enum TemplateName: String, CaseIterable, Sendable {
     case signIn = "sign-in"
     case webhookDelivery = "webhook-delivery"
     // Pages and partials for organisers.
-    case check, composer, findings, question, runs, season
+    case check, composer, findings, question, runs
     case matchPlot = "match-plot"
-    case seasonEvent = "season-event"
     case newEvent = "new-event"
 
     var text: String {

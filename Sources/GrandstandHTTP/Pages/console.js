@@ -4,11 +4,11 @@
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
   // Today's dates as times, this year's without the year; seconds only where the server says that they matter.
-  function words(date, exact, clockOnly) {
+  function words(date, exact) {
     const now = new Date();
     const parts = { hour: "numeric", minute: "2-digit" };
     if (exact) parts.second = "2-digit";
-    if (!clockOnly && date.toDateString() !== now.toDateString()) {
+    if (date.toDateString() !== now.toDateString()) {
       Object.assign(parts, { day: "numeric", month: "short" });
       if (date.getFullYear() !== now.getFullYear()) parts.year = "numeric";
     }
@@ -21,7 +21,7 @@
       const date = new Date(element.dateTime);
       if (Number.isNaN(date.getTime())) continue;
       if (!element.title) element.title = element.textContent;
-      const text = words(date, "exact" in element.dataset, element.closest("[data-day]")?.dataset.day === dayOf(date));
+      const text = words(date, "exact" in element.dataset);
       if (element.textContent !== text) element.textContent = text;
     }
     for (const element of root.querySelectorAll("[data-zone]")) {
@@ -58,7 +58,6 @@
   }
 
   const two = (number) => String(number).padStart(2, "0");
-  const dayOf = (date) => `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 
   // Fields for times have the reader's time. What is sent is UTC, in `sendTimes`.
   function localiseFields(root) {
@@ -70,7 +69,8 @@
       // A browser that came back to the page may have put in what was there.
       const isKept = field.value !== utc;
       const seconds = date.getSeconds() ? `:${two(date.getSeconds())}` : "";
-      field.defaultValue = `${dayOf(date)}T${two(date.getHours())}:${two(date.getMinutes())}${seconds}`;
+      const localDay = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+      field.defaultValue = `${localDay}T${two(date.getHours())}:${two(date.getMinutes())}${seconds}`;
       if (!isKept) field.value = field.defaultValue;
     }
   }
@@ -84,25 +84,6 @@
         }
       }
     });
-  }
-
-  // Days of a season are UTC's without scripts: here each event goes to the day that it begins on for the reader.
-  function moveToDays() {
-    for (const entry of document.querySelectorAll("[data-day] li")) {
-      const time = entry.querySelector("time");
-      const date = time && new Date(time.dateTime);
-      const day = date && document.querySelector(`[data-day="${dayOf(date)}"]`);
-      if (!day || day.contains(entry)) continue;
-      const list = day.querySelector("ul.events");
-      const after = [...list.children].find((other) => other.querySelector("time")?.dateTime > time.dateTime);
-      list.insertBefore(entry, after ?? null);
-      day.classList.remove("empty");
-    }
-    const today = document.querySelector(`[data-day="${dayOf(new Date())}"]`);
-    if (today && !today.classList.contains("today")) {
-      document.querySelector(".day.today")?.classList.remove("today");
-      today.classList.add("today");
-    }
   }
 
   // A form is sent once: the button waits for the answer. Coming back to the page frees it.
@@ -225,7 +206,6 @@
     document.addEventListener("change", (event) => { event.target.dataset.touched = "yes"; });
   }
 
-  moveToDays();
   localise(document);
   sendTimes();
   once();

@@ -1,5 +1,3 @@
-internal import MatchDriver
-
 /// The calls of a run and their answers. Each message of an event has a step, a number that rises. A round has two
 /// steps for each event: one for an update, and one for a draft that is to be withdrawn.
 struct KillCalls {

@@ -12,14 +12,14 @@ final class Stadium: Sendable {
     private let environment: [String: String]
     private let cluster: PostgresCluster
     private let secret: String
-    private let matches: [MatchScript]
+    private let matches: [GrandstandClient.Call<GrandstandClient.Event>]
     private let replicas = Mutex<[(server: ServerProcess, client: GrandstandClient)?]>([nil, nil])
 
     init(environment: [String: String], cluster: PostgresCluster, secret: String, events: Int) {
         self.environment = environment
         self.cluster = cluster
         self.secret = secret
-        matches = (0..<events).map { MatchScript($0, Self.declaration("match-\($0)")) }
+        matches = (0..<events).map { Self.declaration("match-\($0)") }
     }
 
     private static func declaration(_ key: String) -> GrandstandClient.Call<GrandstandClient.Event> {
@@ -45,7 +45,7 @@ final class Stadium: Sendable {
             try await organiser.send(
                 .putContent("Match", of: Stage.bundleID, json: try RawJSON(json: Self.contentType)))
         }
-        try await organiser.declare(matches)
+        try await forEach(matches, atMost: 16) { [organiser] match in try await organiser.send(match) }
         try await until("every event has its channel") { try await channels().count >= matches.count }
     }
 

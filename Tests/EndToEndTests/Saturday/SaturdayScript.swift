@@ -1,5 +1,4 @@
 internal import GrandstandClient
-internal import MatchDriver
 
 /// The steps of the organiser of one match. The seed decides them.
 struct SaturdayScript: Sendable {

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import MatchDriver
 
 /// `grandstand serve` as a process of its own, to be killed in mid-flight.
 typealias ServerProcess = ChildProcess

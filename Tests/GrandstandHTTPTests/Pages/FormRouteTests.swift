@@ -139,7 +139,7 @@ struct FormRouteTests {
             "events/derby/move", [("startsAt", "2026-11-28T14:30"), ("endsAt", ""), ("version", "7")], "organise",
             "put derby 2026-11-28T14:30:00.000Z - \(WriteCondition.versions([7]))"
         ),
-        ("season/declare", newEvent, "organise", "put final - - \(WriteCondition.absent)"),
+        ("declare", newEvent, "organise", "put final - - \(WriteCondition.absent)"),
         (app, appFields, "admin", "put A \(WriteCondition.versions([3]))"),
         (app + "/delete", [], "admin", "remove com.example.Stadium"),
         (app + "/production/quirks/management-path", [("value", "lowercased")], "admin", "quirk lowercased"),

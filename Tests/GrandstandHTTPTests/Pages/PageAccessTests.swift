@@ -16,7 +16,7 @@ struct PageAccessTests {
     ]
     private static let organising = [
         "/console/events", "/console/events/derby", "/console/events/derby/cancel", "/console/events/derby/reopen",
-        "/console/events/derby/start", "/console/season", "/console/season/declare",
+        "/console/events/derby/start", "/console/declare",
     ]
 
     @Test(arguments: [

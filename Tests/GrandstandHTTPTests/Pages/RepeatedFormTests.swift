@@ -86,7 +86,7 @@ struct RepeatedFormTests {
     /// The address of a form, its fields, and a field that makes it another form.
     private static let forms: [(String, [String: String], (String, String))] = [
         (
-            "season/declare",
+            "declare",
             [
                 "key": "derby", "name": "Final", "startsAt": "2026-11-28T14:30",
                 "audiences": "com.example.Stadium production noMessageStored",

@@ -10,7 +10,7 @@ internal import Testing
 struct TemplateTests {
     private static let parts: Set<TemplateName> = [
         .layout, .command, .facts, .option, .pager, .pieces, .refusal, .table, .time, .token, .confirmKey, .runs,
-        .appForm, .plot, .webhookForm, .bar, .check, .composer, .findings, .matchPlot, .notice, .seasonEvent,
+        .appForm, .plot, .webhookForm, .bar, .check, .composer, .findings, .matchPlot, .notice,
     ]
 
     @Test func `every page is rendered completely`() throws {

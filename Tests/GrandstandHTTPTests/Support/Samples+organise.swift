@@ -115,8 +115,6 @@ extension Samples {
         let fault = APIProblem.Fault(pointer: text, detail: text)
         var draft = EventForm()
         draft.name = text
-        var season = Season.Contents(events: [event()], isCut: true, overdue: [event()], quotas: [quota()])
-        season.showsForecasts = true
         return [
             EventDetail(
                 contents(event(), []), visit("/console/events/derby"),
@@ -124,7 +122,6 @@ extension Samples {
             Question(
                 text, [text], facts: [Fact(text, .quoted(text))], choices: [.init("Do it")], irreversible: true,
                 action: "/console/x", back: (text, "/console")),
-            Season(season, of: SeasonName(rawValue: "bl1"), from: Self.now, tenure: ChannelTenure(), now: Self.now),
             NewEvent(draft, apps: [registered()], faults: [fault], refusal: refusal),
         ]
     }

@@ -1,31 +1,31 @@
-package import APNsSimulator
+internal import APNsSimulator
 internal import APNsWire
-package import Foundation
-package import GrandstandClient
+internal import Foundation
+internal import GrandstandClient
 
 /// The member of a content state that identifies its message at the simulator: `[match, number]`.
-package enum Mark {
-    package static let member = "rehearsal"
+enum Mark {
+    static let member = "mark"
 
     /// A content state with only this member.
-    package static func content(_ match: Int, _ number: Int) throws -> RawJSON {
+    static func content(_ match: Int, _ number: Int) throws -> RawJSON {
         try RawJSON(json: #"{"\#(member)": [\#(match), \#(number)]}"#)
     }
 
     /// Reads the mark from the JSON of a content state.
-    package static func read(_ content: Any?) -> (match: Int, number: Int)? {
+    static func read(_ content: Any?) -> (match: Int, number: Int)? {
         guard let mark = (content as? [String: Any])?[member] as? [Int], mark.count == 2 else { return nil }
         return (mark[0], mark[1])
     }
 }
 
 /// A marked message that the simulator accepted.
-package struct Arrival: Sendable {
-    package let at: Date
-    package let channelID: String
-    package let timestamp: Int
-    package let match: Int
-    package let number: Int
+struct Arrival: Sendable {
+    let at: Date
+    let channelID: String
+    let timestamp: Int
+    let match: Int
+    let number: Int
 
     fileprivate init?(_ entry: JournalEntry) {
         guard entry.operation == .broadcast, entry.status == 200,
@@ -43,22 +43,22 @@ package struct Arrival: Sendable {
 
 extension Simulator {
     /// The marked messages that the simulator accepted, in order.
-    package var arrivals: [Arrival] { journal().compactMap(Arrival.init) }
+    var arrivals: [Arrival] { journal().compactMap(Arrival.init) }
 }
 
 /// Checks the order of messages on their channels.
-package struct ArrivalOrder: Sendable {
+struct ArrivalOrder: Sendable {
     /// Texts about messages whose timestamp or number is not higher than the timestamp or number of the previous
     /// message on the same channel.
-    package private(set) var backwards: [String] = []
+    private(set) var backwards: [String] = []
     /// The number of messages that were repeated unchanged, because their answer was lost.
-    package private(set) var repeats = 0
+    private(set) var repeats = 0
     /// The longest time between two successive messages, all channels taken together, in seconds.
-    package private(set) var gap: TimeInterval = 0
+    private(set) var gap: TimeInterval = 0
 
     /// - Parameter numbersRise: `false` if the end of an activity may be taken back: then an earlier state, with a
     ///   lower number, is sent again.
-    package init(_ arrivals: [Arrival], numbersRise: Bool = true) {
+    init(_ arrivals: [Arrival], numbersRise: Bool = true) {
         var last: [String: Arrival] = [:]
         for (index, arrival) in arrivals.enumerated() {
             if index > 0 { gap = max(gap, arrival.at.timeIntervalSince(arrivals[index - 1].at)) }

@@ -1,10 +1,11 @@
 internal import Foundation
+internal import MatchDriver
 internal import Synchronization
 
 /// A program in its own process. A shell runs between this process and the program, and kills the program when the
 /// shell's standard input is closed. So the program ends when this object is released, and when this process ends in
 /// any way.
-package final class ChildProcess: Sendable {
+final class ChildProcess: Sendable {
     private let process = Process()
     private let lifeline = Pipe()
     private let said: Said
@@ -45,7 +46,7 @@ package final class ChildProcess: Sendable {
     ///   - log: a file to which the output is appended.
     ///   - keepsLog: whether the property `log` gets all output. Otherwise it gets the output up to the line that has
     ///     the server's address.
-    package init(
+    init(
         _ command: [String], _ environment: [String: String], log: String? = nil, keepsLog: Bool = false
     ) throws {
         let file = try log.map { path in
@@ -89,7 +90,7 @@ package final class ChildProcess: Sendable {
     /// Starts a server, and returns when it listens.
     ///
     /// - Throws: `PlayFailure` with the last line of the server's output, if the server ended instead.
-    package static func server(
+    static func server(
         _ command: [String], _ environment: [String: String], log: String? = nil, keepsLog: Bool = false
     ) async throws -> ChildProcess {
         let server = try ChildProcess(
@@ -102,18 +103,18 @@ package final class ChildProcess: Sendable {
     }
 
     /// The address of the server.
-    package var url: String { said.state.withLock { $0.url } }
+    var url: String { said.state.withLock { $0.url } }
     /// The program's output so far, if the program was started with `keepsLog`.
-    package var log: String { said.state.withLock { $0.text } }
+    var log: String { said.state.withLock { $0.text } }
 
     /// Ends the program with SIGKILL, like a power cut, and returns when it has ended. A second call is harmless.
-    package func kill() async {
+    func kill() async {
         try? lifeline.fileHandleForWriting.close()
         await end()
     }
 
     /// Ends the program with SIGTERM. Returns when the program has ended and all its output was read.
-    package func terminate() async {
+    func terminate() async {
         try? lifeline.fileHandleForWriting.write(contentsOf: Data("TERM\n".utf8))
         await end()
         await drained.value

@@ -1,0 +1,47 @@
+internal import Grandstand
+internal import GrandstandContract
+internal import JSON
+
+/// `/console/declare`: the form that declares an event.
+struct NewEventPages: PageGroup {
+    let apps: any AppStore
+    let operations: EventOperations
+
+    var routes: [PageRoute] { [PageRoute("/declare", .organise, askForEvent)] }
+
+    var actions: [ActionRoute] { [ActionRoute("/declare", .organise, declare)] }
+
+    private func askForEvent(_ visit: Visit) async throws -> PageRoute.Answer {
+        .page(NewEvent(EventForm(), apps: try await known(visit)))
+    }
+
+    private func known(_ visit: Visit) async throws -> [App] {
+        try await apps.apps(PageRequest(limit: 50, cursor: nil), within: visit.reach).items
+    }
+
+    private func declare(_ submission: Submission) async throws -> PageRoute.Answer {
+        let draft = EventForm(submission.fields)
+        let apps = try await known(submission.visit)
+        let (body, found) = draft.body()
+        var faults = found
+        let key = EventKey(rawValue: draft.key)
+        if key == nil { faults.append(.init(pointer: "key", detail: EventKey.rule)) }
+        guard let key, faults.isEmpty else {
+            return .refused(NewEvent(draft, apps: apps, faults: faults), status: 422)
+        }
+        do {
+            let body = try JSONValue(parsing: body)
+            let caller = try submission.visit.caller(of: .putEvent)
+            do {
+                _ = try await operations.put(key, body, if: .absent, caller)
+            } catch let problem as Problem where problem.kind == .versionMismatch {
+                // If the form was sent twice, the event is already declared with these values.
+                guard try await operations.isDeclared(key, as: body, caller) else { throw problem }
+            }
+        } catch {
+            guard let refusal = APIProblem(error) else { throw error }
+            return .refused(NewEvent(draft, apps: apps, refusal: refusal), status: refusal.status)
+        }
+        return .done(ConsolePath.event(key), notice: "It is declared; its channels are made when their time comes.")
+    }
+}
