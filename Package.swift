@@ -116,8 +116,7 @@ let package = Package(
         .target(name: "GrandstandContract", dependencies: ["JSON"], swiftSettings: settings),
         .target(name: "Grandstand", dependencies: ["APNsWire", "GrandstandContract", "JSON"], swiftSettings: settings),
         .target(
-            name: "Calendars", dependencies: ["APNsWire", "Grandstand", "GrandstandContract", "JSON"],
-            swiftSettings: settings),
+            name: "Calendars", dependencies: ["Grandstand", "GrandstandContract", "JSON"], swiftSettings: settings),
         .target(name: "ContentPreviews", dependencies: ["Grandstand", "JSON", mustache], swiftSettings: settings),
 
         // Transports. They do not depend on Grandstand.

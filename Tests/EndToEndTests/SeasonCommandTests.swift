@@ -134,20 +134,6 @@ struct SeasonCommandTests {
         #expect(try await desk.numbers("apply") == [0, 0, 0, 0, 24, 0])
     }
 
-    @Test func `preview and apply forecast the same peaks of channels before and after`() async throws {
-        let stage = try await Stage.own()
-        let desk = try await Desk(stage)
-        try await stage.putEvent(stage.event + "-2", [stage.audience(.production, .noMessageStored)])
-        try desk.write("calendar", Self.season(10).ics())
-        func peaks(_ run: JSON) -> [Int?] {
-            ["before", "after"].map { run["forecast"]?[$0]?.items.first?["peak"]?.int }
-        }
-        let preview = try await desk.run("preview").json
-        let apply = try await desk.run("apply").json
-        #expect(peaks(preview).first == 1 && peaks(preview) == peaks(apply), "\(peaks(preview)) \(peaks(apply))")
-        #expect((peaks(preview).last ?? nil) ?? 0 > 1)
-    }
-
     @Test func `a calendar is fetched from its URL, and an oversized, incomplete or redirected one is refused`()
         async throws
     {

@@ -44,14 +44,13 @@ extension CalendarDeclaration {
         self.init(
             season: season, source: source, format: format, timeZone: timeZone, eventKey: eventKey, name: name,
             topics: topics, columns: columns, datePattern: datePattern ?? .iso, defaultDuration: defaultDuration,
-            common: common, start: try start.map { value throws(Problem) in try JSONValue(parsing: value.compact) },
-            audiences: [])
-        audiences = try sample(documents).audiences
+            common: common, start: try start.map { value throws(Problem) in try JSONValue(parsing: value.compact) })
+        try checkSample(documents)
     }
 
-    /// A sample event made from the templates. It begins in the year 2000, so that every time in the plan's `start` is
-    /// later.
-    private func sample(_ documents: EventDocuments) throws(Problem) -> EventSpecification {
+    /// Checks a sample event made from the templates. It begins in the year 2000, so that every time in the plan's
+    /// `start` is later.
+    private func checkSample(_ documents: EventDocuments) throws(Problem) {
         let names = reading().names
         let entry = CalendarEntry(
             line: 1, uid: "1", startsAt: 946_684_800, endsAt: 946_684_800,
@@ -62,7 +61,7 @@ extension CalendarDeclaration {
         } catch {
             throw Problem.invalid(error.detail, at: "/eventKey", error.detail)
         }
-        return try documents.read(draft.key, draft.document)
+        _ = try documents.read(draft.key, draft.document)
     }
 }
 

@@ -21,14 +21,6 @@ package struct CalendarDeclaration: Sendable {
     package var common: EventDocument
     /// The start of each event. Every string in it is a template.
     package var start: JSONValue?
-    /// The audiences of each event that is made from an entry.
-    package var audiences: [Audience]
-
-    /// The apps and environments of the audiences, each once.
-    package var apps: [AppEnvironment] {
-        var seen: Set<AppEnvironment> = []
-        return audiences.map(\.app).filter { seen.insert($0).inserted }
-    }
 
     /// An entry without an end counts as past this many seconds after its start.
     static let longestWithoutEnd: TimeInterval = 43_200

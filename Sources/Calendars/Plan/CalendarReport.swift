@@ -2,7 +2,7 @@ internal import Foundation
 internal import Grandstand
 package import JSON
 
-/// What a run changed or would change, and the forecast of channels before and after.
+/// What a run changed or would change.
 package struct CalendarReport: Sendable {
     package var create: [CalendarPlan.Write]
     package var change: [CalendarPlan.Write]
@@ -10,9 +10,6 @@ package struct CalendarReport: Sendable {
     package var unchanged: Int
     package var past: Int
     package var problems: [CalendarProblem]
-    /// The forecasts of the plan's apps and environments. Empty: the API key may not read quotas.
-    package var before: [AppForecast] = []
-    package var after: [AppForecast] = []
 
     package init(_ plan: CalendarPlan) {
         create = plan.create
@@ -52,10 +49,6 @@ extension CalendarReport: JSONObjectWritable {
         object.member("unchanged", unchanged)
         object.member("past", past)
         object.member("problems", problems)
-        object.object("forecast") { forecast in
-            forecast.member("before", before)
-            forecast.member("after", after)
-        }
     }
 
     private static func identify(

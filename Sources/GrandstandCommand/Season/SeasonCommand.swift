@@ -75,7 +75,7 @@ struct SeasonCommand: AsyncParsableCommand {
 
     struct Preview: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Shows what apply would do, and the channel forecasts before and after. Changes nothing.")
+            abstract: "Shows what apply would do. Changes nothing.")
         @OptionGroup var options: Options
 
         func run() async throws {

@@ -30,25 +30,14 @@ struct SeasonRun: Sendable {
 
     /// The report of what a run would do, without doing it.
     func preview() async throws -> (report: CalendarReport, holdsBack: Bool) {
-        let situation = try await situation()
-        let plan = CalendarPlan(request, situation, documents: documents)
-        var report = CalendarReport(plan)
-        report.before = try await forecasts()
-        report.after = report.before
-        if !report.before.isEmpty, !plan.isEmpty {
-            let open = try await openEvents().merging(situation.events) { $1 }
-            report.after = report.before.map {
-                $0.after(plan, events: open, documents: documents, now: situation.now)
-            }
-        }
-        return (report, plan.shrinkage != nil)
+        let plan = CalendarPlan(request, try await situation(), documents: documents)
+        return (CalendarReport(plan), plan.shrinkage != nil)
     }
 
     /// Applies the plan. If somebody else changed an event in the meantime, a new plan is made.
     ///
     /// - Returns: the report on the changes, whether removals were not made, and the number of refused changes.
     func apply() async throws -> (report: CalendarReport, holdsBack: Bool, failed: Int) {
-        let before = try await forecasts()
         var plan = CalendarPlan(request, try await situation(), documents: documents)
         var report = CalendarReport(plan)
         (report.create, report.change, report.cancel) = ([], [], [])
@@ -75,8 +64,6 @@ struct SeasonRun: Sendable {
         }
         report.unchanged += over
         report.problems = plan.problems + refusals
-        report.before = before
-        report.after = before.isEmpty ? [] : try await forecasts()
         return (report, plan.shrinkage != nil, refusals.count)
     }
 
@@ -123,48 +110,6 @@ struct SeasonRun: Sendable {
             cursor = page?["nextCursor"]?.string
         } while cursor != nil
         return (events, now ?? Date())
-    }
-
-    /// All scheduled and live events of the plan's apps. The forecast needs them, because they hold channels or will
-    /// hold them.
-    private func openEvents() async throws -> [EventKey: SeasonEvent] {
-        var events: [EventKey: SeasonEvent] = [:]
-        for bundleID in Set(declaration.apps.map(\.bundleID.rawValue)) {
-            for state in [GrandstandClient.EventState.scheduled, .live] {
-                events.merge(try await list(.listEvents(state: state, bundleId: bundleID)).events) { $1 }
-            }
-        }
-        return events
-    }
-
-    /// The forecasts of the plan's apps and environments; empty if the key may not read quotas.
-    ///
-    /// - Throws: `StartError` if an app is not registered.
-    private func forecasts() async throws -> [AppForecast] {
-        var found: [AppEnvironment: AppForecast] = [:]
-        var cursor: String?
-        repeat {
-            let answer = try await server.answer(
-                to: GrandstandClient.Call<GrandstandClient.Page<GrandstandClient.Quota>>.listQuotas().page(
-                    limit: Self.pageLength, after: cursor))
-            if answer.status == 403 {
-                Terminal.say("No forecast: the key lacks the scope operate.")
-                return []
-            }
-            let page = try ServerAccess.json(of: answer)
-            for item in page?["items"]?.elements ?? [] {
-                if let forecast = AppForecast(quota: item) { found[forecast.app] = forecast }
-            }
-            cursor = page?["nextCursor"]?.string
-        } while cursor != nil
-        return try declaration.apps.map { app in
-            guard let forecast = found[app] else {
-                throw StartError(
-                    "This key has no access to an app \(app.bundleID), or it is not registered. `grandstand app put` registers it."
-                )
-            }
-            return forecast
-        }
     }
 
     private static let noEvent = StartError(
