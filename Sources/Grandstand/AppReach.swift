@@ -1,5 +1,5 @@
 /// What a caller may see and change: all apps or some apps, and in them all events or only events with a key prefix.
-/// Requests, pages, streams and stores all use this one rule.
+/// Requests, pages and stores all use this one rule.
 package struct AppReach: Sendable, Hashable {
     /// `nil`: all apps.
     private var bound: Set<BundleID>?

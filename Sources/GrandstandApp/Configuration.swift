@@ -104,10 +104,6 @@ package struct Configuration: Sendable {
     package var webhookTimeout: Duration
     /// PEM certificates that webhooks trust in addition to the system's.
     package var webhookTrustedFile: String?
-    /// The most open live views in this process.
-    package var streams: Int
-    /// The most open live views for one key.
-    package var streamsPerKey: Int
     /// How long a stop waits for requests in flight.
     package var drain: Duration
     package var logLevel: Logger.Level
@@ -198,9 +194,6 @@ extension Configuration {
             allowsPlainHTTP: try settings.flag("GRANDSTAND_WEBHOOK_HTTP") ?? false)
         webhookTimeout = .seconds(try settings.seconds("GRANDSTAND_WEBHOOK_TIMEOUT", in: 0.1...120) ?? 15)
         webhookTrustedFile = try settings.readableFile("GRANDSTAND_WEBHOOK_CA_FILE")
-        streams = try settings.integer("GRANDSTAND_STREAMS", in: 0...100_000, of: "streams") ?? 1_000
-        streamsPerKey =
-            try settings.integer("GRANDSTAND_STREAMS_PER_KEY", in: 1...100_000, of: "streams") ?? max(1, streams / 2)
         drain = .seconds(try settings.seconds("GRANDSTAND_DRAIN_SECONDS", in: 0...3_600) ?? 10)
         logLevel = try settings.choice("GRANDSTAND_LOG_LEVEL") ?? .info
         logFormat = try settings.choice("GRANDSTAND_LOG_FORMAT") ?? .text

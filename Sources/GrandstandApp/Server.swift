@@ -63,13 +63,10 @@ package struct Server: Sendable {
     ) async throws {
         let roles = configuration.roles
         logger.info("roles", metadata: ["roles": "\(roles.map(\.rawValue).sorted().joined(separator: ","))"])
-        // Services stop in reverse order: the operations port, live views, the listener, the dispatchers, the rest.
-        // Live views end before the listener, because the listener waits for its requests, and a live view is a
-        // request.
+        // Services stop in reverse order: the operations port, the listener, the dispatchers, the rest.
         var members = loops.members
         let http = DrainedService(base: listener(onListening), drain: resources.drain)
         members.append(.init(.api, http, "http"))
-        members.append(.init(.api, parts.views, "live views"))
         if let port = configuration.operationsPort {
             members.append(.init(nil, operationsListener(port), "operations"))
         }

@@ -78,7 +78,7 @@ extension GrandstandClient {
         }
 
         /// Whether a network fault may end by itself.
-        static func mayPass(_ error: any Error) -> Bool {
+        private static func mayPass(_ error: any Error) -> Bool {
             (error as? URLError).map { !lasting.contains($0.code) } ?? false
         }
 

@@ -16,7 +16,6 @@ package struct API: Sendable {
         package var gateway: any APNsGateway
         package var channelOperations: ChannelOperations
         package var reconciliation: Reconciliation
-        package var views: LiveViews
         /// Returns why messages to a URL would be refused; `nil`: the messages would be sent. The result depends on the
         /// addresses that the URL's host name has now.
         package var webhookRefusal: @Sendable (WebhookURL) async -> String?
@@ -26,7 +25,7 @@ package struct API: Sendable {
 
         package init(
             stores: Stores, lookups: LookupReplica, access: Access, gateway: any APNsGateway,
-            channelOperations: ChannelOperations, reconciliation: Reconciliation, views: LiveViews,
+            channelOperations: ChannelOperations, reconciliation: Reconciliation,
             webhookRefusal: @escaping @Sendable (WebhookURL) async -> String? = { _ in nil },
             readiness: @escaping @Sendable () async -> Readiness, settings: Settings,
             now: @escaping @Sendable () -> Date
@@ -37,7 +36,6 @@ package struct API: Sendable {
             self.gateway = gateway
             self.channelOperations = channelOperations
             self.reconciliation = reconciliation
-            self.views = views
             self.webhookRefusal = webhookRefusal
             self.readiness = readiness
             self.settings = settings
@@ -187,7 +185,6 @@ package struct API: Sendable {
             WebhookRoutes(webhooks: d.webhookOperations).routes,
             InstallationRoutes(installations: stores.installations, limits: d.access.limits, now: d.now).routes,
             ActivityRoutes(installations: stores.installations, limits: d.access.limits, now: d.now).routes,
-            StreamRoutes(events: stores.events, views: d.views, keys: d.access.keys, now: d.now).routes,
             KeyRoutes(keys: d.keyOperations).routes,
             ContractRoutes().routes,
         ]

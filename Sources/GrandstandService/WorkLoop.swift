@@ -140,18 +140,14 @@ final class WorkLoop<Work: Sendable>: Sendable {
     private let settling: OutageLog
     private let logger: Logger
     private let now: @Sendable () -> Date
-    private let doorbell: Doorbell
+    private let doorbell = Doorbell()
     private let ended = Doorbell()
     private let state = Mutex(State())
 
-    /// - Parameters:
-    ///   - failure: the log message when rounds fail; another round follows after `retry`.
-    ///   - doorbell: a ring of the doorbell requests a round.
+    /// - Parameter failure: the log message when rounds fail; another round follows after `retry`.
     init(
-        _ settings: Settings, failure: String, logger: Logger, now: @escaping @Sendable () -> Date,
-        doorbell: Doorbell = Doorbell(), _ steps: Steps
+        _ settings: Settings, failure: String, logger: Logger, now: @escaping @Sendable () -> Date, _ steps: Steps
     ) {
-        self.doorbell = doorbell
         self.settings = settings
         self.steps = steps
         self.logger = logger
@@ -366,10 +362,10 @@ extension WorkLoop where Work == Never {
     /// A loop whose rounds do all the work themselves.
     convenience init(
         _ settings: Settings, failure: String, logger: Logger, now: @escaping @Sendable () -> Date,
-        doorbell: Doorbell = Doorbell(), round: @escaping @Sendable () async throws -> Round<Never>
+        round: @escaping @Sendable () async throws -> Round<Never>
     ) {
         self.init(
-            settings, failure: failure, logger: logger, now: now, doorbell: doorbell,
+            settings, failure: failure, logger: logger, now: now,
             Steps(claim: { _, _ in try await round() }))
     }
 }

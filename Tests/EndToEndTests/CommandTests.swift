@@ -380,7 +380,7 @@ struct CommandTests {
             #expect(try await stage.grandstand("server", "ready", columns: 200).exitCode == 0)
             #expect(
                 try await stage.grandstand("audit", "--action", "event.created", columns: 200).text.contains("derby"))
-            let gone = try await stage.grandstand("event", "get", "nope", "--watch", columns: 200)
+            let gone = try await stage.grandstand("event", "get", "nope", columns: 200)
             #expect(gone.exitCode == 1)
             #expect(
                 gone.text
@@ -403,32 +403,5 @@ struct CommandTests {
         let asked = try await Program.run(Self.program, ["event", "list"], environment: [:])
         #expect(asked.exitCode == 1)
         #expect(asked.text.contains("on the server's machine"), "\(asked.text)")
-    }
-
-    @Test func `watching an event without a server reports that once and can be interrupted`() async throws {
-        let (process, output) = (Process(), Pipe())
-        process.executableURL = Self.program
-        process.arguments = ["event", "get", "derby", "--watch"]
-        // Nobody listens on the port of the discard service.
-        process.environment = ["GRANDSTAND_URL": "http://127.0.0.1:9", "GRANDSTAND_API_KEY": "gs_x"]
-        process.standardOutput = output
-        process.standardError = output
-        let (texts, text) = AsyncStream<String>.makeStream()
-        output.fileHandleForReading.readabilityHandler = { handle in
-            let data = handle.availableData
-            if data.isEmpty { text.finish() } else { text.yield(String(decoding: data, as: UTF8.self)) }
-        }
-        let (ends, end) = AsyncStream<Int32>.makeStream()
-        process.terminationHandler = { end.yield($0.terminationStatus) }
-        try process.run()
-        var said = ""
-        for await text in texts {
-            said += text
-            if said.contains("Trying again") { process.interrupt() }
-        }
-        output.fileHandleForReading.readabilityHandler = nil
-        #expect(said.contains("http://127.0.0.1:9 does not answer"), "\(said)")
-        #expect(said.components(separatedBy: "does not answer").count == 2, "\(said)")
-        #expect(await ends.first { _ in true } == 130)
     }
 }

@@ -110,7 +110,6 @@ struct ConfigurationTests {
         ("GRANDSTAND_EVENT_QUIET_HOURS", ["0", "2d", "8761", "nan"]),
         ("GRANDSTAND_DRAIN_SECONDS", ["-1", "3601", "soon"]),
         ("GRANDSTAND_HISTORY_DAYS", ["0", "3651", "forever"]),
-        ("GRANDSTAND_STREAMS_PER_KEY", ["0", "many"]),
         ("GRANDSTAND_ROLES", ["all", "api,", "api,api", "api;dispatch", ","]),
         ("GRANDSTAND_LOG_LEVEL", ["verbose", "5"]),
         ("GRANDSTAND_LOG_FORMAT", ["xml"]),
@@ -144,12 +143,6 @@ struct ConfigurationTests {
     func `the error of a setting names its unit`(_ variable: String, _ refusal: String) {
         let error = #expect(throws: ConfigurationError.self) { try Configuration(environment: [variable: "-1"]) }
         #expect(error?.description == "\(variable): -1 \(refusal)")
-    }
-
-    @Test func `one key may open half of the streams, or the configured number`() throws {
-        #expect(try Configuration(environment: [:]).streamsPerKey == 500)
-        #expect(try Configuration(environment: ["GRANDSTAND_STREAMS": "1"]).streamsPerKey == 1)
-        #expect(try Configuration(environment: ["GRANDSTAND_STREAMS_PER_KEY": "3"]).streamsPerKey == 3)
     }
 
     @Test func `a certificate without its key, or a key without its certificate, is refused with the missing name`() {

@@ -103,10 +103,9 @@ struct JSONTests {
     }
 
     @Test func `an unknown value of an enumeration is kept`() throws {
-        let board = try ClientJSON.read(
-            GrandstandClient.LiveBoard.self,
-            Data(#"{"eventKey":"derby","state":"postponed","broadcasts":[]}"#.utf8))
-        #expect(board.state == .init(rawValue: "postponed"))
+        let apns = try ClientJSON.read(
+            GrandstandClient.APNsState.self, Data(#"{"state":"asleep","reason":null}"#.utf8))
+        #expect(apns.state == .init(rawValue: "asleep"))
     }
 
     @Test func `parts of a path are percent-encoded`() {

@@ -1,6 +1,5 @@
 package import FoundationEssentials
 package import Grandstand
-package import GrandstandStore
 
 // Calls for tests that do not check the audit log or the apps of API keys: the server is the actor and may access
 // everything.
@@ -59,12 +58,6 @@ extension Outbox {
         _ id: UUID, within reach: AppReach = .all, now: Date
     ) async throws -> Bool? {
         try await cancel(id, within: reach, by: .server, now: now)
-    }
-}
-
-extension PostgresLiveStore {
-    package func boards(of keys: Set<EventKey>, now: Date) async throws -> [EventKey: LiveBoard] {
-        try await boards(of: keys, within: .all, now: now)
     }
 }
 

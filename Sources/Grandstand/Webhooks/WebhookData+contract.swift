@@ -5,11 +5,12 @@ internal import JSON
 
 extension Contract.BroadcastSettled {
     init(_ settled: SettledBroadcast) {
-        let summary = Contract.BroadcastSummary(settled.summary)
         self.init(
-            id: summary.id, eventKey: settled.eventKey?.rawValue, channel: settled.channel?.words,
-            event: summary.event, state: summary.state, acceptedAt: summary.acceptedAt, settledAt: settled.settledAt,
-            counts: summary.counts, reasons: Dictionary(settled.reasons.map { ($0.reason, $0.count) }) { $0 + $1 })
+            id: settled.id.words, eventKey: settled.eventKey?.rawValue, channel: settled.channel?.words,
+            event: .init(settled.event), state: .init(settled.state), acceptedAt: settled.acceptedAt,
+            settledAt: settled.settledAt,
+            counts: Dictionary(uniqueKeysWithValues: settled.counts.map { ($0.key.rawValue, $0.value) }),
+            reasons: Dictionary(settled.reasons.map { ($0.reason, $0.count) }) { $0 + $1 })
     }
 }
 

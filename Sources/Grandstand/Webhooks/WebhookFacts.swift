@@ -1,4 +1,4 @@
-internal import APNsWire
+package import APNsWire
 package import FoundationEssentials
 package import JSON
 
@@ -15,7 +15,13 @@ package enum WebhookFacts: Sendable {
 
 /// A broadcast all of whose deliveries are settled.
 package struct SettledBroadcast: Sendable {
-    package var summary: BroadcastSummary
+    package var id: UUID
+    package var event: BroadcastPayload.Event
+    package var acceptedAt: Date
+    /// Whether the broadcast was withdrawn, or its event was over at `sendAt`.
+    package var isCancelled: Bool
+    /// Deliveries in each state; states with none are left out.
+    package var counts: [Delivery.State: Int]
     package var eventKey: EventKey?
     /// The server's ID of the channel, if the broadcast was to a channel without an event.
     package var channel: UUID?
@@ -24,13 +30,22 @@ package struct SettledBroadcast: Sendable {
     package var reasons: [(reason: String, count: Int)]
 
     package init(
-        summary: BroadcastSummary, eventKey: EventKey?, channel: UUID?, settledAt: Date,
+        id: UUID, event: BroadcastPayload.Event, acceptedAt: Date, isCancelled: Bool = false,
+        counts: [Delivery.State: Int], eventKey: EventKey?, channel: UUID?, settledAt: Date,
         reasons: [(reason: String, count: Int)]
     ) {
-        self.summary = summary
+        self.id = id
+        self.event = event
+        self.acceptedAt = acceptedAt
+        self.isCancelled = isCancelled
+        self.counts = counts
         self.eventKey = eventKey
         self.channel = channel
         self.settledAt = settledAt
         self.reasons = reasons
+    }
+
+    var state: Broadcast.State {
+        Broadcast.State(isScheduled: false, isCancelled: isCancelled, deliveries: counts.keys)
     }
 }

@@ -79,9 +79,7 @@ enum Gauges {
         }
     }
 
-    /// The gauges of lookups and live views.
-    static func of(_ lookups: LookupReplica, _ views: LiveViews) -> [GaugeSample] {
-        [GaugeSample("grandstand_streams", Double(views.count))]
-            + (lookups.staleness.map { [GaugeSample("grandstand_lookup_staleness_seconds", $0)] } ?? [])
+    static func of(_ lookups: LookupReplica) -> [GaugeSample] {
+        lookups.staleness.map { [GaugeSample("grandstand_lookup_staleness_seconds", $0)] } ?? []
     }
 }

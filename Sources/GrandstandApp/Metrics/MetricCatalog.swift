@@ -107,7 +107,6 @@ enum MetricCatalog {
             "grandstand_lookup_staleness_seconds", .gauge,
             "Age of the lookup data in memory: seconds since they last agreed with the database; absent before the first check."
         ),
-        .init("grandstand_streams", .gauge, "Open live views."),
         .init(
             "grandstand_http_requests_total", .counter, labels: ["method", "route", "status"],
             "Answered requests; status 499: the connection ended in the middle of the body."),

@@ -11,7 +11,6 @@ struct ServerParts: Sendable {
     let stores: ServerStores
     let apple: AppleAccess
     let lookups: LookupReplica
-    let views: LiveViews
     let keyUses: KeyUses
     /// Reads the metrics of the whole database.
     let gauges: GaugeWatch
@@ -29,10 +28,6 @@ struct ServerParts: Sendable {
             source: stores.lookupSource, keys: stores.keys, settings: .init(staleLimit: configuration.lookupStaleness),
             now: now, logger: logger)
         resources.database.changes.follow { lookups.changed($0) }
-        views = LiveViews(
-            store: stores.live,
-            settings: .init(maximumStreams: configuration.streams, maximumPerKey: configuration.streamsPerKey),
-            now: now, logger: logger)
         keyUses = KeyUses(logger: logger) { [keys = stores.keys] in try await keys.used($0) }
         shares = ConnectionShares(maximum: configuration.maximumConnections)
         plan = Intake.planning(alertFreshness: configuration.alertFreshness)
@@ -46,7 +41,7 @@ struct ServerParts: Sendable {
         }
         let readiness = Self.isReady(resources, apple)
         resources.metrics.tell { [GaugeSample("grandstand_ready", readiness().database ? 1 : 0)] }
-        resources.metrics.tell { [lookups, views] in Gauges.of(lookups, views) }
+        resources.metrics.tell { [lookups] in Gauges.of(lookups) }
         self.stores = stores
         self.apple = apple
         self.lookups = lookups
@@ -54,11 +49,10 @@ struct ServerParts: Sendable {
             stores: stores.requests, lookups: lookups,
             access: .of(configuration, resources, stores, keyUses: keyUses, shares: shares, logger: logger),
             gateway: apple.gateway, channelOperations: apple.operations, reconciliation: apple.reconciliation,
-            views: views, webhookRefusal: { [client = resources.webhookClient] in await client.refusal(of: $0) },
+            webhookRefusal: { [client = resources.webhookClient] in await client.refusal(of: $0) },
             readiness: Self.readiness(resources, apple),
             settings: .of(configuration, plan: plan), now: now)
-        let console = Console(
-            dependencies, Self.pageSources(stores, apple, views), templates: resources.templates)
+        let console = Console(dependencies, Self.pageSources(stores, apple), templates: resources.templates)
         api = API(dependencies, pages: .console(console))
     }
 
@@ -77,15 +71,11 @@ struct ServerParts: Sendable {
         { Readiness(resources.watch.standing, resources.clock, apple.gateway) }
     }
 
-    private static func pageSources(
-        _ stores: ServerStores, _ apple: AppleAccess, _ views: LiveViews
-    ) -> Console.Sources {
-        let changes = ChangeStream(views: views)
-        return Console.Sources(
+    private static func pageSources(_ stores: ServerStores, _ apple: AppleAccess) -> Console.Sources {
+        Console.Sources(
             sessions: stores.consoleSessions, keys: stores.keys,
             throttles: { [sendRates = stores.sendRates] in try await sendRates.throttles(now: $0) },
-            activity: { try await ConsoleActivity(stores.overview, apple.gateway, within: $0, now: $1) },
-            watch: { try changes.response(to: $0, $1, for: $2, while: $3) })
+            activity: { try await ConsoleActivity(stores.overview, apple.gateway, within: $0, now: $1) })
     }
 }
 

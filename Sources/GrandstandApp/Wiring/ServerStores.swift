@@ -19,7 +19,6 @@ struct ServerStores: Sendable {
     let webhookOutbox: PostgresWebhookOutbox
     let quotaLevels: PostgresQuotaLevels
     let gauges: PostgresGaugeStore
-    let live: PostgresLiveStore
     let sendRates: PostgresSendRates
     let overview: PostgresOverview
     let consoleSessions: PostgresConsoleSessionStore
@@ -48,7 +47,6 @@ struct ServerStores: Sendable {
         webhookOutbox = PostgresWebhookOutbox(main)
         quotaLevels = PostgresQuotaLevels(main)
         gauges = PostgresGaugeStore(main)
-        live = PostgresLiveStore(main)
         sendRates = PostgresSendRates(main)
         overview = PostgresOverview(databases.reports.forLongWork)
         consoleSessions = PostgresConsoleSessionStore(main)

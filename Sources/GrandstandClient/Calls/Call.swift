@@ -123,7 +123,6 @@ extension GrandstandClient.Call {
         // If a network fault makes the client repeat this call, the server gives the first answer again.
         headers = operation.keepsAnswers ? ["Idempotency-Key": Secret(UUID().uuidString)] : [:]
         if operation.method == "PATCH" { headers["Content-Type"] = Secret("application/merge-patch+json") }
-        if operation.id == Contract.Operation.streamEvent.id { headers["Accept"] = Secret("text/event-stream") }
         self.body = body.map { body in
             var json = JSONWriter()
             body.write(to: &json)

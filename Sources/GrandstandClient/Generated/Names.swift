@@ -355,12 +355,6 @@ extension GrandstandClient {
     public typealias ThrottleEnded = Contract.ThrottleEnded
     /// Somebody sent a test to the webhook.
     public typealias WebhookTest = Contract.WebhookTest
-    /// The server-sent event snapshot. An event's state and its 20 newest broadcasts.
-    public typealias LiveBoard = Contract.LiveBoard
-    /// The server-sent event broadcast. A broadcast that is new or has changed.
-    public typealias BroadcastSummary = Contract.BroadcastSummary
-    /// The server-sent event state. The event's own state has changed.
-    public typealias EventStateChange = Contract.EventStateChange
     /// The process runs.
     public typealias Health = Contract.Health
     /// Whether the server can take requests.

@@ -18,8 +18,7 @@ public final class URLSessionTransport: ClientTransport {
     private let session: URLSession
     private let delegate = Delegate()
 
-    /// - Parameter longestAnswer: seconds after which a request fails even if the server still sends. This also ends
-    ///   streams, and the client opens them again.
+    /// - Parameter longestAnswer: seconds after which a request fails even if the server still sends.
     public init(longestAnswer: TimeInterval = 24 * 3_600) {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil

@@ -6,11 +6,11 @@ internal import GrandstandClient
 internal import JSON
 
 /// `grandstand event`: the events that people follow.
-struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
+struct EventCommand: AsyncParsableCommand, Listed, Shown, Changeable, Deletable {
     static let configuration = CommandConfiguration(
         commandName: "event", abstract: "Events of a running server.",
         subcommands: [
-            ListCommand<Self>.self, Get.self, PutCommand<Self>.self, Patch.self, DeleteCommand<Self>.self,
+            ListCommand<Self>.self, ShowCommand<Self>.self, PutCommand<Self>.self, Patch.self, DeleteCommand<Self>.self,
             ShowCommand<Reopen>.self,
         ])
 
@@ -22,6 +22,7 @@ struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
             state: $0.state?.value, kind: $0.kind, season: $0.season, bundleId: $0.app, from: $0.from?.date,
             to: $0.to?.date, overdue: $0.overdue ? true : nil)
     }
+    static let show = Verb<ID<Self>, _>("get", "Shows an event and its channels.") { .getEvent($0.id) }
     static let delete = Verb<Target, _>("cancel", "Cancels an event and retires its channels.", aliases: ["delete"]) {
         .cancelEvent($0.event.id, end: $0.end ? true : nil)
     }
@@ -64,18 +65,6 @@ struct EventCommand: AsyncParsableCommand, Listed, Changeable, Deletable {
     struct Target: ParsableArguments {
         @OptionGroup var event: ID<EventCommand>
         @Flag(help: "First send an end, so that no activity stays on a lock screen.") var end = false
-    }
-
-    struct Get: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Shows an event and its channels.")
-        @OptionGroup var client: ClientOptions
-        @Flag(help: "Follow the state of its broadcasts until Ctrl-C.") var watch = false
-        @OptionGroup var event: ID<EventCommand>
-
-        func run() async throws {
-            guard watch else { return try await client.show(.getEvent(event.id)) }
-            try await client.watch(event.id)
-        }
     }
 
     struct Patch: AsyncParsableCommand {

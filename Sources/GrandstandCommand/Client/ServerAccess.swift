@@ -49,7 +49,7 @@ struct ServerAccess: Sendable {
     }
 
     /// The error for a server that does not answer.
-    func silence(_ error: URLError) -> StartError {
+    private func silence(_ error: URLError) -> StartError {
         StartError(
             "\(address) does not answer: \(error.localizedDescription); is the server running, and is GRANDSTAND_URL correct?"
         )

@@ -143,11 +143,6 @@ extension Contract.Operation {
         "listTopics", "GET", "/v1/apps/{bundleId}/{environment}/topics",
         scopes: [.organise], query: ["limit", "cursor"], keepsAnswers: false)
 
-    /// Streams the progress of an event's broadcasts as server-sent events.
-    public static let streamEvent = Self(
-        "streamEvent", "GET", "/v1/events/{key}/stream",
-        scopes: [.organise], query: [], keepsAnswers: false)
-
     /// Sends an update or the end of an event.
     public static let broadcast = Self(
         "broadcast", "POST", "/v1/events/{key}/broadcasts",
@@ -377,7 +372,6 @@ extension Contract.Operation {
         .getStart,
         .stopStart,
         .listTopics,
-        .streamEvent,
         .broadcast,
         .listBroadcasts,
         .previewBroadcast,

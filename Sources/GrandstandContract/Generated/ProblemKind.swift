@@ -63,8 +63,8 @@ extension Contract {
         case payloadTooLarge = "payload-too-large"
         /// The app has reached its limit of channels, or Apple creates no more for it.
         case quotaExhausted = "quota-exhausted"
-        /// Too many requests, wrong keys, wrong secrets, new installations, new tokens or open streams, or too much
-        /// data from devices; with 503: the server has no memory left for another request's body.
+        /// Too many requests, wrong keys, wrong secrets, new installations or new tokens, or too much data from
+        /// devices; with 503: the server has no memory left for another request's body.
         case rateLimited = "rate-limited"
         /// There is no such report.
         case reconciliationNotFound = "reconciliation-not-found"
@@ -76,8 +76,6 @@ extension Contract {
         case staleState = "stale-state"
         /// The database cannot be used now. Try again.
         case storeUnavailable = "store-unavailable"
-        /// The server has the most open streams that are allowed, or is stopping.
-        case streamUnavailable = "stream-unavailable"
         /// No key was sent, or it is unknown, expired or revoked.
         case unauthenticated
         /// The body or the query has a member that does not exist. errors names it.
@@ -136,7 +134,6 @@ extension Contract {
             case .staleInstallation: "A newer state of the installation is known"
             case .staleState: "A later state was told before"
             case .storeUnavailable: "The database cannot be used now"
-            case .streamUnavailable: "No stream can be opened now"
             case .unauthenticated: "An API key is needed"
             case .unknownField: "The request has an unknown field"
             case .unsupportedMediaType: "The body has the wrong media type"
@@ -200,9 +197,7 @@ extension Contract {
             case .rateLimited: 429
             case .internalError: 500
             case .apnsRefused: 502
-            case .storeUnavailable,
-                .streamUnavailable:
-                503
+            case .storeUnavailable: 503
             case .apnsUnanswered: 504
             }
         }

@@ -57,7 +57,7 @@ extension Contract {
         public var errors: [FieldError]?
         /// What APNs answered when it refused a call.
         public var apns: APNsRefusal?
-        /// The most that is allowed: channels, bytes, values, streams or webhooks, as detail says.
+        /// The most that is allowed: channels, bytes, values or webhooks, as detail says.
         public var limit: Int?
         /// The app's channels at Apple in this environment.
         public var used: Int?

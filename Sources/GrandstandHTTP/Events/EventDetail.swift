@@ -10,8 +10,6 @@ struct EventDetail: ConsolePage {
     let title: String
     let refreshSeconds: Int?
     var refresh: Int? { refreshSeconds }
-    let liveKey: EventKey?
-    var liveEvent: EventKey? { liveKey }
     let eventState: String
     let begins: Moment?
     let finishes: Moment?
@@ -63,8 +61,7 @@ struct EventDetail: ConsolePage {
         let key = specification.key
         title = specification.name
         // An older page no longer changes.
-        refreshSeconds = visit.isAtStart ? (event.state.isOver ? 30 : 5) : nil
-        liveKey = visit.isAtStart ? key : nil
+        refreshSeconds = visit.isAtStart ? 1 : nil
         eventState = event.state.rawValue
         begins = specification.startsAt.map { Moment($0) }
         finishes = specification.endsAt.map { Moment($0) }

@@ -65,10 +65,7 @@ struct BrokenBody: Error {
 extension Request {
     /// The same request, with a body that takes its room from `share`.
     func receiving(in share: BodyShare) -> Request {
-        // GET and HEAD keep their own body: live views use it to notice the end of the connection.
-        guard method != .get, method != .head, headers[.contentLength] ?? headers[.transferEncoding] != nil else {
-            return self
-        }
+        guard headers[.contentLength] ?? headers[.transferEncoding] != nil else { return self }
         var request = self
         request.body = RequestBody(
             asyncSequence: ReceivedBody(base: body, length: headers[.contentLength].flatMap { Int($0) }, share: share))

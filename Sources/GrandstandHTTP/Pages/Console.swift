@@ -7,11 +7,6 @@ package import Hummingbird
 /// `/console`: pages for people. They perform the API's operations with the key that is signed in.
 package struct Console: Sendable {
     package typealias Activity = @Sendable (AppReach, Date) async throws -> ConsoleActivity
-    package typealias Watch =
-        @Sendable (
-            _ request: Request, _ subject: LiveSubject, _ key: APIKey,
-            _ isAdmitted: @escaping @Sendable () async -> Bool
-        ) throws -> Response
 
     /// The sources that pages need and the API does not.
     package struct Sources: Sendable {
@@ -21,19 +16,15 @@ package struct Console: Sendable {
         package var throttles: @Sendable (Date) async throws -> [Throttle]
         /// The present activity, restricted to the apps of a key.
         package var activity: Activity
-        /// Opens the stream that tells a page's script about changes of an event.
-        package var watch: Watch
 
         package init(
             sessions: any ConsoleSessionStore, keys: any KeyDirectory,
-            throttles: @escaping @Sendable (Date) async throws -> [Throttle], activity: @escaping Activity,
-            watch: @escaping Watch
+            throttles: @escaping @Sendable (Date) async throws -> [Throttle], activity: @escaping Activity
         ) {
             self.sessions = sessions
             self.keys = keys
             self.throttles = throttles
             self.activity = activity
-            self.watch = watch
         }
     }
 
@@ -63,7 +54,6 @@ package struct Console: Sendable {
         router.add(middleware: ErrorPages(responder: responder))
         SignInPages(responder: responder).add(to: router)
         AssetRoutes().add(to: router)
-        LiveRoute(responder: responder, events: d.stores.events, watch: sources.watch).add(to: router)
         for route in groups.flatMap(\.routes) {
             router.on(RouterPath(route.path), method: .get) { request, context in
                 await responder.show(route, request, context)

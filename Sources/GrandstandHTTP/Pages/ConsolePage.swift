@@ -10,11 +10,8 @@ protocol ConsolePage: Sendable {
     var title: String { get }
     /// Seconds after which the page reloads itself; `nil`: never.
     var refresh: Int? { get }
-    /// The event whose changes make the script fetch the page at once; `nil`: no event has this effect.
-    var liveEvent: EventKey? { get }
 }
 
 extension ConsolePage {
     var refresh: Int? { nil }
-    var liveEvent: EventKey? { nil }
 }

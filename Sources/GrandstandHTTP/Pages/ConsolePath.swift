@@ -14,10 +14,6 @@ enum ConsolePath {
     static let signOut = Console.path + "/sign-out"
     static let style = Console.path + "/style.css"
     static let script = Console.path + "/console.js"
-    static let live = Console.path + "/live"
-
-    /// The stream that reports an event's changes.
-    static func live(_ key: EventKey) -> String { link(live, [("event", key.rawValue)]) }
 
     static func event(_ key: EventKey) -> String { events + "/" + PercentEncoding.encode(key.rawValue) }
 

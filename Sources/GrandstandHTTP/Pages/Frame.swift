@@ -7,8 +7,6 @@ struct Frame: Sendable {
     /// The key that is signed in; `nil` if nobody is signed in.
     let visitor: Visitor?
     let refresh: Refresh?
-    /// The stream that tells the page's script about changes; `nil` if the page does not refresh itself.
-    let liveSource: String?
     /// A sentence about the action that was performed just before.
     let notice: String?
     /// The token of every form; a placeholder until the page is sent.
@@ -19,7 +17,6 @@ struct Frame: Sendable {
         title = page.title
         self.visitor = visitor
         self.refresh = refresh
-        liveSource = refresh?.isOff == false ? page.liveEvent.map(ConsolePath.live) : nil
         self.notice = notice
         madeAt = Moment(now, exact: true)
     }
@@ -60,12 +57,15 @@ struct Visitor: Sendable {
 /// stop it.
 struct Refresh: Sendable {
     let seconds: Int
+    /// The reload interval of a browser without scripts, where a reload empties the forms.
+    let secondsWithoutScript: Int
     let isOff: Bool
     /// The link that turns the refresh off, or on again.
     let otherwise: String
 
     init(seconds: Int, path: String, query: String?, isOff: Bool) {
         self.seconds = seconds
+        secondsWithoutScript = max(5, seconds)
         self.isOff = isOff
         let kept = (query ?? "").split(separator: "&").filter { $0 != "refresh=off" }.map(String.init)
         let changed = isOff ? kept : kept + ["refresh=off"]

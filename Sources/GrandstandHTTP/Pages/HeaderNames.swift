@@ -4,7 +4,7 @@ internal import HTTPTypes
 extension HTTPField.Name {
     static let secFetchSite = HTTPField.Name("Sec-Fetch-Site")!
     static let xForwardedProto = HTTPField.Name("X-Forwarded-Proto")!
-    /// The tag of the change that the stream reported. The page's script sends this tag when it fetches the page again.
+    /// The page's script sends this header when it fetches the page again.
     static let grandstandLive = HTTPField.Name("Grandstand-Live")!
     static let referrerPolicy = HTTPField.Name("Referrer-Policy")!
 }

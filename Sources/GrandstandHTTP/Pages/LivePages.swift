@@ -2,15 +2,13 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Synchronization
 
-/// The pages that scripts fetch after a change. Each page is made once for all viewers with the same key, and kept for
+/// The pages that scripts fetch again. Each page is made once for all viewers with the same key, and kept for
 /// a second.
 final class LivePages: Sendable {
     struct Name: Hashable {
         let key: UUID
         /// The path and the query.
         let uri: String
-        /// The tag of the change that was reported to the viewers.
-        let change: String
     }
 
     private struct Making {

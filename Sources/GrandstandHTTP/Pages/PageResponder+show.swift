@@ -9,16 +9,16 @@ extension PageResponder {
             return redirect(to: ConsolePath.signIn(returningTo: request.uri.string))
         }
         // Only this server's script can set this header; browsers do not let other sites set it.
-        let change = request.headers[.grandstandLive]
+        let isFromScript = request.headers[.grandstandLive] != nil
         var visitor: Visitor?
         var session: SessionSecret?
         do {
-            let signedIn = try await sessions.signedIn(text, extendsSession: change == nil)
+            let signedIn = try await sessions.signedIn(text, extendsSession: !isFromScript)
             session = signedIn.session
             visitor = Visitor(key: signedIn.key, path: request.uri.path)
             try Self.check(signedIn.key, for: route.scope)
-            if let change {
-                let name = LivePages.Name(key: signedIn.key.id, uri: request.uri.string, change: change)
+            if isFromScript {
+                let name = LivePages.Name(key: signedIn.key.id, uri: request.uri.string)
                 let made = try await livePages.outcome(name, at: now()) { [self] in
                     try await outcome(of: route, signedIn, request, context)
                 }

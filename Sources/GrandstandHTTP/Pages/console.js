@@ -164,14 +164,11 @@
     for (const field of document.querySelectorAll("form:not([data-sent]) input[name=token]")) field.value = token;
   }
 
-  let fetching = false;
-  let wanted = null;
-
-  async function refetch(change) {
-    if (fetching) { wanted = change; return; }
-    fetching = true;
+  async function refetch() {
     try {
-      const answer = await fetch(location.href, { headers: { "Grandstand-Live": change }, credentials: "same-origin" });
+      const answer = await fetch(location.href, {
+        headers: { "Grandstand-Live": "yes" }, credentials: "same-origin", signal: AbortSignal.timeout(10000),
+      });
       if (answer.status === 401 || answer.redirected) return location.reload();
       if (answer.ok) {
         const page = new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -184,26 +181,22 @@
         localise(document);
       }
     } catch {
-      // The server is away: the next change or the next turn tries again.
-    } finally {
-      fetching = false;
-      if (wanted !== null) { const next = wanted; wanted = null; refetch(next); }
+      // The server is away: the next turn tries again.
     }
   }
 
-  function keepUp() {
+  // One request at a time. A hidden page waits until it is shown.
+  async function keepUp() {
     const seconds = Number(document.body.dataset.refresh);
     if (!seconds || !document.querySelector("main [data-live]")) return;
-    const source = document.body.dataset.liveSource;
-    if (source) {
-      const stream = new EventSource(source);
-      for (const name of ["change", "tick"]) {
-        stream.addEventListener(name, (event) => refetch(name + " " + event.data));
-      }
-    } else {
-      setInterval(() => { if (!document.hidden) refetch("turn"); }, 1000 * seconds);
-    }
     document.addEventListener("change", (event) => { event.target.dataset.touched = "yes"; });
+    for (;;) {
+      await new Promise((next) => setTimeout(next, 1000 * seconds));
+      while (document.hidden) {
+        await new Promise((next) => document.addEventListener("visibilitychange", next, { once: true }));
+      }
+      await refetch();
+    }
   }
 
   localise(document);

@@ -102,7 +102,7 @@ extension PostgresWebhookOutbox {
     /// Those of these broadcasts that have no unsettled delivery, with the apps that each broadcast concerns. The rows are in order, so that two transactions about the same broadcasts do not deadlock.
     private static func settled(_ broadcasts: [UUID], _ now: Date) -> PostgresQuery {
         """
-        select b.id, b.event_key, b.channel, b.event, b.accepted_at, b.send_at, b.scheduled, b.cancelled, t.sent_to, u.audiences,
+        select b.id, b.event_key, b.channel, b.event, b.accepted_at, b.cancelled, t.sent_to, u.audiences,
             coalesce(t.settled_at, \(now)) as settled_at, c.states, c.counts, r.reasons, r.reason_counts
         from broadcasts b
         cross join lateral (
@@ -136,10 +136,18 @@ extension PostgresWebhookOutbox {
     private static func settledMessage(_ row: PostgresRow, _ webhooks: [UUID]) throws -> Message? {
         let id: UUID = try row.decode("id")
         let settledAt: Date = try row.decode("settled_at")
+        var counts: [Delivery.State: Int] = [:]
+        for (text, count) in zip(
+            try row.decode([String]?.self, "states") ?? [], try row.decode([Int]?.self, "counts") ?? [])
+        {
+            guard let state = Delivery.State(rawValue: text) else { throw UnknownWord(column: "states", text: text) }
+            counts[state] = count
+        }
         let reasons = zip(
             try row.decode([String]?.self, "reasons") ?? [], try row.decode([Int]?.self, "reason_counts") ?? [])
         let settled = SettledBroadcast(
-            summary: try PostgresLiveStore.summary(id, row), eventKey: try row.optionalWord("event_key"),
+            id: id, event: try row.word("event"), acceptedAt: try row.decode("accepted_at"),
+            isCancelled: try row.decode("cancelled"), counts: counts, eventKey: try row.optionalWord("event_key"),
             channel: try row.decode("channel"), settledAt: settledAt,
             reasons: reasons.map { (reason: $0, count: $1) })
         return try Message(.broadcastSettled, at: settledAt, .broadcast(settled), broadcast: id, to: webhooks)

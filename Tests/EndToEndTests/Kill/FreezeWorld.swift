@@ -121,13 +121,10 @@ struct FreezeWorld: Sendable {
         let title = "round \(number): \(fault) at \(step.map { "\($0)" } ?? "any moment") for \(length)"
         let kicks = [try await prepare(2 * number), try await prepare(2 * number + 1)]
         let back = Return()
-        let stream = LiveReader(stage.api, "/v1/events/derby/stream")
-        defer { stream.close() }
-        try await stream.hasBegun()
         let calling = Task { await keepCalling(number) }
         defer { calling.cancel() }
         let works: [@Sendable (Int, Note) async throws -> Void] = [
-            { try await makeChannels($0, $1) }, { try await broadcast($0, stream, $1) },
+            { try await makeChannels($0, $1) }, { try await broadcast($0, $1) },
             { try await schedule($0, $1) }, { try await start($0, kicks[$0 - 2 * number], $1) },
         ]
         let afterReturn = note(title) { back.moment.withLock { $0 } }
@@ -215,8 +212,8 @@ struct FreezeWorld: Sendable {
         note("provisioner, reconciler, lookups")
     }
 
-    /// Work for the dispatchers of channels and of crowds, for webhooks and for live views.
-    private func broadcast(_ number: Int, _ stream: LiveReader, _ note: (String) -> Void) async throws {
+    /// Work for the dispatchers of channels and of crowds, and for webhooks.
+    private func broadcast(_ number: Int, _ note: (String) -> Void) async throws {
         let answer = try await insist(
             "POST", "/v1/events/derby/broadcasts", #"{"event": "update", "contentState": {"home": \#(number)}}"#,
             name: "derby-\(number)")
@@ -225,8 +222,6 @@ struct FreezeWorld: Sendable {
         note("dispatcher")
         try await stage.shows(old, #"{"home": \#(number)}"#)
         note("crowds")
-        try await until("the stream has it", within: .seconds(90)) { stream.hasSeen(id) }
-        note("live views")
         try await until("the webhook is posted", within: .seconds(90)) {
             receiver.requests.contains { $0.text.contains(id) }
         }
@@ -368,36 +363,4 @@ private final class Watch: Sendable {
     private static func seconds(_ time: Duration) -> String {
         "\((time / .milliseconds(100)).rounded() / 10) s"
     }
-}
-
-/// Reads a live view, and opens it again when it ends.
-private final class LiveReader: Sendable {
-    private let seen = Mutex<Set<String>?>(nil)
-    private let reading = Mutex<Task<Void, Never>?>(nil)
-
-    init(_ api: HTTPCaller, _ path: String) {
-        let task = Task { [weak self] in
-            while !Task.isCancelled {
-                guard let stream = try? EventStream.open(api, path) else { return }
-                await withTaskCancellationHandler {
-                    for await event in stream.events { self?.note(event.data) }
-                } onCancel: {
-                    stream.close()
-                }
-                try? await Task.sleep(for: .milliseconds(200))
-            }
-        }
-        reading.withLock { $0 = task }
-    }
-
-    private func note(_ data: JSON) {
-        let broadcasts = (data["broadcasts"]?.items ?? []) + [data]
-        seen.withLock { $0 = ($0 ?? []).union(broadcasts.compactMap { $0["id"]?.string }) }
-    }
-
-    func hasBegun() async throws { try await until("the stream has begun") { seen.withLock { $0 != nil } } }
-
-    func hasSeen(_ id: String) -> Bool { seen.withLock { $0?.contains(id) ?? false } }
-
-    func close() { reading.withLock { $0 }?.cancel() }
 }

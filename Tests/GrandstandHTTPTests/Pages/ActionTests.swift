@@ -58,7 +58,7 @@ struct ActionTests {
         // A page fetched by a script is the same for everyone with this key, so it has no notice. The notice waits for
         // the next page.
         let fetched = try await world.get(
-            "/console/apps", in: session, headers: ["Cookie": String(notice), "Grandstand-Live": "tick"])
+            "/console/apps", in: session, headers: ["Cookie": String(notice), "Grandstand-Live": "yes"])
         #expect(!fetched.body.contains("Renamed Cup") && fetched.cookie == nil)
         // A notice that was made for another session is not shown.
         let forged = "grandstand-notice=" + Notice.value("Send money", for: SessionSecret())

@@ -1,7 +1,6 @@
 internal import Foundation
 internal import Grandstand
 internal import HTTPTypes
-internal import Hummingbird
 internal import PortFakes
 internal import Testing
 
@@ -67,7 +66,7 @@ struct SessionTests {
         var world = ConsoleWorld()
         let session = world.session("lookup")
         world.now = { Samples.now.addingTimeInterval(3_600) }
-        _ = try await world.get("/console/apps", in: session, headers: ["Grandstand-Live": "tick"])
+        _ = try await world.get("/console/apps", in: session, headers: ["Grandstand-Live": "yes"])
         #expect(world.sessions.all.map(\.usedAt) == [Samples.now])
         _ = try await world.get("/console/apps", in: session)
         #expect(world.sessions.all.map(\.usedAt) == [Samples.now.addingTimeInterval(3_600)])
@@ -82,29 +81,5 @@ struct SessionTests {
         #expect(world.sessions.all.map(\.key) == [ConsoleWorld.id(of: "organise")])
         let cookies = answer.headers[values: .setCookie]
         #expect(cookies.contains { $0.hasPrefix("grandstand-console=;") && $0.contains("Max-Age=0") })
-    }
-
-    @Test func `the live view ends with the session and shows only what its key may see`() async throws {
-        var world = ConsoleWorld()
-        let samples = try Samples()
-        world.events.find = { $0 == samples.key ? samples.event() : nil }
-        nonisolated(unsafe) var admitted: [@Sendable () async -> Bool] = []
-        nonisolated(unsafe) var subjects: [LiveSubject] = []
-        world.watch = { subject, isAdmitted in
-            subjects.append(subject)
-            admitted.append(isAdmitted)
-            return .init(status: .ok)
-        }
-        let session = world.session("organise@")
-        #expect(try await world.get("/console/live?event=derby", in: session).status == 200)
-        #expect(subjects.map(\.reach) == [.only([samples.bundleID])])
-        #expect(await admitted[0]())
-        #expect(try await world.head("/console/live?event=derby", as: "organise@").body.isEmpty)
-        world.sessions.setKey(ConsoleWorld.id(of: "organise@"), nil)
-        #expect(await !admitted[0]())
-        #expect(try await world.get("/console/live?event=derby", as: "operate").status == 403)
-        #expect(try await world.get("/console/live?event=other", as: "organise").status == 404)
-        #expect(try await world.get("/console/live", as: "organise").status == 422)
-        #expect(try await world.get("/console/live?event=derby", as: nil).status == 401)
     }
 }

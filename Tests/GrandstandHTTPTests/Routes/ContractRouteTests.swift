@@ -130,10 +130,9 @@ struct ContractRouteTests {
     /// Stores write the data of the other topics. What those have is tested where they are written.
     @Test func `the messages of webhooks are in the contract`() throws {
         let (id, now) = (Sample.id, RouteWorld.now)
-        let summary = BroadcastSummary(
-            id: id, event: .update, acceptedAt: now, sendAt: now, isScheduled: false, counts: [.accepted: 1])
         let settled = SettledBroadcast(
-            summary: summary, eventKey: nil, channel: id, settledAt: now, reasons: [("BadPriority", 1)])
+            id: id, event: .update, acceptedAt: now, counts: [.accepted: 1], eventKey: nil, channel: id,
+            settledAt: now, reasons: [("BadPriority", 1)])
         var channel = Sample.channel()
         channel.eventKey = Sample.derby
         let data = Self.contract.schema("WebhookData")

@@ -232,34 +232,4 @@ struct EventRouteTests {
         #expect(entry["limit"] as? Int == 5_120)
         #expect(((entry["payload"] as? [String: Any])?["aps"] as? [String: Any])?["event"] as? String == "update")
     }
-
-    // MARK: Streams: access and the beginning. EventStreamWriterTests test the content.
-
-    private static let stream = "/v1/events/derby/stream"
-
-    private static func streamed(_ apps: [BundleID] = [Sample.stadium]) -> RouteWorld {
-        var world = RouteWorld()
-        world.events.find = { $0 == Sample.derby ? Sample.event(apps) : nil }
-        return world
-    }
-
-    @Test func `proxies neither cache nor delay a stream`() async throws {
-        for secret in ["gs_organise", "gs_stadium"] {
-            let answer = try await Self.streamed()("GET", Self.stream, as: secret)
-            #expect(answer.status == 200, "\(secret)")
-            #expect(answer.headers[.contentType] == "text/event-stream")
-            #expect(answer.headers[.cacheControl] == "no-store")
-            #expect(answer.headers[.accelBuffering] == "no")
-        }
-    }
-
-    @Test func `the event must exist, and the key must reach all its audiences`() async throws {
-        #expect(try await Self.streamed()("GET", "/v1/events/none/stream").slug == "event-not-found")
-        #expect(try await RouteWorld()("GET", "/v1/events/a%20b/stream").slug == "event-not-found")
-        for apps in [[Sample.other], [Sample.stadium, Sample.other]] {
-            let answer = try await Self.streamed(apps)("GET", Self.stream, as: "gs_stadium")
-            #expect(answer.status == 404)
-            #expect(answer.slug == "event-not-found")
-        }
-    }
 }

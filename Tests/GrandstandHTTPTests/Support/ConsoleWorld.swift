@@ -48,10 +48,6 @@ struct ConsoleWorld {
     let sessions = FakeConsoleSessions()
     /// Actions of the test, in addition to the console's.
     var others: [ActionRoute] = []
-    /// Answers `/console/live`.
-    var watch: @Sendable (LiveSubject, @escaping @Sendable () async -> Bool) throws -> Response = { _, _ in
-        throw Unasked()
-    }
     var now: @Sendable () -> Date = { Samples.now }
 
     private static let ids = Mutex<[String: UUID]>([:])
@@ -154,8 +150,7 @@ struct ConsoleWorld {
             ports.dependencies(now: now),
             Console.Sources(
                 sessions: sessions, keys: sessions, throttles: { _ in [] },
-                activity: { [activity] reach, _ in try activity(reach) },
-                watch: { [watch] _, subject, _, isAdmitted in try watch(subject, isAdmitted) }),
+                activity: { [activity] reach, _ in try activity(reach) }),
             templates: try ConsoleTemplates())
     }
 }

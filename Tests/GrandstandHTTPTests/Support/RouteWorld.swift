@@ -70,11 +70,6 @@ struct RouteWorld {
             id: UUID(), name: "test", scopes: scopes, reach: reach, prefix: "gs_", createdAt: now, revokedAt: nil)
     }
 
-    /// Live views that get no updates.
-    private static let views = LiveViews(
-        store: PostgresLiveStore(.away), settings: .init(maximumStreams: 100, maximumPerKey: 10), now: { now },
-        logger: logger)
-
     // A request's context requires a channel. This one is never opened, so it need not be closed.
     private static let channel = NIOAsyncTestingChannel()
 
@@ -98,7 +93,7 @@ struct RouteWorld {
     }
 
     /// Sends one request, and checks the answer against the contract. A body is sent as `application/json` unless
-    /// `headers` contain another type. Of a stream only the head is returned; its body is not read.
+    /// `headers` contain another type.
     func callAsFunction(
         _ method: String, _ path: String, _ body: [UInt8]? = nil, headers: [String: String] = [:],
         as secret: String? = "gs_admin", sourceLocation: SourceLocation = #_sourceLocation
@@ -116,9 +111,8 @@ struct RouteWorld {
         let context = APIContext(
             source: ApplicationRequestContextSource(channel: Self.channel, logger: Self.logger))
         let response = try await router.buildResponder().respond(to: request, context: context)
-        let isStream = response.headers[.contentType] == "text/event-stream"
         let answer = Answer(
-            status: response.status.code, headers: response.headers, body: isStream ? [] : try await response.bytes())
+            status: response.status.code, headers: response.headers, body: try await response.bytes())
         #expect(
             OpenAPIDocument.faults(of: answer, to: method, path) == [], "\(method) \(path): \(answer.text)",
             sourceLocation: sourceLocation)
@@ -166,7 +160,7 @@ struct RouteWorld {
                 keys: FakeKeys(Self.keys), ledger: ledger, memory: FakeKeys(Self.keys),
                 uses: KeyUses(logger: Self.logger, record: { _ in }), idempotency: idempotency, limits: limits,
                 isSecure: false, logger: Self.logger, metrics: NoMetrics(), hasOwnOperationsPort: false),
-            gateway: gateway, channelOperations: operations, reconciliation: reconciliation, views: Self.views,
+            gateway: gateway, channelOperations: operations, reconciliation: reconciliation,
             readiness: { Readiness(database: true) }, settings: settings, now: now)
     }
 

@@ -115,15 +115,12 @@ struct ReachTests {
         try await withStores { stores in
             try await stores.open(audiences: audiences(Self.a))
             let (own, broadcast) = (try reach(Self.a), try await stores.accept(.update()))
-            let live = PostgresLiveStore(Database(stores.pool))
             for (prefix, isWithin) in [("cup.", false), ("match-", true)] {
                 let bound = AppReach(of: own.apps, eventKeyPrefix: try .sample(prefix))
                 #expect(try await (stores.outbox.broadcast(broadcast.id, within: bound) != nil) == isWithin)
                 let listed = try await stores.events.events(
                     where: EventFilter(within: bound), PageRequest(), now: stores.now)
                 #expect(listed.items.isEmpty != isWithin)
-                let boards = try await live.boards(of: [.sample()], within: bound, now: stores.now)
-                #expect(boards.isEmpty != isWithin)
                 let intake = BroadcastIntake(.event(try .sample()), request: .update(), within: bound)
                 let sent = try await stores.outbox.accept([intake], now: stores.now, plan: Stores.plan)
                 if isWithin {

@@ -36,6 +36,27 @@ struct WebhookOutboxTests {
         }
     }
 
+    @Test func `a crowd is reported once, when its last delivery is settled`() async throws {
+        try await withCrowds { world in
+            let stores = world.stores
+            let hooks = Hooks(stores)
+            try await hooks.add([.broadcastSettled])
+            try await stores.open()
+            try await world.show("aa01")
+            try await world.show("aa02", frequent: false)
+            try await stores.accept(.update())
+            try await stores.sendOne()
+            let shards = try await world.claim()
+            try #require(shards.count == 1)
+            try await world.settle(shards[0]) { _ in .rejected(reason: "BadPriority") }
+            _ = try await hooks.compose()
+            let body = String(decoding: try #require(try await hooks.claim().first).body, as: UTF8.self)
+            for count in [#""accepted":1"#, #""rejected":1"#, #""BadPriority":1"#] {
+                #expect(body.contains(count), "\(body)")
+            }
+        }
+    }
+
     @Test func `a withdrawn broadcast is reported as cancelled and never as done`() async throws {
         try await withHooks { hooks in
             let stores = hooks.stores

@@ -41,9 +41,7 @@ struct WebhookTopicTests {
             #""id":"00000000-0000-0000-0000-000000000001","channelId":"apple/1",\#(place)"storagePolicy":"noMessageStored","#
         let channel = try Self.channel("1", reason: "gone")
         let settled = SettledBroadcast(
-            summary: BroadcastSummary(
-                id: try Self.uuid("1"), event: .update, acceptedAt: Self.at, sendAt: nil, isScheduled: false,
-                counts: [.rejected: 1, .accepted: 2]),
+            id: try Self.uuid("1"), event: .update, acceptedAt: Self.at, counts: [.rejected: 1, .accepted: 2],
             eventKey: EventKey(rawValue: "derby"), channel: nil, settledAt: Self.at, reasons: [("BadPriority", 1)])
         let quota = Quota(
             bundleID: try #require(BundleID(rawValue: "com.example.Goal")), environment: .production, limit: 10,

@@ -58,10 +58,3 @@ extension GrandstandClient.Call where Value == GrandstandClient.ReopenedEvent {
         Self(.reopenEvent, "/v1/events/\(key)/reopen", body: Contract.ReopenOrder(audiences: audiences))
     }
 }
-
-extension GrandstandClient.Call where Value == Void {
-    /// Streams the progress of an event's broadcasts as server-sent events.
-    public static func streamEvent(_ key: String) -> Self {
-        Self(.streamEvent, "/v1/events/\(key)/stream")
-    }
-}

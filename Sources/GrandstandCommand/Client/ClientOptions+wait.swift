@@ -4,59 +4,9 @@ internal import Grandstand
 internal import GrandstandApp
 internal import GrandstandClient
 internal import JSON
-internal import Synchronization
 
 /// Commands that wait for the progress of something and print it.
 extension ClientOptions {
-    /// Prints a line for each change of an event's broadcasts, until the process is stopped. If the server is away,
-    /// this is reported on standard error, and the changes continue when the server is back.
-    func watch(_ key: String) async throws {
-        let server = try ServerAccess()
-        try await interruptible { [json] in
-            let isLost = Mutex(false)
-            let updates = server.client.stream(key) { connection in
-                let wasLost = isLost.withLock { isLost in
-                    defer { if case .lost = connection { isLost = true } else { isLost = false } }
-                    return isLost
-                }
-                switch connection {
-                case .open where wasLost: Terminal.say("connected again")
-                case .lost(let error) where !wasLost:
-                    Terminal.say("\(server.describe(error))\nTrying again until Ctrl-C.")
-                default: break
-                }
-            }
-            do {
-                for try await update in updates {
-                    print(json ? update.data.description : Self.lines(update).joined(separator: "\n"))
-                    fflush(nil)
-                }
-            } catch let problem as ServerProblem {
-                throw ServerAccess.refusal(problem)
-            } catch let error as URLError {
-                throw server.silence(error)
-            }
-        }
-    }
-
-    private static func lines(_ update: GrandstandClient.EventUpdate) -> [String] {
-        switch update.content {
-        case .snapshot(let board):
-            ["\(board.eventKey) is \(board.state)"] + board.broadcasts.reversed().map(line)
-        case .broadcast(let broadcast): [line(broadcast)]
-        case .state(let state): ["the event is \(state)"]
-        case .other(let name): ["\(name) \(update.data)"]
-        }
-    }
-
-    private static func line(_ broadcast: GrandstandClient.BroadcastSummary) -> String {
-        let counts = broadcast.counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
-        return [
-            RFC3339.text(broadcast.acceptedAt), "\(broadcast.event)", "\(broadcast.state)",
-            counts.joined(separator: ", "), broadcast.id,
-        ].joined(separator: "  ")
-    }
-
     /// Shows an accepted broadcast. With `wait`, first waits until every delivery is settled. A scheduled broadcast is
     /// settled after its send time.
     func settle(_ accepted: JSONValue?, if wait: Bool) async throws {
