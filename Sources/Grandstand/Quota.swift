@@ -29,7 +29,7 @@ package struct Quota: Sendable, Hashable {
     package var fullSince: Date?
     /// APIs in which APNs throttles the app.
     package var throttles: [Throttle] = []
-    /// The number of the app's installations, how many of them are new, and how many bytes they use in our database.
+    /// The number of the app's installations, and how many of them are new.
     package var devices = DeviceAccount()
 
     /// The active alarm about a key.

@@ -1,6 +1,6 @@
 #if canImport(ActivityKit)
     public import ActivityKit
-    public import Foundation
+    internal import Foundation
 
     /// A type of attributes that an app registers. It also says how to find the event of an activity of this type.
     @available(iOS 16.2, *)

@@ -7,7 +7,7 @@ internal import Postgres
 internal import Testing
 
 /// The grants of packaging/roles.sql: one role makes the schema, another serves.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct RoleGrantsTests {
     private static let root = URL(filePath: #filePath).appending(path: "../../..").standardized
 

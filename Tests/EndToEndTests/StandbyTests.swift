@@ -10,7 +10,7 @@ internal import Postgres
 internal import Testing
 
 /// A primary and a synchronous standby: the standby goes on with all that the primary had.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct StandbyTests {
     @Test func `when the primary dies no accepted message is lost, and sending resumes within ten seconds`()
         async throws

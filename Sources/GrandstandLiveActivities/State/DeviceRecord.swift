@@ -1,5 +1,4 @@
 package import Foundation
-package import GrandstandClient
 
 /// The state of an installation, and which part of this state the server does not have yet. The record needs no queue,
 /// because only the newest state is uploaded. A crash loses nothing that was written.

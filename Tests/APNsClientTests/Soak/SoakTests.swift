@@ -130,7 +130,7 @@ struct SoakTests {
             case .rejected, .channelDoubted:
                 ends.add("rejected")
                 return
-            case .expired, .unknown:
+            case .expired:
                 ends.add("expired")
                 return
             case .retry, .throttled: continue

@@ -9,7 +9,7 @@ internal import Testing
 @testable internal import GrandstandStore
 
 /// The database's metrics.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct GaugeStoreTests {
     @Test func `waiting messages are counted by environment and state, with the oldest acceptance`() async throws {
         try await withStores { stores in

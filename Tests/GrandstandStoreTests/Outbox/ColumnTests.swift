@@ -19,7 +19,7 @@ struct ColumnTests {
             let lane = try #require(try await lanes(stores).first)
             let time = stores.now.inMicroseconds
             let full = LaneMessage(
-                id: before.id, broadcast: broadcast.id, state: .sending, isEnd: true, isStart: true,
+                id: before.id, broadcast: broadcast.id, state: .sending, isEnd: true,
                 priority: .immediate, plainPriority: .lowest, alerting: true, ringsUntil: time + 1, apnsExpiration: 2,
                 expiresAt: time + 3, attempts: 4, refusals: 5, nextAttemptAt: time + 6, timestamp: 7,
                 requestID: UUID(), uniqueID: "8", channelID: "9", reason: "10", settledAt: nil, hasContent: true,
