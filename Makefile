@@ -5,13 +5,13 @@ SWIFT_FLAGS ?=
 # The number of tests that run at the same time. Many start servers, so with more they would only wait for the
 # processor.
 TEST_WIDTH ?= 6
-# Tests that must run alone, because they fail on a busy machine: tests of frozen servers, and tests with a limit of a
-# few seconds in their names.
-ALONE = ^(EndToEndTests|PostgresTests)\.FreezeTests|within (five|ten) seconds
+# Tests that take long, or that measure a time and so need the machine for themselves: servers that are killed, frozen,
+# restored or replaced, and a day of matches. `make check` runs them.
+LONG = ^EndToEndTests\.(Crash|Failover|Freeze|Healing|Kill|Restore|Saturday|Standby|StartKill|UpgradeDrill)Tests|^PostgresTests\.(Crash|Failover|Freeze)Tests|^APNsClientTests\.SoakTests|within (five|ten) seconds
 SWIFT_BUILD = swift build -c $(CONFIG) $(SWIFT_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo run watch docs portable test contract conformance browser sanitize fuzz soak lint format migrations bench docker image bases deb sbom clean
+.PHONY: help setup build demo run watch docs portable test check contract conformance browser sanitize fuzz soak lint format migrations bench docker image bases deb sbom clean
 
 help: ## list the tasks
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -30,16 +30,23 @@ run: build ## the same set-up, but it stays up and prints a key and calls to try
 
 watch: build ## a match with an outage, watched by a real Prometheus: which alerts fire and stop
 	@scripts/setup watch
-	@GRANDSTAND="$$($(SWIFT_BUILD) --show-bin-path)/grandstand" scripts/watch
+	@GRANDSTAND="$$($(SWIFT_BUILD) --show-bin-path)/grandstand" scripts/watch $(WATCH)
 
 docs: build ## check the pages: every link, and the shell blocks against a demo
 	@scripts/setup curl python3
 	@GRANDSTAND="$$($(SWIFT_BUILD) --show-bin-path)/grandstand" scripts/check-docs
 
-test: setup ## build and run every test
+test: setup ## build and run the tests, but for the long ones of make check
 	swift build --build-tests
-	swift test --skip-build --skip '$(ALONE)' --experimental-maximum-parallelization-width $(TEST_WIDTH)
-	swift test --skip-build --filter '$(ALONE)' --experimental-maximum-parallelization-width 2
+	swift test --skip-build --skip '$(LONG)' --experimental-maximum-parallelization-width $(TEST_WIDTH)
+
+check: test ## all that the gate leaves out: long tests, pages, browser, alerts, dashboards, sanitizers (40 minutes)
+	swift test --skip-build --filter '$(LONG)' --experimental-maximum-parallelization-width 2
+	scripts/check-dependency
+	scripts/check-versions
+	scripts/setup watch && scripts/check-alerts && scripts/check-dashboards
+	$(MAKE) watch WATCH=--check
+	$(MAKE) docs browser conformance sanitize
 
 contract: ## generate Swift from openapi.yaml: types, kinds of problems, the client's calls
 	scripts/generate-contract

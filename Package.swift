@@ -250,7 +250,8 @@ let package = Package(
         .testTarget(
             name: "APNsClientTests",
             dependencies: [
-                "APNsClient", "APNsSimulator", "APNsWire", "Grandstand", "HTTP2", "Cryptography", log, metrics, metricsTestKit,
+                "APNsClient", "APNsSimulator", "APNsWire", "Grandstand", "HTTP2", "Cryptography", log, metrics,
+                metricsTestKit,
             ],
             swiftSettings: settings),
         .testTarget(

@@ -1,4 +1,4 @@
-package import COpenSSL
+internal import COpenSSL
 package import FoundationEssentials
 
 /// An X.509 certificate.

@@ -1,4 +1,4 @@
-package import COpenSSL
+internal import COpenSSL
 
 /// A private key. `p256` and the signatures are for EC P-256, the kind that Apple uses; TLS takes any kind.
 package final class PrivateKey: @unchecked Sendable {

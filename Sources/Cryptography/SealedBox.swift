@@ -10,7 +10,8 @@ package enum SealedBox {
     /// - Returns: a random nonce of 12 bytes, the encrypted bytes, and a tag of 16 bytes.
     package static func seal(_ plain: [UInt8], key: [UInt8], context: [UInt8]) throws(CryptoError) -> [UInt8] {
         let nonce = randomBytes(nonceCount)
-        return try crypt(isSealing: true, plain, key: key, nonce: nonce, context: context) { cipher, bytes throws(CryptoError) in
+        return try crypt(isSealing: true, plain, key: key, nonce: nonce, context: context) {
+            cipher, bytes throws(CryptoError) in
             var tag = [UInt8](repeating: 0, count: tagCount)
             try EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_GET_TAG, Int32(tagCount), &tag).orThrow("encrypt")
             return nonce + bytes + tag
@@ -23,7 +24,8 @@ package enum SealedBox {
         var tag = Array(box.suffix(tagCount))
         let nonce = Array(box.prefix(nonceCount))
         let bytes = Array(box.dropFirst(nonceCount).dropLast(tagCount))
-        return try crypt(isSealing: false, bytes, key: key, nonce: nonce, context: context) { cipher, plain throws(CryptoError) in
+        return try crypt(isSealing: false, bytes, key: key, nonce: nonce, context: context) {
+            cipher, plain throws(CryptoError) in
             try EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_SET_TAG, Int32(tagCount), &tag).orThrow("decrypt")
             var none = [UInt8](repeating: 0, count: tagCount)
             var count: Int32 = 0

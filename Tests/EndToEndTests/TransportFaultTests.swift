@@ -64,53 +64,6 @@ struct TransportFaultTests {
         }
     }
 
-    @Test func `messages that were under way to a killed peer are sent again when it is back`() async throws {
-        let folder = try TemporaryFolder()
-        let place = try await SimulatorPlace.free(in: folder.path + "/apns")
-        let first = try await SimulatorProcess.start(at: place)
-        try await withDatabase { database in
-            // No request times out, so only the end of the connection shows the fault.
-            let environment = place.settings.merging([
-                "DATABASE_URL": database.connectionString, "GRANDSTAND_APNS_REQUEST_TIMEOUT": "30",
-            ]) { $1 }
-            try await Stage.serve(
-                environment, simulator: Simulator(options: .init(directory: place.folder), logger: Stage.logger)
-            ) { stage in
-                try await stage.putApp()
-                for match in Self.matches { try await stage.putEvent(match) }
-                var channels: [String] = []
-                for match in Self.matches { channels += try await stage.activeChannels(of: match) }
-                try await until("the simulator has kept them") {
-                    let kept = first.state
-                    return channels.allSatisfy(kept.contains)
-                }
-                _ = try await stage.settled(try await stage.broadcast(Self.message, to: Self.matches[0]))
-
-                first.freeze()
-                var ids: [String] = []
-                for match in Self.matches { ids.append(try await stage.broadcast(Self.message, to: match)) }
-                for id in ids {
-                    try await until("\(id) is on its way") {
-                        try await stage.api("GET", "/v1/broadcasts/\(id)").json.deliveryStates == ["sending"]
-                    }
-                }
-                try await until("/readyz reports APNs as unreachable") {
-                    let apns = try await stage.api("GET", "/readyz").json["apns"]
-                    let states = ["development", "production"].map { apns?[$0]?["state"]?.string }
-                    return states.contains("unreachable") ? () : nil
-                }
-                first.kill9()
-                let second = try await SimulatorProcess.start(at: place)
-                for id in ids {
-                    let settled = try await stage.settled(id)
-                    #expect(settled.deliveryStates == ["accepted"])
-                    #expect(settled["deliveries"]?[0]?["attempts"]?.int ?? 0 >= 2)
-                }
-                second.kill9()
-            }
-        }
-    }
-
     @Test func `an event declared while APNs cannot be reached gets its channel when it is back`() async throws {
         let folder = try TemporaryFolder()
         let addresses = try await SimulatorPlace.free(in: folder.path + "/apns")

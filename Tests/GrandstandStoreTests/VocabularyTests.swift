@@ -19,7 +19,9 @@ struct VocabularyTests {
             "environment": words(APNsEnvironment.self), "storage_policy": words(StoragePolicy.self),
             "audit_action": words(AuditAction.self),
             "reconciliation_alarm": words(ReconciliationReport.Alarm.self), "key_scope": words(APIKey.Scope.self),
-            "broadcast_event": words(BroadcastPayload.Event.self), "webhook_topic": words(WebhookTopic.self),
+            // A start is a message to a device, never a broadcast.
+            "broadcast_event": words(BroadcastPayload.Event.self).filter { $0 != "start" },
+            "webhook_topic": words(WebhookTopic.self),
             "activity_state": words(DeviceActivity.State.self), "audience_delivery": words(Audience.Delivery.self),
             "state_outcome": words(StateOutcome.self), "start_state": words(StartState.self),
             "fan_out_policy": words(FanOutPolicy.self),

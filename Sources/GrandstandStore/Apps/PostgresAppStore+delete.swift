@@ -283,7 +283,9 @@ extension PostgresAppStore {
     /// removed earlier.
     private static func lanes(of app: String, _ limit: Int, on connection: PostgresConnection) async throws -> Int {
         let lanes: [Int] = try await connection.query(
-            "select id from lanes where bundle_id = \(app) order by bundle_id, id limit \(limit)"
+            """
+            select id from lanes where bundle_id = \(app) and id > 0 order by bundle_id, id limit \(limit)
+            """
         ).map { try $0.decode("id") }
         guard !lanes.isEmpty else { return 0 }
         try await remove(lanes, on: connection)

@@ -43,7 +43,10 @@ struct AuditTests {
             for name in ["a", "b", "c"] { try await stores.apps.put(.sample("com.example.\(name)", at: stores.now)) }
             let later = stores.clock.advance(by: 10)
             _ = try await stores.apps.put(.sample("com.example.a", at: later), by: .commandLine)
-            func count(_ filter: AuditFilter) async throws -> Int { try await stores.audited(filter).count }
+            func count(_ filter: AuditFilter) async throws -> Int {
+                let entries = try await stores.audited(filter)
+                return entries.count
+            }
             #expect(try await count(AuditFilter(actor: "command-line")) == 1)
             #expect(try await count(AuditFilter(action: .appRegistered)) == 3)
             #expect(try await count(AuditFilter(bundleID: .sample("com.example.A"))) == 2)
