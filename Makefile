@@ -4,7 +4,7 @@ CONFIG ?= debug
 SWIFT_FLAGS ?=
 # The number of tests that run at the same time. Many start servers, so with more they would only wait for the
 # processor.
-TEST_WIDTH ?= 6
+TEST_WIDTH ?= 4
 # Tests that take long, or that measure a time and so need the machine for themselves: servers that are killed, frozen,
 # restored or replaced, and a day of matches. `make check` runs them.
 LONG = ^EndToEndTests\.(Crash|Failover|Freeze|Healing|Kill|Restore|Saturday|Standby|StartKill|UpgradeDrill)Tests|^PostgresTests\.(Crash|Failover|Freeze)Tests|^APNsClientTests\.SoakTests|within (five|ten) seconds

@@ -65,7 +65,7 @@ struct Stage: Sendable {
                     environment["DATABASE_URL"] = database.connectionString
                     // Many tests share this machine, so a call may have to wait longer than a client should. A test
                     // that makes its own cluster fail keeps the default.
-                    environment["GRANDSTAND_DATABASE_WAIT"] = settings["GRANDSTAND_DATABASE_WAIT"] ?? "20"
+                    environment["GRANDSTAND_DATABASE_WAIT"] = settings["GRANDSTAND_DATABASE_WAIT"] ?? "60"
                 }
                 try await body(environment, simulator)
             }
