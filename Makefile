@@ -40,7 +40,7 @@ test: setup ## build and run the tests, but for the long ones of make check
 	swift build --build-tests
 	swift test --skip-build --skip '$(LONG)' --experimental-maximum-parallelization-width $(TEST_WIDTH)
 
-check: test ## all that the gate leaves out: long tests, pages, browser, alerts, dashboards, sanitizers (40 minutes)
+check: test ## all that the gate leaves out: long tests, pages, browser, alerts, dashboards, sanitizers
 	swift test --skip-build --filter '$(LONG)' --experimental-maximum-parallelization-width 2
 	scripts/check-dependency
 	scripts/check-versions

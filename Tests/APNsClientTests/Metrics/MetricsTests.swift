@@ -72,7 +72,7 @@ struct MetricsTests {
             // It is counted when the old connection has ended, which may be a little later.
             let reason = Self.labels + [("reason", "Shutdown")]
             while (try? metrics.expectCounter("grandstand_apns_goaways_total", reason).totalValue) != 1 {
-                try await Task.sleep(for: .milliseconds(5))
+                await Task.yield()
             }
         }
     }
