@@ -70,7 +70,7 @@ struct TransportFaultTests {
         var options = SimulatorOptions(directory: folder.path + "/apns")
         options.port = addresses.port
         let simulator = Simulator(options: options, logger: Stage.logger)
-        try await withDatabase { database in
+        try await withDatabase(.own) { database in
             let environment = addresses.settings.merging(["DATABASE_URL": database.connectionString]) { $1 }
             try await Stage.serve(environment, simulator: simulator) { stage in
                 try await stage.putApp()

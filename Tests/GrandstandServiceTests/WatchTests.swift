@@ -149,7 +149,7 @@ struct QuotaSamplerTests {
 
     /// Runs a test with one app and two samplers, which stand for two replicas.
     private static func with(_ body: (TestDatabase, Clock, [QuotaSampler]) async throws -> Void) async throws {
-        try await withDatabase { test in
+        try await withDatabase(.own) { test in
             try await PostgresAppStore(test.database).put(.sample())
             let quota = Quota(
                 bundleID: try .sample(), environment: .production, limit: 100, byState: [.active: 1],

@@ -7,10 +7,12 @@ package struct TestDatabase: Sendable {
     package let pool: PostgresPool
     /// The database as a value of `DATABASE_URL`.
     package let connectionString: String
+    let content: TestDatabaseContent
 
-    package init(pool: PostgresPool, connectionString: String) {
+    package init(pool: PostgresPool, connectionString: String, content: TestDatabaseContent = .migrated) {
         self.pool = pool
         self.connectionString = connectionString
+        self.content = content
     }
 
     /// The database as the stores use it.
@@ -19,16 +21,17 @@ package struct TestDatabase: Sendable {
 
 /// The first contents of a test's database.
 package enum TestDatabaseContent: Sendable, Hashable {
-    /// This build's schema, without rows.
+    /// This build's schema, without rows. The database was used by an earlier test, so this test may change only rows.
     case migrated
+    /// The same, in a new database: for tests that change the schema, fill tables for plans, or kill servers.
+    case own
     /// No schema.
     case empty
 }
 
-/// Runs `body` with a new database, which is dropped afterwards.
+/// Runs `body` with a database that no other test uses meanwhile.
 ///
-/// The database is cloned from a template, which takes about 40 ms. Tests may call this in parallel. Only a few
-/// databases exist at a time, so further callers wait.
+/// Tests may call this in parallel. Only a few databases exist at a time, so further callers wait.
 ///
 /// - Throws: the errors of `body`, or why PostgreSQL cannot be reached or started.
 package func withDatabase<Value: Sendable>(
@@ -42,10 +45,10 @@ package func withDatabase<Value: Sendable>(
         let test = try await server.makeDatabase(content)
         do {
             let value = try await body(test)
-            await server.drop(test)
+            await server.release(test)
             return value
         } catch {
-            await server.drop(test)
+            await server.release(test)
             throw error
         }
     }

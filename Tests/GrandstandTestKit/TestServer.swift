@@ -18,6 +18,8 @@ actor TestServer {
     /// The start of the server. The server is started once, and all tests wait for this start.
     private var starting: Task<Base, any Error>?
     private var made = 0
+    /// Migrated databases without rows that no test uses.
+    private var free: [String] = []
 
     private struct Base {
         let connectionString: String
@@ -29,32 +31,62 @@ actor TestServer {
         let clonesFiles: Bool
     }
 
-    /// Creates a database for one test.
+    /// Takes a free database, or creates one.
     func makeDatabase(_ content: TestDatabaseContent) async throws -> TestDatabase {
         let base = try await base()
+        if content == .migrated, let name = free.popLast() { return database(name, content, on: base) }
         made += 1
         let name = "\(base.template)_\(made)"
         try await Self.create(
-            name, from: content == .migrated ? base.template : nil, clonesFiles: base.clonesFiles,
+            name, from: content == .empty ? nil : base.template, clonesFiles: base.clonesFiles,
             on: base.administration)
+        return database(name, content, on: base)
+    }
+
+    private func database(_ name: String, _ content: TestDatabaseContent, on base: Base) -> TestDatabase {
         let connectionString = Self.named(name, in: base.connectionString)
         return TestDatabase(
             pool: PostgresPool(configuration: .stores(connectionString: connectionString), logger: logger),
-            connectionString: connectionString)
+            connectionString: connectionString, content: content)
     }
 
-    /// Closes the pool and drops the database, even if connections are open.
-    func drop(_ test: TestDatabase) async {
+    /// Closes the pool. Empties the database for the next test, or drops it, even if connections are open.
+    func release(_ test: TestDatabase) async {
         await test.pool.close()
         guard let base = try? await base(), let name = Self.name(in: test.connectionString) else { return }
         do {
-            try await base.administration.withConnection {
-                try await $0.script("drop database if exists \(name) with (force)")
+            if test.content == .migrated {
+                let emptying = PostgresPool(
+                    configuration: .stores(connectionString: test.connectionString), logger: logger)
+                try await emptying.withConnection { try await $0.script(Self.emptying) }
+                await emptying.close()
+                free.append(name)
+            } else {
+                try await base.administration.withConnection {
+                    try await $0.script("drop database if exists \(name) with (force)")
+                }
             }
         } catch {
-            logger.warning("a test's database was not dropped", metadata: ["error": "\(error)"])
+            logger.warning("a test's database was neither emptied nor dropped", metadata: ["error": "\(error)"])
         }
     }
+
+    /// Deletes all rows but those of the migrations. Triggers do not run, because some refuse deletions.
+    private static let emptying = """
+        set session_replication_role = replica;
+        select pg_terminate_backend(pid, 10000) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid();
+        do $$
+        declare
+            name text;
+            has_rows boolean;
+        begin
+            for name in select tablename from pg_tables where schemaname = 'public' and tablename not like 'schema_%' loop
+                execute format('select exists (select from %I)', name) into has_rows;
+                if has_rows then execute format('truncate %I restart identity cascade', name); end if;
+            end loop;
+        end $$;
+        """
 
     private func base() async throws -> Base {
         if let starting { return try await starting.value }

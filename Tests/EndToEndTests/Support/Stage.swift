@@ -59,7 +59,7 @@ struct Stage: Sendable {
         let folder = try TemporaryFolder()
         try await Simulator.running(in: folder.path + "/apns", logger: logger, options: options) {
             simulator, addresses in
-            try await withDatabase { database in
+            try await withDatabase(.own) { database in
                 var environment = apns(addresses).merging(settings) { $1 }
                 if settings["DATABASE_URL"] == nil {
                     environment["DATABASE_URL"] = database.connectionString

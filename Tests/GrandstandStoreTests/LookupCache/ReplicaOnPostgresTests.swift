@@ -186,7 +186,7 @@ private struct DeafSource: LookupSource {
 @Suite(.timeLimit(.minutes(20)))
 struct ReplicaOnPostgresTests {
     @Test func `after the LISTEN connection is lost it is opened again, and everything is read`() async throws {
-        try await withStores { stores in
+        try await withStores(.own) { stores in
             try await stores.open("match-1")
             try await withReplica(stores) { replica in
                 try await replica.waits(for: "found", of: "match-1")

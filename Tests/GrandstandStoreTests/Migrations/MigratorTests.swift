@@ -47,7 +47,7 @@ struct MigratorTests {
     @Test func `a migration whose text changed after it was applied is refused, and the lock is released`()
         async throws
     {
-        try await withDatabase { test in
+        try await withDatabase(.own) { test in
             try await test.pool.query("update schema_migrations set checksum = 'other'")
             let migrator = Migrator(test.pool)
             let name = try #require(names.first)
@@ -59,7 +59,7 @@ struct MigratorTests {
     }
 
     @Test func `a database from before the first release is refused with what to do`() async throws {
-        try await withDatabase { test in
+        try await withDatabase(.own) { test in
             try await test.pool.query("update schema_migrations set name = '0001_initial', checksum = 'other'")
             try await test.pool.query(
                 "insert into schema_migrations (version, name, checksum) values (39, '0039_attribution', 'x')")
@@ -88,7 +88,7 @@ struct MigratorTests {
     private static let short = Migrator.Waits(lock: .milliseconds(30), pause: .milliseconds(30), all: .seconds(60))
 
     @Test func `a long-running reader delays the migration, but nobody else`() async throws {
-        try await withDatabase { test in
+        try await withDatabase(.own) { test in
             let change = Migration(version: version, name: "change", sql: "alter table apps add column size integer;")
             let told = AsyncStream.makeStream(of: String.self)
             let migrator = Migrator(test.pool, migrations: Migration.all + [change], waits: Self.short) {
@@ -111,7 +111,7 @@ struct MigratorTests {
     }
 
     @Test func `an index is built while others write and other processes wait to migrate`() async throws {
-        try await withDatabase { test in
+        try await withDatabase(.own) { test in
             let change = Migration(
                 version: version, name: "index",
                 sql: """

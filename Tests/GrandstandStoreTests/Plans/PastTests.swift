@@ -17,7 +17,7 @@ struct PastTests {
 
     /// Runs a test with the past, and with sessions that report their plans and the rows that these read.
     private static func with(analyzed: Bool, _ body: (Stores, PostgresPool, Plans) async throws -> Void) async throws {
-        try await withDatabase { database in
+        try await withDatabase(.own) { database in
             let stores = Stores(database)
             try await stores.open()
             try await PlanWorld.fill(database.pool, past: past, now: stores.now, analyzed: analyzed)
@@ -106,7 +106,7 @@ struct PastTests {
     /// all open connections, date from when the tables had only a few rows.
     @Test(arguments: [0, 3])
     func `statements and triggers read only the rows of their event`(analyzedWith few: Int) async throws {
-        try await withDatabase { database in
+        try await withDatabase(.own) { database in
             let stores = Stores(database)
             try await stores.open()
             if few > 0 { try await PlanWorld.fill(database.pool, events: few, now: stores.now, analyzed: true) }

@@ -13,7 +13,7 @@ struct PlanTests {
     private static let tables = ["deliveries", "lanes", "broadcasts", "audiences", "events", "channels"]
 
     @Test func `accepting, claiming, settling and looking up read few rows`() async throws {
-        try await withDatabase { database in
+        try await withDatabase(.own) { database in
             let stores = Stores(database)
             try await stores.open()
             try await PlanWorld.fill(database.pool, now: stores.now, analyzed: true)
@@ -52,7 +52,7 @@ struct PlanTests {
     ///   - atOnce: whether the updates are claimed in the transaction that accepts them.
     @Test(arguments: zip([100, 20, 20, 2, 2], [true, false, true, false, true]))
     func `plans made while the tables were empty read few rows`(together: Int, atOnce: Bool) async throws {
-        try await withDatabase { database in
+        try await withDatabase(.own) { database in
             let stores = Stores(database)
             try await stores.open()
             try await PlanWorld.fill(database.pool, events: 20, messages: 10, now: stores.now, analyzed: true)

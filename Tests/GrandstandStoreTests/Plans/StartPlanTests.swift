@@ -16,7 +16,7 @@ struct StartPlanTests {
 
     @Test(arguments: [true, false])
     func `a shard reads only the rows of its members`(dispatching: Bool) async throws {
-        try await withDatabase { database in
+        try await withDatabase(.own) { database in
             let world = StartWorld(Stores(database))
             try await world.open(topics: ["a", "b"])
             for _ in 0..<8 { try await world.follow(["a", "b"]) }

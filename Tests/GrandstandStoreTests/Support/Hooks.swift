@@ -60,6 +60,6 @@ struct Hooks: Sendable {
 }
 
 /// Runs a test with the webhook stores on its own database.
-func withHooks(_ body: (Hooks) async throws -> Void) async throws {
-    try await withStores { try await body(Hooks($0)) }
+func withHooks(_ content: TestDatabaseContent = .migrated, _ body: (Hooks) async throws -> Void) async throws {
+    try await withStores(content) { try await body(Hooks($0)) }
 }

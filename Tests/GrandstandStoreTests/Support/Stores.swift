@@ -252,8 +252,8 @@ extension Outbox {
 }
 
 /// Runs a test with stores on its own database.
-func withStores(_ body: (Stores) async throws -> Void) async throws {
-    try await withDatabase { try await body(Stores($0)) }
+func withStores(_ content: TestDatabaseContent = .migrated, _ body: (Stores) async throws -> Void) async throws {
+    try await withDatabase(content) { try await body(Stores($0)) }
 }
 
 /// The kind of the problem that `body` throws. The test fails if it throws none.

@@ -97,7 +97,7 @@ struct WebhookNoteTests {
     }
 
     @Test func `a recorded event with a topic of a newer version is left for that version`() async throws {
-        try await withHooks { hooks in
+        try await withHooks(.own) { hooks in
             let pool = hooks.stores.pool
             try await pool.query("alter type webhook_topic add value 'channel.moved'")
             try await pool.query(
