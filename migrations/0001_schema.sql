@@ -35,7 +35,7 @@ create type audit_action as enum (
     'event.created', 'event.changed', 'event.cancelled', 'event.reopened', 'event.expired',
     'start.requested', 'start.stopped',
     'key.created', 'key.revoked', 'key.rotated',
-    'quirk.learned', 'quirk.set',
+    'quirk.learned',
     'webhook.created', 'webhook.changed', 'webhook.deleted', 'webhook.rotated', 'webhook.disabled',
     'broadcast.accepted', 'broadcast.withdrawn',
     'audit.pruned');
@@ -98,6 +98,20 @@ create table app_environments (
     -- Since when Apple refuses to create channels because the app has reached Apple's limit; null: Apple is not known
     -- to refuse them. Written with the outcome of creations and deletions.
     full_since timestamptz,
+    -- How APNs differs from its documentation for the app: by name, an object with value, learned_at and evidence. A
+    -- difference holds until an answer says otherwise. Written by the calls that find it.
+    quirks jsonb not null default '{}',
+    -- The team and key (TEAM/KEY) whose provider tokens APNs refuses, Apple's newest reason, and the time of the first
+    -- refusal. Another key of the app is not refused. Written by the replicas that send with the key.
+    key_refused text,
+    key_refused_reason text,
+    key_refused_since timestamptz,
+    -- While APNs throttles the app's broadcasts, or its pushes to devices: since when, and when a limited replica last
+    -- said so. Written by the limited replicas, together about every ten seconds.
+    throttled_since timestamptz,
+    throttled_at timestamptz,
+    devices_throttled_since timestamptz,
+    devices_throttled_at timestamptz,
     -- The quota's level that the last message to webhooks reported.
     quota_level text not null default 'ok' check (quota_level in ('ok', 'warning', 'critical')),
     -- The end of the last reconciliation (run). A new app waits a whole interval for its first one.
@@ -110,64 +124,6 @@ create table app_environments (
     reconciling_by uuid,
     reconciling_until timestamptz,
     primary key (bundle_id, environment)
-);
-
--- The provider token that all replicas send. Every new signature is another token, and APNs counts how often a team's
--- token changes, so the replicas share one token. Written by the replica that renews it.
-create table provider_tokens (
-    team_id text not null,
-    key_id text not null,
-    -- SHA-256 of the public key: a replica with another key file does not share the token.
-    fingerprint bytea not null check (length(fingerprint) = 32),
-    -- The claim `iat`, in seconds since 1970: what APNs reads.
-    issued_at bigint not null,
-    -- The token, encrypted (AES-GCM) with a key that is derived from the .p8 file, because APNs takes it from anybody
-    -- for an hour.
-    sealed bytea not null,
-    primary key (team_id, key_id, fingerprint)
-);
-
--- A way in which APNs differs from its documentation. It holds until an answer, or an admin, says otherwise. Written by
--- the calls that find it.
-create table quirks (
-    bundle_id text not null,
-    environment environment not null,
-    name text not null,
-    value text not null,
-    learned_at timestamptz not null,
-    evidence text not null,
-    primary key (bundle_id, environment, name),
-    foreign key (bundle_id, environment) references app_environments on delete cascade
-);
-
--- A key whose provider tokens APNs refuses in an environment. Written by the replicas that send with the key, so that
--- every replica can report the refusal, even a replica that has not sent for a while.
-create table refused_keys (
-    team_id text not null,
-    key_id text not null,
-    environment environment not null,
-    -- Apple's reason of the newest refusal.
-    reason text not null,
-    since timestamptz not null,
-    primary key (team_id, key_id, environment)
-);
-
--- The rate at which a replica sends for an app that APNs throttles; the rates of all replicas add up to what the app sends.
--- Written about once a second by each limited replica; a row that is older than five seconds is of a replica that is gone.
-create table send_rates (
-    bundle_id text not null,
-    environment environment not null,
-    -- Each API of APNs has its own limits.
-    api text not null check (api in ('broadcast', 'device')),
-    replica uuid not null,
-    -- Requests a second.
-    rate double precision not null,
-    -- When the first and the last 429 came.
-    since timestamptz not null,
-    throttled_at timestamptz not null,
-    written_at timestamptz not null,
-    primary key (bundle_id, environment, api, replica),
-    foreign key (bundle_id, environment) references app_environments on delete cascade
 );
 
 -- An API key. Written by the commands and calls about keys.
@@ -213,9 +169,10 @@ create table idempotency_keys (
     leased_until timestamptz,
     -- For work in several steps: the ID of the resource that the work began to make.
     resource uuid,
-    -- The answer, encrypted (AES-GCM) with a key that is derived from the caller's secret. That secret is not stored.
-    -- null while the work is not done.
-    answer bytea
+    -- The answer's HTTP status, and its body without a secret. null while the work is not done.
+    status integer,
+    body bytea,
+    check ((status is null) = (body is null))
 );
 create index idempotency_keys_by_time on idempotency_keys (accepted_at);
 
@@ -478,8 +435,7 @@ create table lanes (
     check (kind = 'crowd' or shard_due_at is null),
     check (kind = 'channel' or due_at is null)
 )
--- A message that is sent directly after its acceptance updates its lane's row once. That must be a HOT update, so no
--- index may have a column that this update changes. Vacuum runs after few changes, and does not pause.
+-- Each message updates its lane's row twice. So vacuum runs after few changes, and does not pause.
 with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000,
     autovacuum_vacuum_cost_delay = 0);
 -- Claims go app by app, so that no app's burst makes another app wait.
@@ -1211,18 +1167,22 @@ end
 $$;
 
 create function tell_of_quirk() returns trigger language plpgsql as $$
+declare
+    capability jsonb := new.quirks -> 'broadcast-feature';
 begin
-    if tg_op = 'INSERT' or old.value is distinct from new.value then
-        perform note_for_webhooks('capability.off', new.learned_at, new.bundle_id, detail => to_json(new));
-    end if;
+    perform note_for_webhooks('capability.off', (capability ->> 'learned_at')::timestamptz, new.bundle_id,
+        detail => json_build_object('bundle_id', new.bundle_id, 'environment', new.environment,
+            'evidence', capability -> 'evidence'));
     return null;
 end
 $$;
 
 create trigger tell_of_alarm after update on app_environments for each row
     when (new.alarm = 'capability-off' and old.alarm is distinct from new.alarm) execute function tell_of_alarm();
-create trigger tell_of_quirk after insert or update on quirks for each row
-    when (new.name = 'broadcast-feature' and new.value = 'off') execute function tell_of_quirk();
+create trigger tell_of_quirk after update of quirks on app_environments for each row
+    when (new.quirks #>> '{broadcast-feature,value}' = 'off'
+        and old.quirks #>> '{broadcast-feature,value}' is distinct from 'off')
+    execute function tell_of_quirk();
 
 -- The trigger calls this function once for each statement, not for each delivery, because broadcasts are the most
 -- frequent work.

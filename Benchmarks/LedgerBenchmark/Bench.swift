@@ -57,7 +57,7 @@ struct Bench: Sendable {
         events = PostgresEventStore(store)
         reconciliations = PostgresReconciliationStore(store)
         let management = ManagementCalls(
-            gateway: gateway, quirks: PostgresQuirkStore(store), now: now, logger: logger)
+            gateway: gateway, quirks: PostgresAppStore(store), now: now, logger: logger)
         calls = ChannelCalls(
             management: management, channels: channels, reconciliations: reconciliations, lease: Self.lease, now: now,
             logger: logger)

@@ -52,9 +52,9 @@ extension APNsClient: APNsGateway {
         ).map(Self.channels)
     }
 
-    package func keyFile(of use: KeyUse) async -> KeyFileState {
+    package func keyFile(of use: KeyUse) -> KeyFileState {
         let file = keys.state(of: use.credentials.keyID)
-        guard file == .ok, let refusal = await standings.all()[use] else { return file }
+        guard file == .ok, let refusal = standings.own()[use] else { return file }
         return .refused(refusal)
     }
 

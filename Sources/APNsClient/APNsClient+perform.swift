@@ -3,7 +3,6 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import HTTP2
 internal import JSON
-internal import Logging
 
 extension APNsClient {
     /// A call without its credentials.
@@ -18,9 +17,8 @@ extension APNsClient {
     }
 
     /// Makes a call within the request timeout. A request that APNs never processed is repeated on another connection.
-    /// A request that APNs may have processed returns `unanswered`. If APNs says that the token expired or that tokens
-    /// change too often, another token is tried once. While APNs refuses the key's tokens, only one probe every few
-    /// seconds is sent.
+    /// A request that APNs may have processed returns `unanswered`. While APNs refuses the key's tokens, only one probe
+    /// every few seconds is sent.
     func perform(_ call: Call, at endpoint: Endpoint, for address: APNsAddress) async -> APNsAnswer<HTTP2Response> {
         let use = KeyUse(credentials: address.credentials, environment: address.environment)
         let answer = await attempt(call, at: endpoint, as: use)
@@ -37,7 +35,6 @@ extension APNsClient {
         let clock = ContinuousClock()
         let deadline = clock.now + settings.requestTimeout
         var why = "no connection to \(endpoint.authority) in time"
-        var isTokenReplaced = false
         var isProbe = false
         var lastUsed: ConnectionPool.Member?
         var sends = 0
@@ -45,7 +42,7 @@ extension APNsClient {
             let remaining = clock.now.duration(to: deadline)
             guard remaining > .zero, !Task.isCancelled else { return .unsent(why) }
             do {
-                let token = try await tokens.token(for: credentials)
+                let token = try tokens.token(for: credentials)
                 if !isProbe {
                     switch standings.turn(of: use, with: token) {
                     case .send: break
@@ -71,9 +68,6 @@ extension APNsClient {
                 case .refused(let refusal) where [.channelGone, .quota].contains(refusal.meaning):
                     member.tokenAccepted()
                     standings.accepted(token, of: use)
-                case .refused(let refusal) where !isTokenReplaced:
-                    isTokenReplaced = true
-                    if try await replace(token, of: credentials, after: refusal.reason, isProbe) { continue }
                 default: break
                 }
                 guard case .refused(var refusal) = answer, refusal.reason.concernsProviderToken else { return answer }
@@ -97,31 +91,6 @@ extension APNsClient {
 
     /// The most times that one call is sent. After so many failed attempts, another attempt is unlikely to succeed.
     private static let maximumSends = 10
-
-    /// Replaces a refused token. Returns whether there is another token to try.
-    ///
-    /// - Parameter isProbe: whether the call was a probe. A probe is sent only after APNs has refused the key's tokens.
-    ///   The log already has this refusal.
-    private func replace(
-        _ token: ProviderToken, of credentials: Credentials, after reason: APNsReason, _ isProbe: Bool
-    ) async throws -> Bool {
-        switch reason {
-        case .expiredProviderToken:
-            if try await tokens.replaceExpired(token, of: credentials) { return true }
-            logger.log(
-                level: isProbe ? .debug : .error,
-                "APNs answers that a new provider token is expired: this machine's clock is wrong, set it by NTP",
-                metadata: ["team": "\(credentials.teamID)", "key": "\(credentials.keyID)"])
-            return false
-        case .tooManyProviderTokenUpdates:
-            logger.warning(
-                "APNs answers that the provider token changes too often: does another program use this key?",
-                metadata: ["team": "\(credentials.teamID)", "key": "\(credentials.keyID)"])
-            return tokens.keepOld(insteadOf: token, of: credentials)
-        default:
-            return false
-        }
-    }
 
     private func request(_ call: Call, _ endpoint: Endpoint, _ token: ProviderToken) -> HTTP2Request {
         HTTP2Request(

@@ -23,15 +23,16 @@ package final class APNsClient: Sendable {
         package var overdueInterval: Duration = .seconds(2)
         /// How long APNs may stay silent after the PING that follows `overdueInterval`. Then the connection is closed.
         package var pingTimeout: Duration = .seconds(2)
-        /// The store with which replicas share provider tokens; `nil`: each process uses its own.
-        package var tokenStore: (any ProviderTokenStore)?
-        /// The store with which replicas share refusals of keys by APNs; `nil`: each process uses its own.
-        package var refusalStore: (any KeyRefusalStore)?
+        /// Writes whether APNs refuses a key, for all replicas; `nil`: this is not written.
+        package var noteRefusal: RefusalNote?
         /// The metrics backend; `nil`: the process-wide `MetricsSystem`.
         package var metrics: (any MetricsFactory)?
 
         package init(endpoints: Endpoints) { self.endpoints = endpoints }
     }
+
+    /// Writes that APNs refuses a key; without a refusal: that APNs accepts it.
+    package typealias RefusalNote = @Sendable (KeyRefusal?, KeyUse) async throws -> Void
 
     /// The kind of traffic. Each kind has its own connections, so that the broadcasts after a goal do not wait behind a
     /// million pushes that start activities.
@@ -62,8 +63,8 @@ package final class APNsClient: Sendable {
         self.logger = logger
         factory = settings.metrics ?? MetricsSystem.factory
         metrics = CallMetrics(factory: factory)
-        standings = TokenStandings(keys: keys, store: settings.refusalStore, now: now, logger: logger)
-        tokens = ProviderTokens(keys: keys, store: settings.tokenStore, metrics: metrics, logger: logger, now: now)
+        standings = TokenStandings(keys: keys, noteRefusal: settings.noteRefusal, now: now, logger: logger)
+        tokens = ProviderTokens(keys: keys, metrics: metrics, logger: logger, now: now)
     }
 
     /// Lets requests in flight finish and closes every connection. Later calls return `unsent`.

@@ -59,7 +59,7 @@ package struct APNsReason: RawRepresentable, Sendable, Hashable, CustomStringCon
 
     private static let aboutProviderTokens: Set<APNsReason> = [
         badEnvironmentKeyInToken, expiredProviderToken, invalidProviderToken, missingProviderToken,
-        unrelatedKeyIdInToken,
+        tooManyProviderTokenUpdates, unrelatedKeyIdInToken,
     ]
 
     /// The documented status; `nil` for an unknown reason.
@@ -162,7 +162,7 @@ extension APNsReason {
         Row(reason: expiredToken, status: 410, meaning: .channelGone),
         Row(reason: unregistered, status: 410, meaning: .channelGone),
         Row(reason: payloadTooLarge, status: 413, meaning: .badRequest),
-        Row(reason: tooManyProviderTokenUpdates, status: 429, meaning: .throttled),
+        Row(reason: tooManyProviderTokenUpdates, status: 429, meaning: .credentials),
         Row(reason: tooManyRequests, status: 429, meaning: .throttled),
         Row(reason: internalServerError, status: 500, meaning: .unavailable),
         Row(reason: serviceUnavailable, status: 503, meaning: .unavailable),

@@ -1,39 +1,24 @@
 /// One fixture of a calendar.
-package struct CalendarEntry: Sendable, Hashable {
+struct CalendarEntry: Sendable {
     /// The number of its first line, from 1.
-    package var line: Int
-    package var uid: String
+    var line: Int
+    var uid: String
     /// Seconds since 1970.
-    package var startsAt: Int
+    var startsAt: Int
     /// `nil`: the calendar has none.
-    package var endsAt: Int?
-    package var isCancelled: Bool
+    var endsAt: Int?
+    var isCancelled = false
     /// If two entries have the same UID, the one with the higher number is newer.
-    package var sequence: Int
-    /// The values of the names that templates use.
-    package var values: [String: String]
-
-    package init(
-        line: Int, uid: String, startsAt: Int, endsAt: Int? = nil, isCancelled: Bool = false, sequence: Int = 0,
-        values: [String: String] = [:]
-    ) {
-        self.line = line
-        self.uid = uid
-        self.startsAt = startsAt
-        self.endsAt = endsAt
-        self.isCancelled = isCancelled
-        self.sequence = sequence
-        self.values = values
-    }
+    var sequence = 0
+    /// The value of a name that a template uses; `nil`: there is none.
+    var value: @Sendable (String) -> String?
 }
 
 /// The content of a calendar: entries with distinct UIDs, and the faults of single entries.
-package struct CalendarFile: Sendable, Hashable {
-    package private(set) var entries: [CalendarEntry] = []
-    package private(set) var faults: [CalendarFault] = []
+struct CalendarFile: Sendable {
+    private(set) var entries: [CalendarEntry] = []
+    private(set) var faults: [CalendarFault] = []
     private var places: [String: Int] = [:]
-
-    package init() {}
 
     mutating func add(_ entry: CalendarEntry) {
         guard let place = places[entry.uid] else {
@@ -53,5 +38,10 @@ package struct CalendarFile: Sendable, Hashable {
         }
     }
 
-    mutating func add(_ fault: CalendarFault) { faults.append(fault) }
+    /// - Parameter uid: the UID of the faulty entry, if it can be read.
+    mutating func add(_ fault: CalendarFault, uid: String?) {
+        var fault = fault
+        fault.uid = uid.flatMap { $0.isEmpty || $0.utf8.count > CalendarLimits.uidBytes ? nil : $0 }
+        faults.append(fault)
+    }
 }

@@ -1,15 +1,26 @@
-/// A fault in a calendar's text, and its line.
+package import JSON
+
+/// A fault in a calendar's text, or an entry that was not applied.
 package struct CalendarFault: Error, Sendable, Hashable {
-    /// The line number, from 1. For a folded line or a record of several lines, it is the first.
-    package var line: Int
+    /// The line number, from 1. For a folded line or a record of several lines, it is the first. `nil`: the fault is
+    /// not in a single line.
+    package var line: Int?
     /// A sentence that says what is wrong or expected.
     package var detail: String
-    /// The UID of the entry; `nil`: it is unknown, or the fault concerns the whole file.
+    /// The UID of the entry; `nil`: it is unknown, or the fault concerns several entries.
     package var uid: String?
 
-    package init(line: Int, _ detail: String, uid: String? = nil) {
+    package init(line: Int?, _ detail: String, uid: String? = nil) {
         self.line = line
         self.detail = detail
         self.uid = uid
+    }
+}
+
+extension CalendarFault: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("line", line)
+        object.member("detail", detail)
+        object.member("uid", uid)
     }
 }

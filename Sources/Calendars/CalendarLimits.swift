@@ -10,7 +10,9 @@ package enum CalendarLimits {
     static let uidBytes = 512
     /// The most fields of a CSV record.
     static let columns = 200
-    package static let entries = 5_000
+    static let entries = 5_000
+    /// The most bytes of an event's declaration that the API accepts.
+    static let eventBytes = 65_536
     /// The deepest nesting of components.
     static let depth = 8
     /// The years that the API accepts for events.

@@ -15,36 +15,27 @@ extension CalendarReading {
                 throw CalendarFault(
                     line: record.line, "More than \(CalendarLimits.entries) records; use several calendars.")
             }
-            var uid: String?
+            let value: @Sendable (String) -> String? = { name in self.value(name) { header.value($0, record) } }
             do throws(CalendarFault) {
-                let raw = { header.value($0, record) }
-                let fields = values(Self.own, raw)
-                uid = fields["uid"].flatMap { $0.isEmpty || $0.utf8.count > CalendarLimits.uidBytes ? nil : $0 }
                 guard record.fields.dropFirst(header.count).allSatisfy(\.isEmpty) else {
                     throw CalendarFault(
                         line: record.line, "The record has \(record.fields.count) fields, the header \(header.count).")
                 }
-                file.add(try entry(record, fields, values(names, raw), &zones))
+                file.add(try entry(record, value, &zones))
             } catch {
-                var fault = error
-                fault.uid = uid
-                file.add(fault)
+                file.add(error, uid: value("uid"))
             }
         }
         return file
     }
 
-    /// The names with a meaning of their own. All others are only values for templates.
-    private static let own: Set = ["uid", "startsAt", "endsAt", "timeZone", "status"]
-
     private func entry(
-        _ record: CSVRecords.Record, _ fields: [String: String], _ values: [String: String], _ zones: inout Zones
+        _ record: CSVRecords.Record, _ value: @escaping @Sendable (String) -> String?, _ zones: inout Zones
     ) throws(CalendarFault) -> CalendarEntry {
-        let uid = try Self.checked(fields["uid"], of: "The record", line: record.line)
-        let named = fields["timeZone"].flatMap { $0.isEmpty ? nil : $0 }
-        let zone =
-            try named.map { name throws(CalendarFault) in try zones.zone(name, line: record.line) } ?? zones.floating
-        guard let text = fields["startsAt"]?.trimmed, !text.isEmpty else {
+        let uid = try Self.checked(value("uid"), of: "The record", line: record.line)
+        var zone = zones.floating
+        if let name = value("timeZone"), !name.isEmpty { zone = try zones.zone(name, line: record.line) }
+        guard let text = value("startsAt")?.trimmed, !text.isEmpty else {
             throw CalendarFault(
                 line: record.line,
                 "The record has no startsAt. Fill its column, or name the right one in columns.startsAt of the plan.")
@@ -52,7 +43,7 @@ extension CalendarReading {
         let start = try time(text, record)
         let startsAt = start.instant(in: zone)
         var endsAt: Int?
-        if let text = fields["endsAt"]?.trimmed, !text.isEmpty {
+        if let text = value("endsAt")?.trimmed, !text.isEmpty {
             endsAt = try time(text, record).instant(in: zone)
         } else if case .day(let midnight) = start {
             endsAt = zone.instant(local: midnight + 86_400)
@@ -60,19 +51,19 @@ extension CalendarReading {
         if let endsAt, endsAt < startsAt {
             throw CalendarFault(line: record.line, "The fixture ends before it begins.")
         }
-        let status = fields["status"]?.lowercased()
+        let isCancelled = ["cancelled", "canceled"].contains(value("status")?.lowercased())
         return CalendarEntry(
-            line: record.line, uid: uid, startsAt: startsAt, endsAt: endsAt,
-            isCancelled: status == "cancelled" || status == "canceled", values: values)
+            line: record.line, uid: uid, startsAt: startsAt, endsAt: endsAt, isCancelled: isCancelled, value: value)
     }
 
     private func time(_ text: String, _ record: CSVRecords.Record) throws(CalendarFault) -> CalendarTime {
-        if let time = datePattern.read(text) { return time }
-        let others = datePattern == .iso ? " For dates in another format set datePattern to dmy, mdy or ymd." : ""
+        if let time = CalendarTime.iso(text) { return time }
+        if isDayMonthYear, let time = CalendarTime.dayMonthYear(text) { return time }
         throw CalendarFault(
             line: record.line,
-            "\(text.prefix(100)) is not a time such as \(datePattern.example), in the years "
-                + "\(CalendarLimits.years.lowerBound) to \(CalendarLimits.years.upperBound).\(others)")
+            "\(text.prefix(100)) is not a time such as \(isDayMonthYear ? "28.11.2026 15:30" : "2026-11-28T15:30"), in the "
+                + "years \(CalendarLimits.years.lowerBound) to \(CalendarLimits.years.upperBound)."
+                + (isDayMonthYear ? "" : " For dates such as 28.11.2026 set datePattern to dmy."))
     }
 }
 

@@ -4,11 +4,7 @@ internal import Foundation
 extension CalendarReading {
     func iCalendar(_ bytes: [UInt8]) throws(CalendarFault) -> CalendarFile {
         var file = CalendarFile()
-        let calendars = try Component.calendars(bytes)
-        guard calendars.reduce(0, { $0 + $1.components.count }) <= CalendarLimits.entries else {
-            throw CalendarFault(line: 1, "More than \(CalendarLimits.entries) VEVENTs; use several calendars.")
-        }
-        for calendar in calendars {
+        for calendar in try Component.calendars(bytes) {
             let named = try calendar.property("X-WR-TIMEZONE")?.value.trimmed
             var reader = EventReader(reading: self, zones: Zones(reading: self, named: named))
             let isWithdrawn = try calendar.property("METHOD")?.value.uppercased() == "CANCEL"
@@ -18,13 +14,7 @@ extension CalendarReading {
                     entry.isCancelled = entry.isCancelled || isWithdrawn
                     file.add(entry)
                 } catch {
-                    var fault = error
-                    if let uid = try? event.property("UID")?.text.trimmed, !uid.isEmpty,
-                        uid.utf8.count <= CalendarLimits.uidBytes
-                    {
-                        fault.uid = uid
-                    }
-                    file.add(fault)
+                    file.add(error, uid: try? event.property("UID")?.text.trimmed)
                 }
             }
         }
@@ -56,7 +46,13 @@ private struct EventReader {
         let status = try event.property("STATUS")?.value.uppercased()
         return CalendarEntry(
             line: event.line, uid: uid, startsAt: startsAt, endsAt: endsAt, isCancelled: status == "CANCELLED",
-            sequence: try event.property("SEQUENCE").flatMap { Int($0.value) } ?? 0, values: values(event))
+            sequence: try event.property("SEQUENCE").flatMap { Int($0.value) } ?? 0
+        ) { [reading] name in
+            reading.value(name) { property in
+                let property = property.uppercased()
+                return event.properties.first { $0.name == property }?.text.trimmed
+            }
+        }
     }
 
     private mutating func end(
@@ -82,7 +78,7 @@ private struct EventReader {
     }
 
     private mutating func time(_ property: Property) throws(CalendarFault) -> (CalendarTime, TimeZone) {
-        guard let time = DatePattern.iso.read(property.value.trimmed) else {
+        guard let time = CalendarTime.iso(property.value.trimmed) else {
             throw CalendarFault(
                 line: property.line,
                 "\(property.value.prefix(100)) is not a time such as 20261128T143000Z, in the years "
@@ -91,12 +87,5 @@ private struct EventReader {
         if case .instant = time { return (time, .utc) }
         guard let name = property.parameters["TZID"] else { return (time, zones.floating) }
         return (time, try zones.zone(name, line: property.line))
-    }
-
-    private func values(_ event: Component) -> [String: String] {
-        reading.values(reading.names) { name in
-            let name = name.uppercased()
-            return event.properties.first { $0.name == name }?.text.trimmed
-        }
     }
 }

@@ -1,41 +1,28 @@
-package import Foundation
+internal import Foundation
 
 /// How a calendar's text becomes entries: the organiser's settings and the time zones.
-package struct CalendarReading: Sendable {
-    package enum Format: String, Sendable, Hashable, CaseIterable {
+struct CalendarReading: Sendable {
+    enum Format: String, Sendable {
         case ics
         case csv
     }
 
-    package var format: Format
+    var format: Format
     /// Where each value comes from, by the value's name: a CSV column, an iCalendar property or a template. An empty
     /// text: the name has no value.
-    package var columns: [String: String]
-    package var datePattern: DatePattern
+    var columns: [String: String] = [:]
+    /// Whether dates in a CSV file may also be written like `28.11.2026`. ISO 8601 is always accepted.
+    var isDayMonthYear = false
     /// The time zone for times that have none; `nil`: the file's time zone, or else UTC.
-    package var timeZone: TimeZone?
-    /// The names whose values are read into `CalendarEntry.values`.
-    package var names: Set<String>
+    var timeZone: TimeZone?
     /// The time zone for times whose zone is missing or unknown on this machine. It takes precedence over `timeZone`.
     /// `nil`: an unknown zone is a fault.
-    package var fallback: TimeZone?
-
-    package init(
-        format: Format, columns: [String: String] = [:], datePattern: DatePattern = .iso, timeZone: TimeZone? = nil,
-        names: Set<String> = [], fallback: TimeZone? = nil
-    ) {
-        self.format = format
-        self.columns = columns
-        self.datePattern = datePattern
-        self.timeZone = timeZone
-        self.names = names
-        self.fallback = fallback
-    }
+    var fallback: TimeZone?
 
     /// Reads a whole file. Single entries that cannot be read become faults.
     ///
     /// - Throws: if the whole file cannot be read, or its end is missing.
-    package func read(_ bytes: [UInt8]) throws(CalendarFault) -> CalendarFile {
+    func read(_ bytes: [UInt8]) throws(CalendarFault) -> CalendarFile {
         switch format {
         case .ics: try iCalendar(bytes)
         case .csv: try csv(bytes)
@@ -54,23 +41,17 @@ package struct CalendarReading: Sendable {
         return uid
     }
 
-    /// The values of these names.
+    /// The value of a name; `nil`: there is none.
     ///
     /// - Parameter raw: the value of a column or property; `nil`: it does not exist.
-    func values(_ names: Set<String>, _ raw: (String) -> String?) -> [String: String] {
-        var values: [String: String] = [:]
-        for name in names { values[name] = value(name, raw, depth: 0) }
-        return values
-    }
-
-    private func value(_ name: String, _ raw: (String) -> String?, depth: Int) -> String? {
+    func value(_ name: String, depth: Int = 0, _ raw: (String) -> String?) -> String? {
         guard depth < 5 else { return nil }
         if let column = columns[name] {
             guard column.contains("{") || column.contains("}") else { return column.isEmpty ? nil : raw(column) }
-            return try? Template(column)?.filled { $0 == name ? raw($0) : value($0, raw, depth: depth + 1) }
+            return Template(column)?.filled { $0 == name ? raw($0) : value($0, depth: depth + 1, raw) }
         }
         if let value = raw(name) { return value }
-        guard name == "home" || name == "away", let summary = value("summary", raw, depth: depth + 1) else {
+        guard name == "home" || name == "away", let summary = value("summary", depth: depth + 1, raw) else {
             return nil
         }
         return Self.sides(of: summary).map { name == "home" ? $0.home : $0.away }

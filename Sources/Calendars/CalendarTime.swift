@@ -1,4 +1,5 @@
 internal import Foundation
+internal import JSON
 
 /// A time in a calendar, in seconds since 1970. A time without an offset is counted as if it were in UTC.
 enum CalendarTime: Hashable {
@@ -25,40 +26,17 @@ enum CalendarTime: Hashable {
     }
 }
 
-/// The order of day, month and year in a CSV file. ISO 8601 is always accepted.
-package enum DatePattern: String, Sendable, Hashable, CaseIterable {
-    /// `2026-11-28 15:30`, `2026-11-28T14:30:00Z`, `20261128T143000Z`, `2026-11-28T15:30+01:00`.
-    case iso
-    /// `28.11.2026 15:30`, `28/11/26 3:30 PM`.
-    case dmy
-    /// `11/28/2026 15:30`.
-    case mdy
-    /// `2026/11/28 15:30`, `2026.11.28`.
-    case ymd
-
-    /// `nil`: the text is not a time in this order or in ISO 8601, or the year is outside `CalendarLimits.years`.
-    func read(_ text: some StringProtocol) -> CalendarTime? {
-        if let time = Self.iso(TextCursor(text)) { return time }
-        return self == .iso ? nil : numbers(TextCursor(text))
-    }
-
-    var example: String {
-        switch self {
-        case .iso: "2026-11-28T15:30"
-        case .dmy: "28.11.2026 15:30"
-        case .mdy: "11/28/2026 15:30"
-        case .ymd: "2026/11/28 15:30"
-        }
-    }
-
-    private static func iso(_ cursor: TextCursor) -> CalendarTime? {
-        var cursor = cursor
+extension CalendarTime {
+    /// Reads `2026-11-28 15:30`, `2026-11-28T14:30:00Z`, `20261128T143000Z` or `2026-11-28T15:30+01:00`.
+    ///
+    /// `nil`: the text is not an ISO 8601 time, or the year is outside `CalendarLimits.years`.
+    static func iso(_ text: some StringProtocol) -> CalendarTime? {
+        var cursor = TextCursor(text)
         guard let year = cursor.number(4...4) else { return nil }
         let isExtended = cursor.take("-") != nil
-        guard let month = cursor.number(2...2), !isExtended || cursor.take("-") != nil,
-            let day = cursor.number(2...2), CalendarLimits.years.contains(year)
+        guard let month = cursor.number(2...2), !isExtended || cursor.take("-") != nil, let day = cursor.number(2...2)
         else { return nil }
-        if cursor.isAtEnd { return Civil.seconds(year, month, day).map { .day($0) } }
+        if cursor.isAtEnd { return Self.seconds(year, month, day).map { .day($0) } }
         guard cursor.take("Tt ") != nil, let hour = cursor.number((isExtended ? 1 : 2)...2) else { return nil }
         let hasColon = cursor.take(":") != nil
         guard let minute = cursor.number(2...2) else { return nil }
@@ -68,7 +46,7 @@ package enum DatePattern: String, Sendable, Hashable, CaseIterable {
             second = number
             if cursor.take(".,") != nil, cursor.prefix(while: Self.isDigit).isEmpty { return nil }
         }
-        guard let seconds = Civil.seconds(year, month, day, hour, minute, second) else { return nil }
+        guard let seconds = Self.seconds(year, month, day, hour, minute, second) else { return nil }
         if cursor.isAtEnd { return .local(seconds) }
         if cursor.take("Zz") != nil { return cursor.isAtEnd ? .instant(seconds) : nil }
         guard let sign = cursor.sign(), let hours = cursor.number(2...2), hours < 24 else { return nil }
@@ -78,29 +56,25 @@ package enum DatePattern: String, Sendable, Hashable, CaseIterable {
         return .instant(seconds - sign * (hours * 3_600 + minutes * 60))
     }
 
-    private func numbers(_ cursor: TextCursor) -> CalendarTime? {
-        var cursor = cursor
-        guard let first = cursor.number(1...4), cursor.take("./-") != nil, let second = cursor.number(1...2),
-            cursor.take("./-") != nil, let third = cursor.number(1...4)
+    /// Reads `28.11.2026 15:30` or `28/11/26 3:30 PM`.
+    ///
+    /// `nil`: the text is not such a time, or the year is outside `CalendarLimits.years`.
+    static func dayMonthYear(_ text: some StringProtocol) -> CalendarTime? {
+        var cursor = TextCursor(text)
+        guard let day = cursor.number(1...2), cursor.take("./-") != nil, let month = cursor.number(1...2),
+            cursor.take("./-") != nil, var year = cursor.number(1...4)
         else { return nil }
-        var (year, month, day) =
-            switch self {
-            case .iso, .ymd: (first, second, third)
-            case .dmy: (third, second, first)
-            case .mdy: (third, first, second)
-            }
         if year < 100 { year += 2000 }
-        guard CalendarLimits.years.contains(year) else { return nil }
         _ = cursor.take(",")
         _ = cursor.prefix { $0 == UInt8(ascii: " ") }
-        if cursor.isAtEnd { return Civil.seconds(year, month, day).map { .day($0) } }
+        if cursor.isAtEnd { return Self.seconds(year, month, day).map { .day($0) } }
         guard var hour = cursor.number(1...2), cursor.take(":.") != nil, let minute = cursor.number(2...2) else {
             return nil
         }
-        var seconds = 0
+        var second = 0
         if cursor.take(":.") != nil {
             guard let number = cursor.number(2...2) else { return nil }
-            seconds = number
+            second = number
         }
         _ = cursor.prefix { $0 == UInt8(ascii: " ") }
         if let half = cursor.take("AaPp") {
@@ -108,7 +82,24 @@ package enum DatePattern: String, Sendable, Hashable, CaseIterable {
             hour = hour % 12 + (half & 0x5F == UInt8(ascii: "P") ? 12 : 0)
         }
         guard cursor.isAtEnd else { return nil }
-        return Civil.seconds(year, month, day, hour, minute, seconds).map { .local($0) }
+        return Self.seconds(year, month, day, hour, minute, second).map { .local($0) }
+    }
+
+    /// Seconds since 1970 of a time in UTC. A leap second (60) counts as second 59.
+    ///
+    /// `nil`: there is no such time, or the year is outside `CalendarLimits.years`.
+    private static func seconds(
+        _ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0, _ minute: Int = 0, _ second: Int = 0
+    ) -> Int? {
+        // Howard Hinnant's days_from_civil, for years that are not negative.
+        let shifted = month <= 2 ? year - 1 : year
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        let days = shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 719_468
+        let civil = CivilDay(days)
+        guard CalendarLimits.years.contains(year), (civil.year, civil.month, civil.day) == (year, month, day),
+            (0...23).contains(hour), (0...59).contains(minute), (0...60).contains(second)
+        else { return nil }
+        return days * 86_400 + hour * 3_600 + minute * 60 + min(second, 59)
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }

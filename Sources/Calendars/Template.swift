@@ -1,14 +1,16 @@
 /// A text with names in braces, such as `{home} – {away}`. `{{` and `}}` stand for single braces.
-package struct Template: Sendable, Hashable {
-    private enum Part: Sendable, Hashable {
+struct Template: Sendable {
+    private enum Part {
         case text(String)
         case name(String)
     }
 
     private var parts: [Part] = []
 
+    init() {}
+
     /// `nil`: a brace has no partner, or a name is empty.
-    package init?(_ text: String) {
+    init?(_ text: String) {
         var literal = ""
         var rest = Substring(text)
         while let brace = rest.firstIndex(where: { $0 == "{" || $0 == "}" }) {
@@ -32,25 +34,17 @@ package struct Template: Sendable, Hashable {
         if !literal.isEmpty { parts.append(.text(literal)) }
     }
 
-    package static let rule = "Write names in braces, such as {home}. Write a brace that is part of the text twice."
-
-    package var names: Set<String> {
-        Set(parts.compactMap { if case .name(let name) = $0 { name } else { nil } })
-    }
-
-    /// A name has no value.
-    package struct Missing: Error, Hashable {
-        package var name: String
-    }
+    static let rule = "Write names in braces, such as {home}. Write a brace that is part of the text twice."
 
     /// - Parameter value: returns the value of a name; `nil`: there is none.
-    package func filled(_ value: (String) -> String?) throws(Missing) -> String {
+    /// - Returns: `nil`: a name has no value.
+    func filled(_ value: (String) -> String?) -> String? {
         var text = ""
         for part in parts {
             switch part {
             case .text(let literal): text += literal
             case .name(let name):
-                guard let value = value(name) else { throw Missing(name: name) }
+                guard let value = value(name) else { return nil }
                 text += value
             }
         }

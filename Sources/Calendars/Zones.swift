@@ -5,8 +5,8 @@ struct Zones {
     /// The time zone for times that have none.
     let floating: TimeZone
     private let fallback: TimeZone?
-    private var known: [String: TimeZone] = [:]
-    private var unknown: Set<String> = []
+    /// `nil`: this machine does not know the zone.
+    private var known: [String: TimeZone?] = [:]
 
     /// - Parameter named: the file's time zone for times that have none. Many files have an invalid name for this time
     ///   zone; such a name counts as UTC.
@@ -17,14 +17,8 @@ struct Zones {
 
     /// - Throws: if this machine does not know the time zone.
     mutating func zone(_ name: String, line: Int) throws(CalendarFault) -> TimeZone {
-        if let zone = known[name] { return zone }
-        if !unknown.contains(name) {
-            if let zone = Self.zone(name) ?? fallback {
-                known[name] = zone
-                return zone
-            }
-            unknown.insert(name)
-        }
+        if known[name] == nil { known.updateValue(Self.zone(name) ?? fallback, forKey: name) }
+        if let zone = known[name] ?? nil { return zone }
         throw CalendarFault(
             line: line,
             "There is no time zone \(name.prefix(100)) on this machine. Name one with --time-zone, e.g. Europe/Vienna.")

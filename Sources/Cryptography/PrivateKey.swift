@@ -50,27 +50,6 @@ package final class PrivateKey: @unchecked Sendable {
         }
     }
 
-    /// The ES256 signature of JWS: the 64 bytes R‖S.
-    package func signature(of message: [UInt8]) throws(CryptoError) -> [UInt8] {
-        let context = try EVP_MD_CTX_new().orThrow("sign")
-        defer { EVP_MD_CTX_free(context) }
-        try EVP_DigestSignInit(context, nil, EVP_sha256(), nil, pointer).orThrow("sign")
-        var der = [UInt8](repeating: 0, count: 80)
-        var count = der.count
-        try EVP_DigestSign(context, &der, &count, message, message.count).orThrow("sign")
-        let signature = try der.withUnsafeBufferPointer { buffer throws(CryptoError) in
-            var start = buffer.baseAddress
-            return try d2i_ECDSA_SIG(nil, &start, count).orThrow("sign")
-        }
-        defer { ECDSA_SIG_free(signature) }
-        var bytes = [UInt8](repeating: 0, count: 64)
-        try bytes.withUnsafeMutableBufferPointer { buffer throws(CryptoError) in
-            try BN_bn2binpad(ECDSA_SIG_get0_r(signature), buffer.baseAddress, 32).orThrow("sign")
-            try BN_bn2binpad(ECDSA_SIG_get0_s(signature), buffer.baseAddress.map { $0 + 32 }, 32).orThrow("sign")
-        }
-        return bytes
-    }
-
     /// Checks an ES256 signature of JWS with this key's public half.
     package func isSignature(_ signature: [UInt8], of message: [UInt8]) -> Bool {
         defer { ERR_clear_error() }

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// SHA-256, and what is built on it.
+/// SHA-256 and HMAC-SHA-256.
 package enum SHA256 {
     package static let byteCount = 32
 
@@ -14,11 +14,6 @@ package enum SHA256 {
     /// HMAC-SHA-256 (RFC 2104).
     package static func hmac(_ message: [UInt8], key: [UInt8]) -> [UInt8] {
         bytes { HMAC(algorithm, key, Int32(key.count), message, message.count, $0, nil) != nil }
-    }
-
-    /// A key of 32 bytes that is derived from a secret (HKDF, RFC 5869).
-    package static func hkdf(_ secret: [UInt8], salt: [UInt8] = [], info: String) -> [UInt8] {
-        hmac(Array(info.utf8) + [1], key: hmac(secret, key: salt))
     }
 
     private static func bytes(_ body: (UnsafeMutablePointer<UInt8>?) -> Bool) -> [UInt8] {

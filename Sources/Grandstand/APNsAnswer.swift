@@ -72,7 +72,8 @@ package struct APNsRefusal: Error, Sendable, Equatable {
     /// The refusal of a request that was not sent, because APNs refused the provider token of earlier requests.
     package static func heldBack(by refusal: KeyRefusal, seconds: TimeInterval) -> APNsRefusal {
         var refused = APNsRefusal(
-            status: 403, reason: refusal.reason, retryAfter: max(1, Int(seconds.rounded(.up))))
+            status: refusal.reason.status ?? 403, reason: refusal.reason,
+            retryAfter: max(1, Int(seconds.rounded(.up))))
         refused.isHeldBack = true
         return refused
     }

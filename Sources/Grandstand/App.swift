@@ -20,6 +20,10 @@ package struct App: Sendable, Hashable {
     package var version: Int
     /// How the console shows the app's `contentState`; `nil`: as JSON.
     package var preview: AppPreview?
+    /// How APNs differs from its documentation for the app.
+    package var quirks: [Quirk] = []
+    /// The refusals that the replicas received for the app's keys.
+    package var keyRefusals: [APNsEnvironment: KeyRefusal] = [:]
 
     package init(
         bundleID: BundleID, name: String, credentials: Credentials,

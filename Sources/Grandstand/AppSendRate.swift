@@ -46,11 +46,8 @@ package struct AppSendRate: Sendable {
     /// The rates of lanes with their own limit.
     private var rates: [Int: SendRate] = [:]
     private var throttledAt = Date.distantPast
-    /// When counting began, and how many requests were accepted in the second before counting began.
+    /// When counting began.
     private var countedSince = Date.distantPast
-    private var acceptedBefore = 0
-    /// When the app's limit was last removed, because lanes' own limits explained the 429s.
-    private var liftedAt = Date.distantPast
 
     /// Seconds without a 429 after which the answers counted so far are dropped.
     private static let patience: TimeInterval = 30
@@ -86,36 +83,26 @@ package struct AppSendRate: Sendable {
             rates[lane]?.throttled(retryAfter: retryAfter, sentAt: sentAt, at: now)
             return
         }
-        if answers.isEmpty {
-            countedSince = now
-            acceptedBefore = rate.acceptedLately(at: now)
-        }
+        if answers.isEmpty { countedSince = now }
         answers[lane, default: Answers(since: now)].refused += 1
         switch explanation(at: now, atOnce: retryAfter != nil) {
         case .limits(let lanes, let others):
             if rates.count > Self.mostLanes { rates = [:] }
             for lane in lanes {
                 guard let answers = answers.removeValue(forKey: lane) else { continue }
-                var rate = SendRate(.lane, accepted: answers.accepted, since: answers.since, at: now)
-                rate.throttled(retryAfter: retryAfter, sentAt: sentAt, at: now)
+                var rate = SendRate(.lane)
+                let seconds = max(SendRate.Settings.lane.window, now.timeIntervalSince(answers.since))
+                rate.throttled(
+                    retryAfter: retryAfter, accepted: Double(answers.accepted) / seconds, sentAt: sentAt, at: now)
                 rates[lane] = rate
             }
             // The lanes' own limits explain what looked like a limit of the app.
-            if others == 0, rate.isLimited {
-                rate = SendRate(.app)
-                liftedAt = now
-            }
+            if others == 0, rate.isLimited { rate = SendRate(.app) }
         case .unknown where !rate.isLimited: break
         case .limitOfApp, .unknown:
             if !rate.isLimited { answers = [:] }
-            rate.throttled(retryAfter: retryAfter, acceptedBefore: acceptedBefore, sentAt: sentAt, at: now)
+            rate.throttled(retryAfter: retryAfter, sentAt: sentAt, at: now)
         }
-    }
-
-    /// Applies the limit of other replicas (`SendRate.join`), unless this replica just found that the app has no limit.
-    package mutating func join(rate perSecond: Double, since: Date, throttledAt: Date, at now: Date) {
-        guard now.timeIntervalSince(liftedAt) >= Self.patience * 2 else { return }
-        rate.join(rate: perSecond, since: since, throttledAt: throttledAt, at: now)
     }
 
     /// When the lane may send next because of its own limit; `nil`: the lane has no limit of its own, or may send now.

@@ -80,15 +80,11 @@ package struct EventDocuments: Sendable {
 
     private let readBody: Read
     private let show: Show
-    /// The most bytes of a body that the server accepts.
-    package let maximumBytes: Int
 
     /// - Parameters:
-    ///   - maximumBytes: the most bytes of a PUT body.
     ///   - read: reads a PUT body.
     ///   - show: writes the event as the API shows it. `read` turns this text into the same declaration again.
-    package init(maximumBytes: Int, read: @escaping Read, show: @escaping Show) {
-        self.maximumBytes = maximumBytes
+    package init(read: @escaping Read, show: @escaping Show) {
         readBody = read
         self.show = show
     }

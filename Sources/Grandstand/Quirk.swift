@@ -2,7 +2,7 @@ package import APNsWire
 package import FoundationEssentials
 
 /// A behaviour of APNs that differs from its documentation. It is stored per app and environment until an answer of
-/// APNs or an admin says otherwise.
+/// APNs says otherwise.
 package struct Quirk: Sendable, Hashable {
     package enum Name: String, Sendable, Hashable, CaseIterable {
         /// Which spelling of the bundle ID the management API accepts: `registered` or `lowercased`

@@ -33,8 +33,7 @@ extension Contract.Quota {
 extension Contract.Throttled {
     fileprivate init(_ throttle: Throttle) {
         self.init(
-            since: throttle.since, ratePerSecond: throttle.perSecond.tenths, lanesWaiting: throttle.lanesWaiting,
-            oldestSeconds: throttle.oldestSeconds.tenths)
+            since: throttle.since, lanesWaiting: throttle.lanesWaiting, oldestSeconds: throttle.oldestSeconds.tenths)
     }
 }
 
@@ -42,9 +41,8 @@ extension Throttle {
     /// The text that pages show for the throttle.
     package var sentence: String {
         let subject = api == .broadcast ? "APNs throttles this app" : "APNs throttles this app's pushes to devices"
-        let rate = perSecond >= 10 ? "\(Int(perSecond.rounded()))" : "\(perSecond.tenths)"
-        guard lanesWaiting > 0 else { return "\(subject): \(rate) messages a second; nothing waits." }
+        guard lanesWaiting > 0 else { return "\(subject). Nothing waits." }
         let waiting = lanesWaiting == 1 ? "1 channel or crowd waits" : "\(lanesWaiting) channels or crowds wait"
-        return "\(subject): \(rate) messages a second; \(waiting), the oldest for \(oldestSeconds.tenths) s."
+        return "\(subject). \(waiting), the oldest for \(oldestSeconds.tenths) s."
     }
 }

@@ -2,10 +2,10 @@ package import FoundationEssentials
 
 /// The rate at which APNs takes requests, learned from its answers. There is no limit before the first 429.
 ///
-/// After a 429 the rate falls a little below the rate that APNs accepted in the last window. Then the rate grows back
-/// to the refused rate: the nearer it comes to the refused rate, the more slowly it grows. If APNs sends no 429 at the
-/// refused rate, the rate grows faster and faster, so that a lifted limit is noticed. The rate grows only while
-/// requests wait for it. Pure: the result depends only on the answers and their times.
+/// After a 429 the rate falls to 95 % of the rate that APNs accepted. Then it grows in proportion to itself, faster and
+/// faster, so that a lifted limit is noticed. It grows only while requests wait for it. Each replica learns its own
+/// rate. Their rates add up to the limit, because the 429s are shared out as the requests are. Pure: the result depends
+/// only on the answers and their times.
 package struct SendRate: Sendable, Hashable {
     /// The length of the measurement and the lowest rate.
     package struct Settings: Sendable, Hashable {
@@ -13,81 +13,71 @@ package struct SendRate: Sendable, Hashable {
         package var window: TimeInterval
         /// The rate is never lower, in requests a second.
         package var floor: Double
+        /// The rate grows with at least this share of the full speed.
+        package var leastSpeed: Double
 
-        package init(window: TimeInterval, floor: Double) {
-            self.window = window
-            self.floor = floor
-        }
-
-        /// For an app: its traffic is many requests a second.
-        package static let app = Settings(window: 1, floor: 0.5)
+        /// For an app: its traffic is many requests a second. A replica's small share of the limit grows, too.
+        package static let app = Settings(window: 1, floor: 0.5, leastSpeed: 0.25)
         /// For one channel: its traffic is one request a second at most.
-        package static let lane = Settings(window: 20, floor: 0.2)
+        package static let lane = Settings(window: 20, floor: 0.2, leastSpeed: 0)
     }
 
     /// After a 429, requests continue at this share of the accepted rate.
     private static let reduction = 0.95
-    /// One 429 without `Retry-After` divides the rate by at most this number. Without this bound the rate would fall
-    /// too far when APNs refuses many lanes at the same time because of the limits of their own channels.
-    private static let mostReduction = 8.0
-    /// The rate is back at the refused rate after `returnTime` seconds and `returnRequests` requests of full use; both
-    /// are needed.
+    /// Seconds of growth until the rate is back where it was before a reduction.
     private static let returnTime: TimeInterval = 6
-    private static let returnRequests = 70.0
-    /// After a 429 with `Retry-After`, the return to the refused rate is slower by a factor, because nothing is sent
-    /// meanwhile. Each second of `Retry-After` adds this to the factor.
+    /// Seconds of growth after which the rate doubles every `doubling` seconds: the old limit no longer holds.
+    private static let patience: TimeInterval = 12
+    private static let doubling: TimeInterval = 3
+    /// Below this rate, growth is slower, because a search for the limit costs a 429. So there is one 429 in about fifty
+    /// requests, whatever the limit and the number of replicas.
+    private static let fullSpeedRate = 8.0
+    /// Before the first reduction, the rate doubles each second, or every four requests if that takes longer.
+    private static let startRate = 4.0
+    /// After a 429 with `Retry-After`, growth is slower by a factor, because nothing is sent meanwhile. Each second of
+    /// `Retry-After` adds this to the factor.
     private static let retryAfterCost = 5.0
-    /// The share by which the rate exceeds the refused rate after another `returnTime` of full use.
-    private static let acceleration = 0.4
-    /// Seconds of full use in which the rate doubles while no refused rate is known.
-    private static let doubling: TimeInterval = 0.5
     /// `depth`: the tokens of this many seconds may accumulate, so that a process that is late by this time loses none.
     /// `quantum`: at a high rate, each batch has at least the tokens of this many seconds.
     private static let depth: TimeInterval = 0.1
     private static let quantum: TimeInterval = 0.02
     /// Seconds without a 429 after which the limit is forgotten.
-    package static let memory: TimeInterval = 300
+    private static let memory: TimeInterval = 300
 
     private struct Limit: Sendable, Hashable {
-        var since: Date
+        let leastSpeed: Double
+        let since: Date
         var throttledAt: Date
-        /// When the rate was last lowered. The answers to requests that were sent before this time say nothing about
-        /// the lower rate.
-        var loweredAt: Date
-        /// The rate after it was last lowered, in requests a second.
+        /// When the present rate began. The answers to requests that were sent before say nothing about it.
+        var began: Date
+        /// The rate when it began, in requests a second.
         var base: Double
-        /// The rate that was refused; `nil`: no limit was found yet, and the rate doubles.
-        var refused: Double?
+        /// Whether the rate was not reduced yet. Then it was measured while most requests were refused, so it may be
+        /// far too low.
+        var isStart = true
+        /// Seconds of full use since the rate began, fewer at low rates.
+        var growth: TimeInterval = 0
         var slowness = 1.0
-        /// `usedTime` and `usedRequests`: seconds and requests of full use since the rate was lowered. `accepted`:
-        /// requests that were sent since then and accepted.
-        var usedTime: TimeInterval = 0
-        var usedRequests = 0
-        var accepted = 0
         var tokens = 0.0
         var tokensAt: Date
-        /// Whether requests used up the tokens, and the tokens have not become full since then.
-        var isUsed = true
         /// Nothing is sent before this time.
         var blockedUntil: Date
         /// Seconds of the last pause that was made because nothing was accepted; 0 after an acceptance.
         var hold: TimeInterval = 0
 
         var rate: Double {
-            let used = min(usedTime, Double(usedRequests) * SendRate.returnTime / SendRate.returnRequests)
-            guard let refused else {
-                var rate = base
-                var doublings = min(60, min(usedTime, Double(usedRequests) / 4) / SendRate.doubling)
-                while doublings >= 1 {
-                    rate *= 2
-                    doublings -= 1
-                }
-                return rate * (1 + doublings)
-            }
-            let slowTime = SendRate.returnTime * slowness
-            let distance = used < slowTime ? used / slowTime - 1 : (used - slowTime) / SendRate.returnTime
-            let cube = distance * distance * distance
-            return used < slowTime ? refused + (refused - base) * cube : refused * (1 + SendRate.acceleration * cube)
+            if isStart { return base * Self.power(growth) }
+            let growth = growth / slowness
+            let share = growth / SendRate.returnTime
+            return base * (1 + (1 / SendRate.reduction - 1) * share * share)
+                * Self.power((growth - SendRate.patience) / SendRate.doubling)
+        }
+
+        /// About 2 to the power of `doublings`, at least 1.
+        private static func power(_ doublings: Double) -> Double {
+            let doublings = min(60, max(0, doublings))
+            let whole = doublings.rounded(.down)
+            return Double(sign: .plus, exponent: Int(whole), significand: 1 + doublings - whole)
         }
 
         /// The fewest requests that are handed out at once. Each batch of requests costs a claim, so smaller batches
@@ -103,13 +93,11 @@ package struct SendRate: Sendable, Hashable {
             guard time > 0 else { return limit }
             let rate = self.rate
             let most = least + SendRate.depth * rate
-            let needed = max(0, (most - tokens) / rate)
-            // While the tokens are negative, nothing is sent, so no answer can show that the rate is too high. This
-            // time must not count towards the next doubling.
-            let debt = refused == nil ? max(0, -tokens) / rate : 0
-            if isUsed { limit.usedTime += max(0, min(time, needed) - debt) }
-            // No request waited, so the rate was not used to the full.
-            if time > needed { limit.isUsed = false }
+            // Once the tokens are full, no request waits for the rate. While they are negative, nothing is sent, so no
+            // answer can show that the rate of the start is too high.
+            let used = min(time, max(0, most - tokens) / rate) - (isStart ? max(0, -tokens) / rate : 0)
+            let speed = isStart ? rate / SendRate.startRate : max(leastSpeed, rate / SendRate.fullSpeedRate)
+            limit.growth += max(0, used) * min(1, speed)
             limit.tokens = min(most, tokens + time * rate)
             return limit
         }
@@ -117,28 +105,18 @@ package struct SendRate: Sendable, Hashable {
 
     private let settings: Settings
     private var limit: Limit?
-    /// Accepted requests in slots of a twentieth of the window; `slot` is the number of the newest slot.
+    /// Accepted requests that were sent at the present rate, in slots of a twentieth of the window; `slot` is the number
+    /// of the newest slot.
     private var slots = [Int](repeating: 0, count: 20)
     private var slot = 0
 
     package init(_ settings: Settings = .app) { self.settings = settings }
-
-    /// A rate without a limit. It counts `accepted` requests, answered evenly since `since`, in the current window.
-    init(_ settings: Settings, accepted: Int, since: Date, at now: Date) {
-        self.settings = settings
-        turn(to: now)
-        let seconds = max(1, now.timeIntervalSince(since))
-        slots[slot % slots.count] = Int((Double(accepted) * min(1, settings.window / seconds)).rounded())
-    }
 
     /// Whether a limit is known.
     package var isLimited: Bool { limit != nil }
 
     /// When the first 429 came; `nil`: there is no limit.
     package var since: Date? { limit?.since }
-
-    /// When the last 429 came.
-    package var throttledAt: Date? { limit?.throttledAt }
 
     /// Requests a second; `nil`: there is no limit.
     package var perSecond: Double? { limit?.rate }
@@ -159,113 +137,67 @@ package struct SendRate: Sendable, Hashable {
 
     /// Counts requests that are sent now. Requests beyond the allowance delay later ones.
     package mutating func spend(_ requests: Int, at now: Date) {
-        guard var limit = limit?.refilled(at: now) else { return }
-        limit.tokens -= Double(requests)
-        if limit.isUsed { limit.usedRequests += requests }
-        if limit.tokens < limit.least { limit.isUsed = true }
-        self.limit = limit
+        limit = limit?.refilled(at: now)
+        limit?.tokens -= Double(requests)
     }
 
     /// Records that APNs accepted a request.
     package mutating func accepted(sentAt: Date, at now: Date) {
+        if let limit, sentAt <= limit.began { return }
+        limit?.hold = 0
         turn(to: now)
         slots[slot % slots.count] += 1
-        guard let loweredAt = limit?.loweredAt, sentAt > loweredAt else { return }
-        limit?.accepted += 1
-        limit?.hold = 0
     }
 
-    /// Records that APNs answered 429. A request that was sent before the rate was last lowered says nothing new.
+    /// Records that APNs answered 429. A request that was sent before the present rate began says nothing new.
     ///
     /// - Parameters:
     ///   - retryAfter: seconds that APNs asked to wait.
-    ///   - acceptedBefore: requests that were accepted in the second before the first 429; only the first call uses it.
+    ///   - accepted: if the limit begins: the requests a second that APNs accepted before; `nil`: as measured.
     package mutating func throttled(
-        retryAfter: Int? = nil, acceptedBefore: Int = 0, sentAt: Date, at now: Date
+        retryAfter: Int? = nil, accepted: Double? = nil, sentAt: Date, at now: Date
     ) {
         turn(to: now)
-        limit = limit?.refilled(at: now)
+        let count = Double(slots.reduce(0, +))
         let blockedUntil = retryAfter.map { now.addingTimeInterval(Double($0)) } ?? now
-        let measured = Double(slots.reduce(0, +)) / settings.window
-        guard var limit else {
-            // If APNs sent `Retry-After`, almost nothing was sent after the first 429. So the requests that APNs
-            // accepted in the second before this 429 show the rate that APNs accepts.
-            let before = Double(acceptedBefore) * (retryAfter == nil ? 1 / Self.mostReduction : Self.reduction)
+        guard var limit = limit?.refilled(at: now) else {
+            let base = max(settings.floor, Self.reduction * (accepted ?? count / settings.window))
             self.limit = Limit(
-                since: now, throttledAt: now, loweredAt: now,
-                base: max(settings.floor, before, Self.reduction * measured),
-                slowness: 1 + Self.retryAfterCost * Double(retryAfter ?? 0), tokensAt: now, blockedUntil: blockedUntil)
+                leastSpeed: settings.leastSpeed, since: now, throttledAt: now, began: blockedUntil, base: base,
+                tokensAt: now, blockedUntil: blockedUntil)
+            slots = slots.map { _ in 0 }
             return
         }
+        defer { self.limit = limit }
         limit.throttledAt = now
         limit.blockedUntil = max(limit.blockedUntil, blockedUntil)
-        defer { self.limit = limit }
-        guard sentAt > limit.loweredAt else { return }
-        let elapsed = now.timeIntervalSince(limit.loweredAt)
-        if limit.accepted == 0, elapsed < settings.window, retryAfter == nil {
+        guard sentAt > limit.began else { return }
+        let time = min(settings.window, now.timeIntervalSince(limit.began))
+        if count == 0, time < settings.window, retryAfter == nil {
             // A limit per second refuses everything until the second is over. A lower rate would not help, so this only
             // pauses.
             limit.hold = min(0.4 * settings.window, max(0.05 * settings.window, 2 * limit.hold))
             limit.blockedUntil = max(limit.blockedUntil, now.addingTimeInterval(limit.hold))
+            limit.began = limit.blockedUntil
             limit.tokens = min(limit.tokens, 1)
-            limit.loweredAt = now
             return
         }
         let rate = limit.rate
-        let isMeasured = elapsed >= settings.window || elapsed >= 0.3 * settings.window && limit.accepted >= 8
-        let lower =
-            isMeasured
-            ? Self.reduction * (elapsed >= settings.window ? measured : Double(limit.accepted) / elapsed)
-            // The rate was lowered so recently that the new rate cannot be measured yet. The window also counts
-            // requests from the time before the rate was lowered.
-            : min(Self.reduction * measured, 0.8 * rate)
-        let least = retryAfter == nil ? max(settings.floor, rate / Self.mostReduction) : settings.floor
-        limit.base = max(least, min(lower, Self.reduction * rate))
-        limit.refused = max(rate, limit.base / Self.reduction)
+        // At a low rate, few requests were counted. The square root is the error of their number.
+        let isMeasured = time >= settings.window || time >= 0.3 * settings.window && count >= 8
+        let lower = isMeasured ? Self.reduction * min(rate, (count + count.squareRoot()) / time) : 0.8 * rate
+        limit.base = max(settings.floor, 0.5 * rate, lower)
+        limit.isStart = limit.isStart && count == 0
         limit.slowness = 1 + Self.retryAfterCost * Double(retryAfter ?? 0)
-        limit.usedTime = 0
-        limit.usedRequests = 0
-        limit.accepted = 0
+        limit.growth = 0
         limit.tokens = min(limit.tokens, 0)
-        limit.isUsed = true
-        limit.loweredAt = now
-    }
-
-    /// Starts a limit at this replica's share of the rate, because other replicas are limited already.
-    ///
-    /// - Parameters:
-    ///   - rate: this replica's share, in requests a second.
-    ///   - since: when the first of the other replicas was throttled.
-    ///   - throttledAt: when the last of the other replicas was throttled.
-    package mutating func join(rate: Double, since: Date, throttledAt: Date, at now: Date) {
-        guard limit == nil else { return }
-        let rate = max(settings.floor, rate)
-        limit = Limit(
-            since: since, throttledAt: throttledAt, loweredAt: now, base: rate, refused: rate / Self.reduction,
-            tokensAt: now, blockedUntil: now)
-    }
-
-    /// Multiplies the rate by `factor` when the number of replicas that share the limit changes. Also notes when
-    /// another replica was throttled.
-    package mutating func share(_ factor: Double, throttledAt: Date) {
-        guard var limit else { return }
-        limit.throttledAt = max(limit.throttledAt, throttledAt)
-        if factor != 1 {
-            limit.base = max(settings.floor, limit.base * factor)
-            limit.refused = limit.refused.map { max($0 * factor, limit.base) }
-        }
-        self.limit = limit
+        limit.began = limit.blockedUntil
+        slots = slots.map { _ in 0 }
     }
 
     /// Forgets a limit that caused no 429 for `memory` seconds.
     package mutating func forget(at now: Date) {
         if let limit, now.timeIntervalSince(limit.throttledAt) >= Self.memory { self.limit = nil }
-    }
-
-    /// Requests accepted in the last window.
-    package mutating func acceptedLately(at now: Date) -> Int {
-        turn(to: now)
-        return slots.reduce(0, +)
     }
 
     /// Empties the slots of the time since the last request.

@@ -49,8 +49,6 @@ package struct Configuration: Sendable {
     package var trustedProxies: TrustedProxies
     /// Requests of one key per second; 0: no limit.
     package var rateLimit: Double
-    /// Lookups of one key to this process per second; 0: no limit.
-    package var lookupRateLimit: Double
     /// Failed authentications of one address per minute; 0: no limit.
     package var failureLimit: Double
     /// The database connections of all pools together.
@@ -130,8 +128,6 @@ extension Configuration {
         operationsPort = try settings.port("GRANDSTAND_OPERATIONS_PORT")
         trustedProxies = TrustedProxies(try settings.networks("GRANDSTAND_TRUSTED_PROXIES"))
         rateLimit = try settings.number("GRANDSTAND_RATE_LIMIT", in: 0...1_000_000, of: "requests a second") ?? 10_000
-        lookupRateLimit =
-            try settings.number("GRANDSTAND_LOOKUP_RATE_LIMIT", in: 0...1_000_000, of: "lookups a second") ?? 0
         failureLimit =
             try settings.number("GRANDSTAND_AUTH_FAILURE_LIMIT", in: 0...1_000_000, of: "requests a minute") ?? 600
         databaseConnections =

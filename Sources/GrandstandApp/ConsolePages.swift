@@ -25,11 +25,9 @@ extension ConsoleAccess {
         self.init(
             identify: { try await access.identify($0) }, countRequest: { try access.countRequest(of: $0) },
             refusal: { access.refusal($0) },
-            once: { name, signedIn, recover, work in
-                try await access.once(
-                    name, of: signedIn.key.id, secret: signedIn.secret, recover: recover, work)
-            },
-            answered: { name, past in try await access.answered(name, of: past.key, secret: past.secret) })
+            once: { name, key, operation, recover, work in
+                try await access.once(name, of: key.id, operation, recover: recover, work)
+            })
     }
 }
 

@@ -17,10 +17,13 @@ public enum Contract {
         /// Whether the operation takes an `Idempotency-Key`. If it does, the server stores the first answer, and gives
         /// this answer again when the request is repeated.
         public let keepsAnswers: Bool
+        /// The member that only the first answer has, because it is a secret; `nil`: there is none.
+        public let shownOnce: String?
 
         /// - Parameter scopes: `nil` for a call without a key.
         package init(
-            _ id: String, _ method: String, _ path: String, scopes: [Scope]?, query: [String], keepsAnswers: Bool
+            _ id: String, _ method: String, _ path: String, scopes: [Scope]?, query: [String], keepsAnswers: Bool,
+            shownOnce: String? = nil
         ) {
             self.id = id
             self.method = method
@@ -28,6 +31,7 @@ public enum Contract {
             self.scopes = scopes
             self.query = query
             self.keepsAnswers = keepsAnswers
+            self.shownOnce = shownOnce
         }
     }
 }

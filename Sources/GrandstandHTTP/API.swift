@@ -131,8 +131,8 @@ package struct API: Sendable {
     package func lookupResponder() -> LookupResponder {
         let access = dependencies.access
         return LookupResponder(
-            replica: dependencies.lookups, keys: access.memory, uses: access.uses, limits: access.limits,
-            metrics: access.metrics, headers: StandingHeaders(isSecure: access.isSecure), now: dependencies.now)
+            replica: dependencies.lookups, keys: access.memory, uses: access.uses, metrics: access.metrics,
+            headers: StandingHeaders(isSecure: access.isSecure), now: dependencies.now)
     }
 
     private func router(_ table: RouteTable, pages: MountedPages? = nil) -> Router<APIContext> {
@@ -196,7 +196,7 @@ package struct API: Sendable {
 extension API.Dependencies {
     var intake: Intake { Intake(outbox: stores.outbox, plan: settings.plan, now: now) }
     var appOperations: AppOperations {
-        AppOperations(apps: stores.apps, quirks: stores.quirks, gateway: gateway, now: now)
+        AppOperations(apps: stores.apps, gateway: gateway, now: now)
     }
     var contentOperations: ContentOperations {
         ContentOperations(apps: stores.apps, contents: stores.contentTypes, now: now)

@@ -48,7 +48,7 @@ package struct CapabilityWatch: APNsGateway {
         await watching("the list of channels", address) { await gateway.listChannels(at: address) }
     }
 
-    package func keyFile(of use: KeyUse) async -> KeyFileState { await gateway.keyFile(of: use) }
+    package func keyFile(of use: KeyUse) -> KeyFileState { gateway.keyFile(of: use) }
 
     /// `address` contains the state of the alarm at the time when `address` was read. If the alarm was already raised
     /// at that time, a success of the call is newer than the refusal, and ends the alarm.
@@ -73,7 +73,7 @@ package struct CapabilityWatch: APNsGateway {
             let quirk = Quirk(
                 environment: app.environment, name: .broadcastFeature, value: value.rawValue, learnedAt: now(),
                 evidence: evidence)
-            try await quirks.remember(quirk, for: app, by: .server)
+            try await quirks.remember(quirk, for: app)
         } catch {
             // The next answer is another chance to store the state.
             logger.failed(

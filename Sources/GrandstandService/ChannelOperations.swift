@@ -160,7 +160,7 @@ package struct ChannelOperations: Sendable {
                     ? "APNs did not answer when asked to \(verb): \(reason). It may have been done."
                     : "APNs gave no answer that can be used when asked to \(verb): \(reason). Try again.")
         case .unsent(let reason), .withheld(let reason):
-            let keyFile = await management.keyFile(of: address)
+            let keyFile = management.keyFile(of: address)
             if keyFile == .missing || keyFile == .unreadable {
                 return Problem(
                     .credentialsMissing,

@@ -9,9 +9,6 @@ internal import Synchronization
 /// Claims due lanes of one environment, sends the first message of each lane to APNs, and records the results. The
 /// dispatcher finds work in the database, so any number of processes can work together. A problem with the host of the
 /// other environment does not affect this dispatcher.
-///
-/// The transaction that accepts messages in this process may also claim them for this dispatcher (`DirectSends`), by
-/// the same rules.
 package final class Dispatcher: Service {
     package struct Settings: Sendable {
         /// The maximum number of requests to Apple at a time. About 100 requests for each connection keep the windows
@@ -52,19 +49,17 @@ package final class Dispatcher: Service {
     private let mayClaim: @Sendable () -> Bool
     private let counting: Counting
     private let logger: Logger
-    private let directSends: LocalDirectSends
     private let circuit = Mutex(Circuit())
 
     /// - Parameter mayClaim: whether this process may claim work now. The function is called before every claim.
     package init(
-        environment: APNsEnvironment, outbox: any Outbox, directSends: LocalDirectSends, sends: Sends, rates: SendRates,
-        signals: any WakeSignals, settings: Settings, now: @escaping @Sendable () -> Date,
+        environment: APNsEnvironment, outbox: any Outbox, sends: Sends, rates: SendRates, signals: any WakeSignals,
+        settings: Settings, now: @escaping @Sendable () -> Date,
         mayClaim: @escaping @Sendable () -> Bool = { true }, counting: @escaping Counting = { _ in }, logger: Logger
     ) {
         self.counting = counting
         self.environment = environment
         self.outbox = outbox
-        self.directSends = directSends
         self.sends = sends
         self.rates = rates
         self.signals = signals
@@ -89,50 +84,12 @@ package final class Dispatcher: Service {
             .init(
                 mayClaim: mayClaim, claim: { try await self.claim($0, held: $1) }, perform: { await self.send($0) },
                 giveUp: { self.settling(nil, of: $0) }, extend: { try await self.extendLeases($0) }))
-        directSends.attach(
-            .init(claim: { self.directClaim($0, from: loop) }, send: { self.send($0, from: loop) }), environment)
         await loop.run(wakenBy: signals.wakes(.lanes(environment)))
-        directSends.detach(environment)
     }
 
     /// The loop rests briefly before a claim. During the rest, several verdicts are recorded together, and one claim
     /// then fills all their places.
     private static let rest = Duration.milliseconds(2)
-
-    // MARK: Direct sends
-
-    /// A claim for up to `wanted` lanes that can be sent as soon as the accepting transaction commits.
-    ///
-    /// A claim for several lanes leaves places for a normal claim, because waiting messages may be urgent or from
-    /// another app. A claim for a single lane may use the last place.
-    private func directClaim(_ wanted: Int, from loop: WorkLoop<ClaimedDelivery>) -> LaneClaim? {
-        guard loop.isOpen, mayClaim(), circuit.withLock({ $0.isClosed }) else { return nil }
-        let free = settings.concurrency - loop.doing
-        let limit = min(wanted, wanted == 1 ? free : free - settings.leastRoom)
-        return limit > 0 ? laneClaim(limit, held: loop.lasting) : nil
-    }
-
-    /// Sends messages that a committed transaction claimed. During a stop, the messages are given back.
-    private func send(_ deliveries: [ClaimedDelivery], from loop: WorkLoop<ClaimedDelivery>) {
-        spend(deliveries)
-        loop.begin(deliveries)
-    }
-
-    private func spend(_ deliveries: [ClaimedDelivery]) {
-        guard rates.isAnyLimited else { return }
-        let now = now()
-        for delivery in deliveries { rates.spend(1, of: delivery.address.bundleID, at: now) }
-    }
-
-    private func laneClaim(_ limit: Int, held: [ClaimedDelivery]) -> LaneClaim {
-        let now = now()
-        var claim = LaneClaim(
-            environment: environment, limit: limit, replica: replica, at: now,
-            leasedUntil: now.addingTimeInterval(settings.lease), laneInterval: settings.laneInterval,
-            limits: rates.limits(at: now))
-        claim.held = Set(held.map(\.lane))
-        return claim
-    }
 
     // MARK: Claim, send, settle
 
@@ -143,12 +100,19 @@ package final class Dispatcher: Service {
             (circuit.admits(room, flying: settings.concurrency - free, now: now()), circuit.pause(now: now()))
         }
         guard admitted > 0 else { return .idle(until: now().addingTimeInterval(pause ?? 1)) }
-        let claim = laneClaim(admitted, held: held)
+        let at = now()
+        let limits = rates.limits(at: at)
+        var claim = LaneClaim(
+            environment: environment, limit: admitted, replica: replica, at: at,
+            leasedUntil: at.addingTimeInterval(settings.lease), laneInterval: settings.laneInterval, limits: limits)
+        claim.held = Set(held.map(\.lane))
         let claimed = try await outbox.claim(claim)
-        spend(claimed)
+        if rates.isAnyLimited {
+            for delivery in claimed { rates.spend(1, of: delivery.address.bundleID, at: now()) }
+        }
         return try await .claimed(claimed) {
-            let due = try await outbox.nextDue(in: environment, limits: claim.limits)
-            return [rates.nextToken(at: claim.at), due].compactMap(\.self).min()
+            let due = try await outbox.nextDue(in: environment, limits: limits)
+            return [rates.nextToken(at: at), due].compactMap(\.self).min()
         }
     }
 

@@ -40,8 +40,8 @@ package struct ManagementCalls: Sendable {
     }
 
     /// Whether the signing key file for `address` can be used.
-    package func keyFile(of address: APNsAddress) async -> KeyFileState {
-        await gateway.keyFile(of: KeyUse(credentials: address.credentials, environment: address.environment))
+    package func keyFile(of address: APNsAddress) -> KeyFileState {
+        gateway.keyFile(of: KeyUse(credentials: address.credentials, environment: address.environment))
     }
 
     private func perform<Value: Sendable>(
@@ -69,7 +69,7 @@ package struct ManagementCalls: Sendable {
                 ? "TopicMismatch as registered, accepted in lowercase"
                 : "TopicMismatch in lowercase, accepted as registered")
         do {
-            try await quirks.remember(quirk, for: app, by: .server)
+            try await quirks.remember(quirk, for: app)
         } catch {
             // The next mismatch is another chance to store the spelling.
             logger.failed(

@@ -9,28 +9,18 @@ internal import Synchronization
 /// The send rates that this process learned for the apps of one environment and one API of APNs. For an app that was
 /// never throttled, recording an answer of APNs costs only one dictionary access.
 package final class SendRates: Sendable {
-    private struct App {
-        var learned: AppSendRate
-        /// The number of replicas that know a limit of this app, including this one.
-        var replicas = 1
-        /// Seconds that the app's rate needs to send one message of each waiting lane.
-        var patience = SendRates.firstPatience
-    }
-
     private struct State {
-        var apps: [BundleID: App] = [:]
+        var apps: [BundleID: AppSendRate] = [:]
         /// The apps with a limit, sorted.
         var limited: [BundleID] = []
     }
 
-    let environment: APNsEnvironment
-    let api: AppSendRate.API
+    package let environment: APNsEnvironment
+    package let api: AppSendRate.API
     private let counting: Counting
     private let logger: Logger
     private let state = Mutex(State())
     private let anyLimited = Atomic(false)
-    /// The value of `patience` before the waiting lanes were counted.
-    private static let firstPatience: TimeInterval = 2
 
     package init(
         environment: APNsEnvironment, api: AppSendRate.API, counting: @escaping Counting = { _ in }, logger: Logger
@@ -53,10 +43,10 @@ package final class SendRates: Sendable {
         return state.withLock { state in
             let limited = state.limited
             return limited.compactMap { bundleID in
-                guard let patience = state.apps[bundleID]?.patience,
-                    let allowance = state.apps[bundleID]?.learned.rate.allowance(at: now)
+                guard let rate = state.apps[bundleID]?.rate, let allowance = rate.allowance(at: now),
+                    let perSecond = rate.perSecond
                 else { return nil }
-                return LaneLimit(bundleID: bundleID, allowance: allowance, patience: patience)
+                return LaneLimit(bundleID: bundleID, allowance: allowance, perSecond: perSecond)
             }
         }
     }
@@ -67,19 +57,19 @@ package final class SendRates: Sendable {
         return state.withLock { state in
             let limited = state.limited
             return limited.compactMap { bundleID -> Date? in
-                guard state.apps[bundleID]?.learned.rate.allowance(at: now) == 0 else { return nil }
-                return state.apps[bundleID]?.learned.rate.nextToken(at: now)
+                guard state.apps[bundleID]?.rate.allowance(at: now) == 0 else { return nil }
+                return state.apps[bundleID]?.rate.nextToken(at: now)
             }.min()
         }
     }
 
-    /// The maximum number of pushes of an app to claim at once: the number that the app may send in about a second.
-    func sizes(at now: Date) -> [BundleID: Int] {
+    /// The rates of the apps that APNs throttles, in requests a second.
+    package var perSecond: [BundleID: Double] {
         guard isAnyLimited else { return [:] }
         return state.withLock { state in
             Dictionary(
                 uniqueKeysWithValues: state.limited.compactMap { bundleID in
-                    state.apps[bundleID]?.learned.rate.perSecond.map { (bundleID, max(1, Int($0))) }
+                    state.apps[bundleID]?.rate.perSecond.map { (bundleID, $0) }
                 })
         }
     }
@@ -87,7 +77,7 @@ package final class SendRates: Sendable {
     /// Counts requests of an app that are sent now.
     func spend(_ requests: Int, of bundleID: BundleID, at now: Date) {
         guard isAnyLimited else { return }
-        state.withLock { $0.apps[bundleID]?.learned.rate.spend(requests, at: now) }
+        state.withLock { $0.apps[bundleID]?.rate.spend(requests, at: now) }
     }
 
     /// If APNs throttles the app, and the app's rate allows a request now, counts one request.
@@ -96,12 +86,12 @@ package final class SendRates: Sendable {
     func turn(of bundleID: BundleID, at now: Date) -> Date? {
         guard isAnyLimited else { return nil }
         return state.withLock { state in
-            guard let allowance = state.apps[bundleID]?.learned.rate.allowance(at: now) else { return nil }
+            guard let allowance = state.apps[bundleID]?.rate.allowance(at: now) else { return nil }
             guard allowance == 0 else {
-                state.apps[bundleID]?.learned.rate.spend(1, at: now)
+                state.apps[bundleID]?.rate.spend(1, at: now)
                 return nil
             }
-            return state.apps[bundleID]?.learned.rate.nextToken(at: now)
+            return state.apps[bundleID]?.rate.nextToken(at: now)
         }
     }
 
@@ -116,15 +106,14 @@ package final class SendRates: Sendable {
         switch answer {
         case .accepted:
             return state.withLock { state in
-                state.apps[bundleID, default: App(learned: AppSendRate(api))].learned
-                    .accepted(lane: lane, sentAt: sentAt, at: now)
-                return state.apps[bundleID]?.learned.notBefore(lane: lane, at: now)
+                state.apps[bundleID, default: AppSendRate(api)].accepted(lane: lane, sentAt: sentAt, at: now)
+                return state.apps[bundleID]?.notBefore(lane: lane, at: now)
             }
         case .refused(let refusal) where refusal.isTooManyRequests:
             counting(.throttled(AppEnvironment(bundleID: bundleID, environment: environment), api))
             return change(bundleID) { app -> Date? in
-                app.learned.throttled(lane: lane, retryAfter: refusal.retryAfter, sentAt: sentAt, at: now)
-                return app.learned.notBefore(lane: lane, at: now)
+                app.throttled(lane: lane, retryAfter: refusal.retryAfter, sentAt: sentAt, at: now)
+                return app.notBefore(lane: lane, at: now)
             }
         case .refused, .unanswered, .unsent, .withheld: return nil
         }
@@ -132,74 +121,33 @@ package final class SendRates: Sendable {
 
     /// Forgets the limits of apps that APNs has not throttled for a long time.
     ///
-    /// - Returns: the rates that remain.
-    func learned(of replica: UUID, at now: Date) -> [LearnedRate] {
+    /// - Returns: the limits that remain.
+    func throttles(at now: Date) -> [Throttle] {
         guard isAnyLimited else { return [] }
         return state.withLock { $0.limited }.compactMap { bundleID in
-            change(bundleID) { app -> LearnedRate? in
-                app.learned.rate.forget(at: now)
-                let rate = app.learned.rate
-                guard let perSecond = rate.perSecond, let since = rate.since, let throttledAt = rate.throttledAt else {
-                    return nil
+            change(bundleID) { app -> Throttle? in
+                app.rate.forget(at: now)
+                return app.rate.since.map {
+                    Throttle(app: AppEnvironment(bundleID: bundleID, environment: environment), api: api, since: $0)
                 }
-                return LearnedRate(
-                    bundleID: bundleID, api: api, replica: replica, perSecond: perSecond, since: since,
-                    throttledAt: throttledAt)
-            }
-        }
-    }
-
-    /// Applies the rates that other replicas learned. All replicas share the app's lanes equally, so the rates of the
-    /// replicas add up to the app's limit. When a replica joins, the other replicas reduce their rates. When a replica
-    /// leaves, the other replicas take its share.
-    func hear(_ others: [LearnedRate], at now: Date) {
-        let byApp = Dictionary(grouping: others.filter { $0.api == api }, by: \.bundleID)
-        for bundleID in Set(byApp.keys).union(state.withLock { $0.limited }) {
-            let others = byApp[bundleID] ?? []
-            change(bundleID) { app in
-                defer { app.replicas = others.count + 1 }
-                guard let throttledAt = others.map(\.throttledAt).max(), let since = others.map(\.since).min(),
-                    !app.learned.rate.isLimited
-                else {
-                    return app.learned.rate.share(
-                        Double(app.replicas) / Double(others.count + 1),
-                        throttledAt: others.map(\.throttledAt).max() ?? .distantPast)
-                }
-                // All replicas forget an old limit at about the same time. So an old limit of another replica must not
-                // begin again here.
-                guard now.timeIntervalSince(throttledAt) < SendRate.memory else { return }
-                app.learned.join(
-                    rate: others.reduce(0) { $0 + $1.perSecond } / Double(others.count + 1), since: since,
-                    throttledAt: throttledAt, at: now)
-            }
-        }
-    }
-
-    /// Updates each app's `patience` from the number of its waiting lanes.
-    func hear(_ throttles: [Throttle]) {
-        state.withLock { state in
-            for throttle in throttles where throttle.app.environment == environment && throttle.api == api {
-                state.apps[throttle.app.bundleID]?.patience =
-                    max(1, Double(throttle.lanesWaiting)) / max(throttle.perSecond, 0.1)
             }
         }
     }
 
     /// Changes an app's rate, and logs when a limit begins or ends.
-    private func change<Value: Sendable>(_ bundleID: BundleID, _ body: (inout App) -> Value) -> Value {
+    private func change<Value: Sendable>(_ bundleID: BundleID, _ body: (inout AppSendRate) -> Value) -> Value {
         let (value, rate, changed) = state.withLock { state in
-            var app = state.apps[bundleID] ?? App(learned: AppSendRate(api))
-            let wasLimited = app.learned.rate.isLimited
+            var app = state.apps[bundleID] ?? AppSendRate(api)
+            let wasLimited = app.rate.isLimited
             let value = body(&app)
-            let changed = app.learned.rate.isLimited != wasLimited
+            let changed = app.rate.isLimited != wasLimited
             if changed {
-                if wasLimited { app = App(learned: app.learned) }
                 state.limited.removeAll { $0 == bundleID }
                 if !wasLimited { state.limited.append(bundleID) }
                 anyLimited.store(!state.limited.isEmpty, ordering: .relaxed)
             }
             state.apps[bundleID] = app
-            return (value, app.learned.rate.perSecond, changed)
+            return (value, app.rate.perSecond, changed)
         }
         guard changed else { return value }
         if let rate {
@@ -213,17 +161,14 @@ package final class SendRates: Sendable {
     }
 }
 
-/// Exchanges the learned rates with the other replicas, about once a second while an app is limited.
-package struct RateExchange: Service {
-    private let replica = UUID()
+/// Tells organisers and webhooks, through the database, which apps APNs throttles.
+package struct ThrottleReports: Service {
     private let rates: [SendRates]
-    private let store: PostgresSendRates
+    private let store: PostgresThrottles
     private let now: @Sendable () -> Date
     private let logger: Logger
 
-    package init(
-        _ rates: [SendRates], store: PostgresSendRates, now: @escaping @Sendable () -> Date, logger: Logger
-    ) {
+    package init(_ rates: [SendRates], store: PostgresThrottles, now: @escaping @Sendable () -> Date, logger: Logger) {
         self.rates = rates
         self.store = store
         self.now = now
@@ -232,38 +177,12 @@ package struct RateExchange: Service {
 
     package func run() async {
         let loop = WorkLoop<Never>(
-            .init(pollInterval: .seconds(2)),
-            failure: "the rates of throttled apps could not be shared; each replica uses its own", logger: logger,
-            now: now
+            .init(pollInterval: .seconds(2)), failure: "the apps that APNs throttles could not be stored",
+            logger: logger, now: now
         ) {
-            try await exchange()
-            return .idle(until: isAnyLimited ? now().addingTimeInterval(1) : nil)
+            try await store.report(rates.flatMap { $0.throttles(at: now()) }, now: now())
+            return .idle()
         }
         await loop.run()
-        // The process leaves the exchange in a separate task, because the present task may be cancelled.
-        await Task { await leave() }.value
     }
-
-    /// Performs one exchange.
-    package func exchange() async throws {
-        var isAnyLimited = false
-        for (environment, rates) in Dictionary(grouping: rates, by: \.environment) {
-            let known = try await store.exchange(
-                rates.flatMap { $0.learned(of: replica, at: now()) }, of: replica, in: environment)
-            for rates in rates { rates.hear(known.filter { $0.replica != replica }, at: now()) }
-            isAnyLimited = isAnyLimited || !known.isEmpty
-        }
-        guard isAnyLimited else { return }
-        let throttles = try await store.throttles(now: now())
-        for rates in rates { rates.hear(throttles) }
-    }
-
-    /// Tells the other replicas that this replica sends nothing more.
-    package func leave() async {
-        for environment in Set(rates.map(\.environment)) where rates.contains(where: \.isAnyLimited) {
-            _ = try? await store.exchange([], of: replica, in: environment)
-        }
-    }
-
-    private var isAnyLimited: Bool { rates.contains(where: \.isAnyLimited) }
 }

@@ -101,9 +101,8 @@ final class WorkLoop<Work: Sendable>: Sendable {
         /// - Returns: the function that records the result. When this function is called, the place is already free,
         ///   but the lease is still held. `nil`: there is nothing to record.
         var perform: @Sendable (Work) async -> Settling? = { _ in nil }
-        /// Returns the function that records given-up work: work that a stop no longer waits for, and work that did not
-        /// begin because of a stop. A later result of this work is dropped. `giveUp` is `nil`: a stop waits until the
-        /// cancelled work ends.
+        /// Returns the function that records given-up work: work that a stop no longer waits for. A later result of this
+        /// work is dropped. `giveUp` is `nil`: a stop waits until the cancelled work ends.
         var giveUp: (@Sendable (Work) -> Settling)?
         /// Renews the leases of work that already existed at the last renewal.
         var extend: (@Sendable ([Work]) async throws -> Void)?
@@ -116,7 +115,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
     }
 
     private enum Phase {
-        /// The loop does not run yet, or it stops. No new work begins.
+        /// The loop does not run yet, or it stops. No more rounds run.
         case closed
         case open
         /// The stop no longer waits for work to end.
@@ -160,13 +159,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
     func ring() { doorbell.ring() }
 
     /// Whether the loop runs and no stop has begun.
-    var isOpen: Bool { state.withLock { $0.phase == .open } }
-
-    /// The number of pieces of work in progress.
-    var doing: Int { state.withLock(\.doing) }
-
-    /// The pieces of work that already existed at the last renewal of leases and are not recorded yet.
-    var lasting: [Work] { state.withLock(\.lasting) }
+    private var isOpen: Bool { state.withLock { $0.phase == .open } }
 
     // MARK: Rounds
 
@@ -202,13 +195,14 @@ final class WorkLoop<Work: Sendable>: Sendable {
 
     /// - Returns: how long to sleep if nobody rings.
     private func round() async -> Duration {
+        let (doing, lasting) = state.withLock { ($0.doing, $0.lasting) }
         let free = settings.places - doing
         // If too few places are free, the end of a piece of work rings the doorbell.
         guard free >= settings.leastRoom, steps.mayClaim() else { return settings.pollInterval }
         do {
             let round = try await steps.claim(free, lasting)
             claiming.worked()
-            for work in round.work { start(work, if: [.open, .closed]) }
+            for work in round.work { start(work) }
             return round.next.pause(now: now(), longest: settings.pollInterval)
         } catch {
             claiming.failed(error)
@@ -218,18 +212,11 @@ final class WorkLoop<Work: Sendable>: Sendable {
 
     // MARK: Pieces of work
 
-    /// Begins work that was claimed elsewhere. During a stop, the work is given up.
-    func begin(_ works: [Work]) {
-        for work in works { start(work, if: [.open]) }
-    }
-
-    /// - Parameter phases: the phases in which the work begins. In other phases the work is given up, if the loop has
-    ///   `giveUp`.
-    private func start(_ work: Work, if phases: Set<Phase>) {
-        // The tasks are detached, because the caller may be in a transaction, which they must not join.
+    /// Begins claimed work. If a stop no longer waits for work, the work is given up instead.
+    private func start(_ work: Work) {
         state.withLock { state in
             state.begun += 1
-            if !phases.contains(state.phase), let giveUp = steps.giveUp {
+            if state.phase == .cut, let giveUp = steps.giveUp {
                 state.pieces[state.begun] = Piece(work: work, doing: nil)
                 Task.detached { [begun = state.begun] in await self.settle(begun, giveUp(work)) }
                 return

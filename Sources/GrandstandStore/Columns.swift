@@ -72,9 +72,7 @@ struct Columns<Row>: Sendable {
     }
 
     /// The statement that inserts rows, in order. A column that is null in all of the rows is left out.
-    ///
-    /// - Parameter returned: the columns that the statement returns of inserted rows; `nil`: it returns no rows.
-    func insert(_ rows: [Row], returning returned: String? = nil) -> PostgresQuery {
+    func insert(_ rows: [Row]) -> PostgresQuery {
         let filled = columns.filter { !$0.isEmpty(rows) }
         let names = filled.map(\.name).joined(separator: ", ")
         let parameters = (1...filled.count).map { "$\($0)" }.joined(separator: ", ")
@@ -82,7 +80,7 @@ struct Columns<Row>: Sendable {
             unsafeSQL: """
                 insert into \(table) (\(names)) select \(filled.map(\.sql).joined(separator: ", "))
                 from unnest(\(parameters)) with ordinality as r(\(names), place)
-                order by place\(returned.map { " returning \($0)" } ?? "")
+                order by place
                 """, bindings: filled.map { $0.values(rows) })
     }
 

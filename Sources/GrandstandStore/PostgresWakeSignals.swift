@@ -27,7 +27,8 @@ package final class PostgresWakeSignals: WakeSignals {
         }
     }
 
-    private func wake(_ topic: WakeTopic) {
+    /// Wakes the loops of this process.
+    func wake(_ topic: WakeTopic) {
         for continuation in subscribers.withLock({ $0[topic] ?? [] }) { continuation.yield() }
     }
 }

@@ -45,10 +45,10 @@ package struct Stores: Sendable {
     package var quotaHistory: PostgresQuotaHistory
 
     /// - Parameters:
-    ///   - directSends: connects the acceptance of broadcasts with the dispatchers of this process.
+    ///   - signals: wakes the loops of this process right after a commit; `nil`: they are woken by NOTIFY only.
     ///   - newInstallations: how many new installations an app accepts in an hour; `nil`: any number.
     package init(
-        _ databases: Databases, directSends: (any DirectSends)? = nil, newInstallations: Int? = nil, logger: Logger
+        _ databases: Databases, signals: PostgresWakeSignals? = nil, newInstallations: Int? = nil, logger: Logger
     ) {
         let longWork = databases.main.forLongWork
         apps = PostgresAppStore(longWork)
@@ -57,10 +57,10 @@ package struct Stores: Sendable {
         events = PostgresEventStore(databases.main)
         starts = PostgresStartStore(databases.bulk, dispatch: databases.starts, reports: databases.reports)
         outbox = PostgresOutbox(
-            databases.outbox, bulk: databases.bulk, dispatch: databases.dispatch, directSends: directSends,
+            databases.outbox, bulk: databases.bulk, dispatch: databases.dispatch, signals: signals,
             outages: OutageLog(
                 "the server's tasks could not be told of new work; they find it at their next look", logger))
-        quirks = PostgresQuirkStore(databases.main)
+        quirks = PostgresAppStore(databases.main)
         reconciliations = PostgresReconciliationStore(longWork)
         webhooks = PostgresWebhookStore(databases.main)
         installations = PostgresInstallationStore(

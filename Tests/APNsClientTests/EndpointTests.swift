@@ -1,5 +1,4 @@
 internal import APNsClient
-internal import APNsWire
 internal import Testing
 
 struct EndpointTests {
@@ -34,12 +33,5 @@ struct EndpointTests {
     ])
     func `other text is not an endpoint`(_ url: String) {
         #expect(Endpoint(url: url) == nil)
-    }
-
-    @Test(arguments: APNsEnvironment.allCases)
-    func `Apple's own URLs are endpoints`(_ environment: APNsEnvironment) {
-        #expect(Endpoint(url: environment.sendURL)?.port == 443)
-        // The ports differ: sandbox 2195, production 2196 (docs/internals/apns.md 1.1).
-        #expect(Endpoint(url: environment.manageURL)?.port == (environment == .development ? 2_195 : 2_196))
     }
 }

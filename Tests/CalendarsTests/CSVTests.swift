@@ -31,10 +31,10 @@ struct CSVTests {
         Form("empty records", "\n\nuid,startsAt,summary\n\n,,\n1,2026-11-28 15:30,A – B\n\n"),
         Form(
             "columns of other names", "Nr;Tag;Zeit;Heim;Gast\n1;28.11.2026;15:30;A;B",
-            reading: .csv(mapped, .dmy, timeZone: "Europe/Vienna")),
+            reading: .csv(mapped, isDayMonthYear: true, timeZone: "Europe/Vienna")),
         Form(
             "short days", "uid,startsAt,summary\n1,28/11/26 3:30 PM,A – B",
-            reading: .csv([:], .dmy, timeZone: "Europe/Vienna")),
+            reading: .csv(isDayMonthYear: true, timeZone: "Europe/Vienna")),
         Form("a zone for each", "uid,startsAt,summary,timeZone\n1,2026-11-28 23:30,A – B,Asia/Tokyo"),
     ]
 
@@ -44,13 +44,13 @@ struct CSVTests {
         #expect(file.faults == [])
         #expect(file.entries.map(\.startsAt) == [Self.halfPastTwo])
         #expect(file.entries.map(\.uid) == ["1"])
-        #expect(file.entries.map { $0.values["summary"] } == ["A – B"])
+        #expect(file.entries.map { $0.value("summary") } == ["A – B"])
     }
 
     @Test func `a quoted field may contain separators, quotation marks and lines`() throws {
         let file = try CalendarReading.csv().read(
             "uid,summary,startsAt\n1,\"A, \"\"B\"\"\nC\",2026-11-28T14:30Z\n2,x \"y\" z,2026-11-28T14:30Z\n")
-        #expect(file.entries.map { $0.values["summary"] } == ["A, \"B\" C", "x \"y\" z"])
+        #expect(file.entries.map { $0.value("summary") } == ["A, \"B\" C", "x \"y\" z"])
         #expect(file.entries.map(\.line) == [2, 4])
     }
 
@@ -106,6 +106,6 @@ struct CSVTests {
             ("{}", nil), ("{a{b}", nil),
         ] as [(String, String?)])
     func `a template is filled in, or refused if it is invalid`(text: String, filled: String?) {
-        #expect((try? Template(text)?.filled { ["a": "1", "b": "2"][$0] }) == filled)
+        #expect(Template(text)?.filled { ["a": "1", "b": "2"][$0] } == filled)
     }
 }

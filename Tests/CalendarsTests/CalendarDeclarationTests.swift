@@ -1,15 +1,16 @@
-internal import Calendars
 internal import Foundation
 internal import Grandstand
 internal import GrandstandHTTP
 internal import Testing
+
+@testable internal import Calendars
 
 /// An organiser's plan file.
 struct CalendarDeclarationTests {
     private static func draft(
         _ text: String, _ values: [String: String] = ["summary": "A – B", "home": "A", "away": "B"], uid: String = "1"
     ) throws -> CalendarDraft {
-        let entry = CalendarEntry(line: 7, uid: uid, startsAt: 1_795_876_200, values: values)
+        let entry = CalendarEntry(line: 7, uid: uid, startsAt: 1_795_876_200) { values[$0] }
         return try CalendarWorld.declaration(text).draft(entry)
     }
 
@@ -62,27 +63,16 @@ struct CalendarDeclarationTests {
         #expect(fault?.detail.contains(word) == true)
     }
 
-    @Test func `an entry whose filled templates are too long is a fault of its line`() throws {
-        let homes = String(repeating: "{home}", count: 200)
-        let start =
-            #", "start": {"attributesType": "Match", "attributes": {"x": "\#(homes)"}, "alert": {"title": "t"}}"#
-        let declaration = CalendarWorld.ics(start).replacing("team:{home}", with: "team:{away}")
-        let values = ["summary": "A – B", "home": "A", "away": "B"]
-        _ = try Self.draft(declaration, values)
-        let long = values.merging(["home": String(repeating: "x", count: 400)]) { $1 }
-        let fault = #expect(throws: CalendarFault.self) {
-            try Self.draft(declaration, long)
-        }
-        #expect(fault?.line == 7)
-        #expect(fault?.detail.contains("65536 bytes") == true)
-    }
-
     @Test(
         arguments: [
             (#""season": "bl 1", "format""#, "/season"),
             (#""season": "bl1", "url": "https://a.example", "format""#, "/url"),
             (#""season": "bl1", "refreshEvery": 60, "format""#, "/refreshEvery"),
             (#""season": "bl1", "timeZone": "Mars/Olympus", "format""#, "/timeZone"),
+            (#""season": "bl1", "name": "{home", "format""#, "/name"),
+            (#""season": "bl1", "columns": {"home": "{"}, "format""#, "/columns/home"),
+            (#""season": "bl1", "start": {"alert": {"title": "}"}}, "format""#, "/start/alert/title"),
+            (#""season": "bl1", "datePattern": "mdy", "format""#, "/datePattern"),
         ])
     func `every error in a calendar declaration has a JSON pointer to its place`(members: String, pointer: String)
         throws

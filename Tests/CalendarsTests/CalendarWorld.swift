@@ -1,10 +1,11 @@
-internal import Calendars
 internal import Foundation
 internal import Grandstand
 internal import GrandstandHTTP
 internal import GrandstandTestKit
 internal import JSON
 internal import Testing
+
+@testable internal import Calendars
 
 /// A season and its events, in memory. `plan` makes a plan of changes from a calendar file, and `sync` also applies the
 /// plan.
@@ -43,11 +44,15 @@ struct CalendarWorld {
     init(_ text: String = Self.ics()) throws { declaration = try Self.declaration(text) }
 
     var situation: CalendarPlan.Situation {
-        CalendarPlan.Situation(season: declaration.season, events: events, outOfReach: outOfReach, now: now)
+        var situation = CalendarPlan.Situation(now: now)
+        (situation.events, situation.outOfReach) = (events, outOfReach)
+        return situation
     }
 
     /// The season's event of a fixture.
-    func event(_ fixture: Season.Fixture) throws -> SeasonEvent { try #require(situation.known[fixture.uid]) }
+    func event(_ fixture: Season.Fixture) throws -> SeasonEvent {
+        try #require(events.values.first { $0.note?.season == declaration.season && $0.note?.uid == fixture.uid })
+    }
 
     func plan(_ file: [UInt8], acceptsRemovals: Bool = false) throws -> CalendarPlan {
         let request = try CalendarPlan.Request(file, declaration, acceptsRemovals: acceptsRemovals)
@@ -60,8 +65,8 @@ struct CalendarWorld {
         let plan = try plan(file, acceptsRemovals: acceptsRemovals)
         for write in plan.create + plan.change + plan.notes { try put(write.key, write.document) }
         for cancellation in plan.cancel {
-            try put(cancellation.event.key, cancellation.event.document(with: cancellation.note))
-            set(.cancelled, cancellation.event.key)
+            try put(cancellation.key, cancellation.document)
+            set(.cancelled, cancellation.key)
         }
         return plan
     }
@@ -78,10 +83,10 @@ struct CalendarWorld {
     /// Declares an event, as PUT does.
     mutating func put(_ key: EventKey, _ document: EventDocument) throws {
         let specification = try EventDocuments.api.read(key, document)
+        let shown = EventDocuments.api.document(of: specification)
         events[key] = SeasonEvent(
-            key: key, document: EventDocuments.api.document(of: specification),
-            state: events[key]?.state == .live ? .live : .scheduled,
-            createdAt: events[key]?.createdAt ?? now, updatedAt: now, reopenedAt: events[key]?.reopenedAt)
+            key: key, document: shown, state: events[key]?.state == .live ? .live : .scheduled, updatedAt: now,
+            reopenedAt: events[key]?.reopenedAt, note: SeasonNote(metadata: shown["metadata"]))
     }
 
     mutating func set(_ state: Event.State, _ key: EventKey) {
@@ -93,7 +98,7 @@ struct CalendarWorld {
     mutating func reopen(_ fixture: Season.Fixture, as state: Event.State = .scheduled) throws {
         let key = try event(fixture).key
         set(state, key)
-        events[key]?.reopenedAt = now
+        events[key]?.reopenedAt = RFC3339.text(now)
     }
 
     /// Changes an event's declaration, as a person would.
@@ -111,6 +116,9 @@ struct CalendarWorld {
 }
 
 extension CalendarPlan {
+    /// Whether there is nothing to write.
+    var isEmpty: Bool { (create + change + cancel + notes).isEmpty }
+
     /// The numbers of created, changed, cancelled and unchanged events, and of problems.
     var numbers: [Int] { [create.count, change.count, cancel.count, unchanged, problems.count] }
 }

@@ -1,18 +1,17 @@
-internal import Calendars
 internal import Foundation
 
+@testable internal import Calendars
+
 extension CalendarReading {
-    static func ics(_ names: Set<String> = ["summary", "home", "away"], timeZone: String? = nil) -> CalendarReading {
-        CalendarReading(format: .ics, timeZone: timeZone.flatMap(TimeZone.named), names: names)
+    static func ics(timeZone: String? = nil) -> CalendarReading {
+        CalendarReading(format: .ics, timeZone: timeZone.flatMap(TimeZone.named))
     }
 
     static func csv(
-        _ columns: [String: String] = [:], _ pattern: DatePattern = .iso, names: Set<String> = ["summary"],
-        timeZone: String? = nil
+        _ columns: [String: String] = [:], isDayMonthYear: Bool = false, timeZone: String? = nil
     ) -> CalendarReading {
         CalendarReading(
-            format: .csv, columns: columns, datePattern: pattern, timeZone: timeZone.flatMap(TimeZone.named),
-            names: names)
+            format: .csv, columns: columns, isDayMonthYear: isDayMonthYear, timeZone: timeZone.flatMap(TimeZone.named))
     }
 
     func read(_ text: String) throws(CalendarFault) -> CalendarFile { try read(Array(text.utf8)) }
@@ -22,7 +21,7 @@ extension CalendarReading {
         [
             "uid": "id", "startsAt": "{date} {time}", "timeZone": "zone", "status": "state", "home": "Team 1",
             "away": "Team 2", "summary": "{home} – {away}",
-        ], names: ["summary", "home", "away"])
+        ])
 }
 
 /// A calendar with one event that has these lines.

@@ -15,20 +15,11 @@ struct ChannelTests {
         #expect(created.status == 201)
         let id = try #require(created.json["id"]?.string)
         let channelID = try #require(created.json["channelId"]?.string)
-        #expect(UUID(uuidString: id) != nil)
-        #expect(created.json["state"]?.string == "active")
-        #expect(created.json["storagePolicy"]?.string == "mostRecentMessageStored")
-        #expect(created.json["bundleId"]?.string == stage.bundleID)
-        #expect(created.json["label"]?.string == "gate 7")
-        #expect(created.json["managed"]?.bool == true)
-        #expect(created.json["eventKey"] == nil)
         #expect(stage.atApple().map(\.id) == [channelID])
         #expect(stage.atApple().map(\.storagePolicy) == [.mostRecentMessageStored])
 
         let list = try await stage.api("GET", path).json
         #expect(list["items"]?.items.compactMap { $0["id"]?.string } == [id])
-        #expect(list.names == ["items", "nextCursor"])
-        #expect(try await stage.api("GET", path + "?storagePolicy=noMessageStored").json["items"]?.items == [])
         // The other environment does not have this channel.
         let other = path.replacing("development", with: "production")
         #expect(try await stage.api("GET", other).json["items"]?.items == [])
@@ -36,8 +27,6 @@ struct ChannelTests {
 
         let verified = try await stage.api("GET", "\(path)/\(id)?verify=true").json["verified"]
         #expect(verified?["exists"]?.bool == true)
-        #expect(verified?["storagePolicy"]?.string == "mostRecentMessageStored")
-        #expect(verified?["at"]?.string?.hasSuffix("Z") == true)
 
         #expect(try await stage.api("DELETE", "\(path)/\(id)").status == 204)
         #expect(stage.atApple().isEmpty)

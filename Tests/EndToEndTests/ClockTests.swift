@@ -57,21 +57,6 @@ struct ClockTests {
         }
     }
 
-    @Test func `the times that a replica stores come from the database's clock`() async throws {
-        try await Self.replicas { behind, ahead in
-            try await behind.putApp()
-            for (stage, key) in [(behind, "derby"), (ahead, "final")] {
-                let before = Date()
-                let created = try await stage.putEvent(key).json["createdAt"]?.string
-                let date = try Date(
-                    #require(created), strategy: .iso8601.year().month().day().time(includingFractionalSeconds: true))
-                // The test and the database run on one machine, so they have the same clock. Times are answered to the
-                // millisecond.
-                #expect((before.addingTimeInterval(-0.001)...Date()).contains(date))
-            }
-        }
-    }
-
     @Test func `a server whose clock is more than 10 s off does not start, and says what to do`() async throws {
         try await Stage.place { environment, _ in
             for seconds in [-11.0, 11, 3_600] {

@@ -1,6 +1,5 @@
 internal import EmbeddedPostgres
 internal import Foundation
-internal import GrandstandApp
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -61,75 +60,6 @@ struct DatabaseFaultTests {
 
     private static func readiness(_ stage: Stage) async throws -> HTTPCaller.Answer {
         try await HTTPCaller(url: stage.url, secret: nil)("GET", "/readyz")
-    }
-
-    /// Why a database user gets no connection, and how the server describes it.
-    struct Closed: Sendable, CustomTestStringConvertible {
-        var role: String
-        var trouble: String
-        var detail: String
-        var cause: String
-
-        var testDescription: String { trouble }
-    }
-
-    @Test(arguments: [
-        Closed(
-            role: "nologin", trouble: "access-refused", detail: "refuses this server's user", cause: "log in"),
-        Closed(
-            role: "nosuperuser connection limit 0", trouble: "too-few-connections",
-            detail: "no connection left for this process", cause: "too many connections"),
-    ])
-    func `if the database refuses the server's user, readiness, a metric, refusals and the doctor say why`(
-        closed: Closed
-    ) async throws {
-        try await Stage.place { environment, simulator in
-            let url = environment["DATABASE_URL"] ?? ""
-            let owner = PostgresPool(
-                configuration: PostgresConfiguration(connectionString: url), logger: Stage.logger)
-            let role = "grandstand_\(UUID().uuidString.prefix(8).lowercased())"
-            try await owner.withConnection { connection in
-                try await connection.script("create role \(role) login superuser")
-            }
-            let user = /user=[^ ]+/
-            let own = environment.merging([
-                "DATABASE_URL": url.contains(user) ? url.replacing(user, with: "user=\(role)") : url + " user=\(role)"
-            ]) { $1 }
-            try await Stage.serve(own, simulator: simulator) { stage in
-                try await stage.putLiveEvent()
-                try await owner.withConnection { connection in
-                    try await connection.script("alter role \(role) \(closed.role)")
-                    try await connection.query(
-                        "select pg_terminate_backend(pid) from pg_stat_activity where usename = \(role)")
-                }
-                let ready = try await until("readiness says why") {
-                    let answer = try await Self.readiness(stage)
-                    return answer.status == 503 && answer.json["trouble"]?.string == closed.trouble ? answer : nil
-                }
-                #expect(ready.json["detail"]?.string?.contains(role) == false, "\(ready.text)")
-                let refused = try await until("a call says so, too") {
-                    let answer = try await stage.api("POST", "/v1/events/derby/broadcasts", Self.update)
-                    return answer.json["detail"]?.string?.contains(closed.detail) == true ? answer : nil
-                }
-                #expect(refused.status == 503)
-                #expect(
-                    try await MetricsTests.scrape(stage.api).contains(
-                        "\ngrandstand_database_trouble{trouble=\"\(closed.trouble)\"} 1\n"))
-                let report = await Doctor(environment: own, logger: Stage.logger).run()
-                let check = try #require(report.checks.first { $0.name == "database" })
-                #expect(check.outcome == .failed)
-                #expect(
-                    check.detail.contains(closed.trouble) && check.detail.contains(closed.cause), "\(check.detail)")
-
-                try await owner.withConnection {
-                    try await $0.script("alter role \(role) login superuser connection limit -1")
-                }
-                _ = try await until("readiness is green again") {
-                    try await Self.readiness(stage).status == 200 ? true : nil
-                }
-            }
-            await owner.close()
-        }
     }
 
     @Test func `while the database is down readiness says so, its metrics are absent, and later all resumes`()

@@ -62,16 +62,6 @@ struct DevicePushTests {
         for fan in others + [neighbour] { #expect(stage.simulator.lockScreen(of: fan.phone).isEmpty) }
         for fan in fans + [reinstalled] { #expect(stage.pushes(to: fan.token) == 1, "\(fan.phone)") }
 
-        // A system that does not know `input-push-channel` and `input-push-token` gets neither of them. With one of
-        // them, it would start no activity.
-        let naming = stage.devicePushes.filter { $0.json["aps"]?["input-push-channel"] != nil }
-        #expect(
-            Set(naming.compactMap(\.deviceToken))
-                == Set([fans[0], fans[1], fans[2], reinstalled].map { $0.token ?? "" } + [stranger]))
-        #expect(!stage.devicePushes.contains { $0.json["aps"]?["input-push-token"] != nil })
-        let attributes = #"{"home": "Rapid", "away": "Sturm"}"#
-        #expect(stage.devicePushes.allSatisfy { $0.text.contains(attributes) })
-
         // APNs accepted five starts. Only the apps can tell which cards are shown.
         #expect(done.count("confirmed") == 0)
         try await fans[0].report(app)

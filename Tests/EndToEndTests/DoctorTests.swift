@@ -96,12 +96,6 @@ struct DoctorTests {
             #expect(Self.outcome(keyless, "key files") == .warning, "\(keyless.text)")
             let untrusted = await Self.report(environment.filter { $0.key != "GRANDSTAND_APNS_CA_FILE" })
             #expect(Self.outcome(untrusted, "TLS") == .failed, "\(untrusted.text)")
-            #expect(Self.outcome(untrusted, "TCP") == .ok)
-            #expect(Self.outcome(untrusted, "HTTP/2") == .skipped)
-            let closed = await Self.report(
-                environment, ["GRANDSTAND_APNS_DEVELOPMENT_MANAGE_URL": "https://127.0.0.1:1"])
-            #expect(Self.outcome(closed, "TCP") == .failed)
-            #expect(Self.outcome(closed, "TLS") == .skipped)
             let away = await Self.report(environment, ["DATABASE_URL": "host=/nowhere connect_timeout=2"])
             #expect(Self.outcome(away, "database") == .failed, "\(away.text)")
             #expect(Self.outcome(away, "migrations") == .skipped)

@@ -17,8 +17,6 @@ struct KeyTests {
 
         let shown = try await stage.api("GET", "/v1/keys/\(id)")
         #expect(shown.json["secret"] == nil)
-        #expect(shown.json["state"]?.string == "active")
-        #expect(!(try await stage.api("GET", "/v1/keys")).text.contains(secret))
         // The last use is stored every few seconds, and when the server stops.
         _ = try await until("the last use is shown") {
             try await stage.api("GET", "/v1/keys/\(id)").json["lastUsedAt"]?.string

@@ -97,9 +97,6 @@ struct MainJobTests {
             }
         }
 
-        let lookup = try await stage.api("GET", "/v1/lookup/\(stage.bundleID.lowercased())/production/\(stage.event)")
-        #expect(lookup.status == 410)
-        #expect(lookup.slug == "event-ended")
         let late = try await stage.api(
             "POST", "/v1/events/\(stage.event)/broadcasts", #"{"event": "update", "contentState": {}}"#)
         #expect(late.status == 409)

@@ -111,8 +111,6 @@ struct StopTests {
 
     /// While the database is down, all of these want a database connection: claims, reconciliations, listeners, and a
     /// verdict that cannot be written.
-    /// While the database is down, all of these want a database connection: claims, reconciliations, listeners, and a
-    /// verdict that cannot be written.
     @Test func `the server stops within its time limit even if the database is down`() async throws {
         try await Stage.withCluster(settings: ["GRANDSTAND_DRAIN_SECONDS": "0.5"]) { cluster, stage in
             try await stage.putLiveEvent()

@@ -135,16 +135,6 @@ struct ConfigurationTests {
         #expect(error?.description.contains("secret") == false)
     }
 
-    @Test(arguments: [
-        ("GRANDSTAND_HISTORY_DAYS", "is not a number of days from 1 to 3650"),
-        ("GRANDSTAND_DATABASE_CONNECTIONS", "is not a whole number of connections from 20 to 1000"),
-        ("GRANDSTAND_PORT", "is not a port from 0 to 65535"),
-    ])
-    func `the error of a setting names its unit`(_ variable: String, _ refusal: String) {
-        let error = #expect(throws: ConfigurationError.self) { try Configuration(environment: [variable: "-1"]) }
-        #expect(error?.description == "\(variable): -1 \(refusal)")
-    }
-
     @Test func `a certificate without its key, or a key without its certificate, is refused with the missing name`() {
         for (set, missing) in [
             ("GRANDSTAND_TLS_CERT", "GRANDSTAND_TLS_KEY: "), ("GRANDSTAND_TLS_KEY", "GRANDSTAND_TLS_CERT: "),

@@ -3,12 +3,6 @@ internal import Testing
 @testable internal import GrandstandApp
 
 struct ConnectionPlacesTests {
-    @Test func `unknown clients have nine tenths of the places, and at least one less than all`() {
-        #expect(ConnectionPlaces<Int>(maximum: 10_000).share == 9_000)
-        #expect(ConnectionPlaces<Int>(maximum: 10).share == 9)
-        #expect(ConnectionPlaces<Int>(maximum: 2).share == 1)
-    }
-
     @Test func `the oldest unknown client is disconnected for the newest`() {
         var places = ConnectionPlaces<Int>(maximum: 10)
         for name in 1...9 { #expect(places.open(name) == nil) }

@@ -18,17 +18,6 @@ struct MetricsPageTests {
         #expect(rows == expected)
     }
 
-    @Test func `names follow Prometheus' rules: one prefix, base units, and total for counters only`() {
-        #expect(MetricCatalog.all.count > 30)
-        #expect(Set(MetricCatalog.all.map(\.name)).count == MetricCatalog.all.count)
-        for metric in MetricCatalog.all {
-            #expect(metric.name.wholeMatch(of: /grandstand_[a-z_]+/) != nil, "\(metric.name)")
-            #expect((metric.kind == .counter) == metric.name.hasSuffix("_total"), "\(metric.name)")
-            #expect(metric.kind != .histogram || metric.name.hasSuffix("_seconds"), "\(metric.name)")
-            #expect(metric.help.hasSuffix("."), "\(metric.name)")
-        }
-    }
-
     @Test func `dashboards and alerts use existing metrics with existing labels, and together all metrics`() throws {
         let known = Dictionary(uniqueKeysWithValues: MetricCatalog.all.map { ($0.name, $0) })
         var used: Set<String> = []

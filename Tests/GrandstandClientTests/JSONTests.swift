@@ -52,14 +52,6 @@ struct JSONTests {
         #expect(Set(texts).count == 1)
     }
 
-    @Test func `other coders treat raw JSON like any value`() throws {
-        let raw = try RawJSON(json: #"{"a": [1, 2.5, null, true, "x"]}"#)
-        let bytes = try JSONEncoder().encode(["raw": raw])
-        #expect(
-            try JSONDecoder().decode([String: RawJSON].self, from: bytes)["raw"]?.description
-                == #"{"a":[1,2.5,null,true,"x"]}"#)
-    }
-
     @Test(arguments: ["", "{", "{} {}", "nul", "\"\u{1}\""])
     func `text that is not JSON is refused`(text: String) {
         #expect(throws: DecodingError.self) { try RawJSON(json: text) }
@@ -106,13 +98,6 @@ struct JSONTests {
         let apns = try ClientJSON.read(
             GrandstandClient.APNsState.self, Data(#"{"state":"asleep","reason":null}"#.utf8))
         #expect(apns.state == .init(rawValue: "asleep"))
-    }
-
-    @Test func `parts of a path are percent-encoded`() {
-        let app = GrandstandClient.AppEnvironment("a/b ?", .production)
-        #expect(
-            GrandstandClient.Call<GrandstandClient.Lookup>.lookup("ü#", in: app).path
-                == "/v1/lookup/a%2Fb%20%3F/production/%C3%BC%23")
     }
 
     @Test func `an installation creates a secret that the API accepts`() {

@@ -50,51 +50,38 @@ struct ChannelCallsTests {
         }
     }
 
-    struct Case: Sendable, CustomTestStringConvertible {
-        let answer: APNsAnswer<String>
-        let reason: String
-        /// The state that is recorded if the server itself requested the creation. The server repeats such a creation.
-        /// If a caller requested the creation, the caller gets the error and the channel is recorded as deleted.
-        let looped: Channel.State
-        /// Seconds until the next attempt.
-        let pause: ClosedRange<Double>
+    typealias Case = (
+        APNsAnswer<String>, attempts: Int, reason: String, looped: Channel.State, pause: ClosedRange<Double>
+    )
 
-        var testDescription: String { reason }
-    }
-
+    /// For each answer: the state that is recorded if the server itself requested the creation, which it repeats after
+    /// the pause. A caller gets the error, and the channel is recorded as deleted.
     static let cases: [Case] = [
         // These failures are temporary, so the creation is repeated.
-        .init(
-            answer: .refusing(.serviceUnavailable), reason: "ServiceUnavailable", looped: .creating,
-            pause: 0.25...0.5),
-        .init(
-            answer: .refusing(.tooManyRequests, retryAfter: 60), reason: "TooManyRequests",
-            looped: .creating, pause: 60...60),
+        (.refusing(.serviceUnavailable), 1, "ServiceUnavailable", .creating, 0.25...0.5),
+        (.refusing(.tooManyRequests, retryAfter: 60), 1, "TooManyRequests", .creating, 60...60),
         // Each creation finds out by itself whether the capability is on again.
-        .init(
-            answer: .refusing(.broadcastFeatureNotEnabled), reason: "BroadcastFeatureNotEnabled",
-            looped: .failed, pause: 1...2),
+        (.refusing(.broadcastFeatureNotEnabled), 1, "BroadcastFeatureNotEnabled", .failed, 1...2),
         // Only people can remove the causes of these refusals, so the creation is repeated slowly.
-        .init(answer: .refusing(.badRequestParams), reason: "BadRequestParams", looped: .failed, pause: 128...256),
-        .init(
-            answer: .refusing(.cannotCreateChannelConfig), reason: "CannotCreateChannelConfig",
-            looped: .failed, pause: 7.5...15),
+        (.refusing(.badRequestParams), 1, "BadRequestParams", .failed, 128...256),
+        (.refusing(.cannotCreateChannelConfig), 1, "CannotCreateChannelConfig", .failed, 7.5...15),
         // The request was not sent to Apple.
-        .init(answer: .unsent("no key"), reason: "no key", looped: .creating, pause: 0.25...0.5),
+        (.unsent("no key"), 1, "no key", .creating, 0.25...0.5),
+        // Later attempts have longer delays.
+        (.unsent("down"), 5, "down", .creating, 4...8),
     ]
 
     @Test(arguments: cases)
     func `a failed creation is repeated for the server, and not for a caller`(_ test: Case) async throws {
-        let (looped, _) = try await Self.creation([test.answer], retries: true)
-        guard case .notCreated(let state, let next) = looped.change else {
+        let task = Sample.task(bundleID: Sample.plainID, attempts: test.attempts)
+        let (looped, _) = try await Self.creation([test.0], retries: true, task: task)
+        guard case .notCreated(test.looped, let next?) = looped.change else {
             Issue.record("\(looped)")
             return
         }
         #expect(looped.answer.reason == test.reason)
-        #expect(state == test.looped)
-        #expect(test.pause.contains(try #require(next).timeIntervalSince(Sample.now)))
-
-        let (asked, _) = try await Self.creation([test.answer], retries: false)
+        #expect(test.pause.contains(next.timeIntervalSince(Sample.now)))
+        let (asked, _) = try await Self.creation([test.0], retries: false)
         #expect(asked.change == .notCreated(state: .deleted, nextAttemptAt: nil))
     }
 
@@ -112,14 +99,16 @@ struct ChannelCallsTests {
         async throws
     {
         let listing = ChannelListing(channelIDs: ["theirs=="])
-        let gateway = FakeGateway(creations: [.giving("abc==")], lists: [.giving(listing)])
-        let reconciliations = Reconciliations()
         var task = Sample.task(bundleID: Sample.plainID)
-        let calls = Self.calls(gateway, FakeLedger(task.channel), reconciliations)
-        for _ in 0..<3 { _ = try await calls.create(task, retries: true, by: .server) }
-        #expect(gateway.calls.listed.count == 1 && gateway.calls.created.count == 3)
-        #expect(reconciliations.witnessed == [listing])
-
+        // A list that cannot be read delays no creation, and is not requested for each of them either.
+        for (list, witnessed) in [(APNsAnswer.giving(listing), [listing]), (.refusing(.serviceUnavailable), [])] {
+            let gateway = FakeGateway(creations: [.giving("abc==")], lists: [list])
+            let reconciliations = Reconciliations()
+            let calls = Self.calls(gateway, FakeLedger(task.channel), reconciliations)
+            for _ in 0..<3 { _ = try await calls.create(task, retries: true, by: .server) }
+            #expect(gateway.calls.listed.count == 1 && gateway.calls.created.count == 3)
+            #expect(reconciliations.witnessed == witnessed)
+        }
         // A list that another replica has read is also used, for half a minute.
         for (age, lists) in [(29.0, 0), (31.0, 1)] {
             let gateway = FakeGateway(creations: [.giving("abc==")], lists: [.giving(listing)])
@@ -127,16 +116,6 @@ struct ChannelCallsTests {
             _ = try await Self.calls(gateway, FakeLedger(task.channel)).create(task, retries: true, by: .server)
             #expect(gateway.calls.listed.count == lists)
         }
-    }
-
-    @Test func `a list that cannot be read delays no creation, and is not requested for each of them`() async throws {
-        let task = Sample.task(bundleID: Sample.plainID)
-        let gateway = FakeGateway(creations: [.giving("abc==")], lists: [.refusing(.serviceUnavailable)])
-        let reconciliations = Reconciliations()
-        let calls = Self.calls(gateway, FakeLedger(task.channel), reconciliations)
-        for _ in 0..<3 { _ = try await calls.create(task, retries: true, by: .server) }
-        #expect(gateway.calls.listed.count == 1 && gateway.calls.created.count == 3)
-        #expect(reconciliations.witnessed.isEmpty)
     }
 
     @Test func `a creation whose lease ended while the list was read is not sent`() async throws {
@@ -147,40 +126,18 @@ struct ChannelCallsTests {
         #expect(gateway.calls.created.isEmpty && ledger.recorded.isEmpty)
     }
 
-    @Test func `later attempts have longer delays`() async throws {
-        let (outcome, _) = try await Self.creation(
-            [.unsent("down")], retries: true, task: Sample.task(bundleID: Sample.plainID, attempts: 5))
-        guard case .notCreated(_, let next?) = outcome.change else {
-            Issue.record("\(outcome)")
-            return
-        }
-        #expect((4.0...8.0).contains(next.timeIntervalSince(Sample.now)))
-    }
-
-    @Test func `when Apple has no place left an unneeded channel is deleted, and the creation is sent again`()
-        async throws
-    {
+    @Test(arguments: [true, false])
+    func `without a place a spare channel is deleted, or a list requested`(hasSpare: Bool) async throws {
         let task = Sample.task()
-        let spare = Sample.task(.deleting, channelID: "old==")
         let gateway = FakeGateway(
-            creations: [.refusing(.cannotCreateChannelConfig), .giving("abc==")],
-            deletions: [.ok])
-        let ledger = FakeLedger(task.channel, spare: [spare])
+            creations: [.refusing(.cannotCreateChannelConfig), .giving("abc==")], deletions: [.ok])
+        let ledger = FakeLedger(task.channel, spare: hasSpare ? [Sample.task(.deleting, channelID: "old==")] : [])
         let reconciliations = Reconciliations()
         _ = try await Self.calls(gateway, ledger, reconciliations).create(task, retries: false, by: .server)
-        #expect(ledger.recorded.map(\.change) == [.deleted, .created(channelID: "abc==")])
-        #expect(gateway.calls.deleted == ["old=="])
-        #expect(reconciliations.requested.isEmpty)
-    }
-
-    @Test func `when Apple has no place left and no channel can be deleted, its list is requested`() async throws {
-        let task = Sample.task()
-        let gateway = FakeGateway(creations: [.refusing(.cannotCreateChannelConfig)])
-        let reconciliations = Reconciliations()
-        let ledger = FakeLedger(task.channel)
-        _ = try await Self.calls(gateway, ledger, reconciliations).create(task, retries: false, by: .server)
-        #expect(gateway.calls.created.count == 1)
-        #expect(reconciliations.requested == [task.address.app])
+        #expect(gateway.calls.deleted == (hasSpare ? ["old=="] : []))
+        #expect(gateway.calls.created.count == (hasSpare ? 2 : 1))
+        #expect(reconciliations.requested == (hasSpare ? [] : [task.address.app]))
+        if hasSpare { #expect(ledger.recorded.map(\.change) == [.deleted, .created(channelID: "abc==")]) }
     }
 
     @Test(arguments: [APNsAnswer<Void>.ok, .refusing(.channelNotRegistered), .refusing(.badChannelId)])

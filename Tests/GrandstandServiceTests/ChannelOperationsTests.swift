@@ -42,64 +42,36 @@ struct ChannelOperationsImportTests {
             ])
     }
 
-    @Test(arguments: [
-        Sample.refusal(.channelNotRegistered), Sample.refusal(.badChannelId),
-        APNsRefusal(status: 404, reason: .badPath),
-        APNsRefusal(status: 410, reason: APNsReason(rawValue: "NewlyInvented")),
-    ])
-    func `a channel that Apple does not know for the app in this environment is not imported`(_ refusal: APNsRefusal)
-        async
-    {
-        let (result, imports, _) = await Self.imported(.refused(refusal))
-        guard case .failure(let problem) = result else {
-            Issue.record("imported")
-            return
-        }
-        #expect(problem.kind == .channelNotFound)
-        #expect(problem.apns == refusal)
-        #expect(problem.detail.contains(Sample.plainID.rawValue) && problem.detail.contains("production"))
-        #expect(imports.isEmpty)
-    }
-
-    @Test(arguments: [
-        (APNsAnswer<StoragePolicy>.refusing(.serviceUnavailable), Problem.Kind.apnsRefused),
-        (.refusing(.tooManyRequests), .apnsRefused),
-        (.refusing(.internalServerError), .apnsRefused),
-        (.refusing(.topicMismatch), .apnsRefused),
-        // Only a 404 means that the channel does not exist.
-        (.refused(APNsRefusal(status: 400, reason: .badPath)), .apnsRefused),
-        (.unanswered("lost"), .apnsUnanswered),
-        (.unsent("no connection"), .apnsUnanswered),
-    ])
-    func `while Apple gives no answer nothing is imported`(
+    @Test(
+        arguments: [
+            (.refusing(.channelNotRegistered), .channelNotFound), (.refusing(.badChannelId), .channelNotFound),
+            (.refused(APNsRefusal(status: 404, reason: .badPath)), .channelNotFound),
+            (.refused(APNsRefusal(status: 410, reason: APNsReason(rawValue: "NewlyInvented"))), .channelNotFound),
+            (.refusing(.serviceUnavailable), .apnsRefused), (.refusing(.tooManyRequests), .apnsRefused),
+            (.refusing(.topicMismatch), .apnsRefused),
+            // Only a 404 means that the channel does not exist.
+            (.refused(APNsRefusal(status: 400, reason: .badPath)), .apnsRefused),
+            (.unanswered("lost"), .apnsUnanswered), (.unsent("no connection"), .apnsUnanswered),
+            (.unsent("no key"), .credentialsMissing),
+            // Apple is not asked for an app that is not registered.
+            (.giving(.noMessageStored), .appNotFound),
+        ] as [(APNsAnswer<StoragePolicy>, Problem.Kind)])
+    func `nothing is imported without Apple's confirmation`(
         _ answer: APNsAnswer<StoragePolicy>, _ kind: Problem.Kind
     ) async {
-        let (result, imports, _) = await Self.imported(answer)
-        #expect(throws: Problem.self) { try result.get() }
-        if case .failure(let problem) = result { #expect(problem.kind == kind) }
-        #expect(imports.isEmpty)
-    }
-
-    @Test func `without the key file the problem says that Apple cannot be asked`() async {
-        let (result, imports, _) = await Self.imported(.unsent("no key"), keyFile: .missing)
-        guard case .failure(let problem) = result else {
-            Issue.record("imported")
-            return
-        }
-        #expect(problem.kind == .credentialsMissing)
-        #expect(problem.detail.contains("AuthKey_KEY4567890.p8"))
-        #expect(imports.isEmpty)
-    }
-
-    @Test func `for an app that is not registered Apple is not asked`() async {
         let (result, imports, reads) = await Self.imported(
-            .giving(.noMessageStored), ImportLedger(nil))
+            answer, keyFile: kind == .credentialsMissing ? .missing : .ok,
+            ImportLedger(kind == .appNotFound ? nil : Sample.address(Sample.plainID)))
         guard case .failure(let problem) = result else {
             Issue.record("imported")
             return
         }
-        #expect(problem.kind == .appNotFound)
-        #expect(reads.isEmpty && imports.isEmpty)
+        #expect(problem.kind == kind && imports.isEmpty && reads.isEmpty == (kind == .appNotFound))
+        if kind == .channelNotFound, case .refused(let refusal) = answer {
+            #expect(problem.apns == refusal)
+            #expect(problem.detail.contains(Sample.plainID.rawValue) && problem.detail.contains("production"))
+        }
+        if kind == .credentialsMissing { #expect(problem.detail.contains("AuthKey_KEY4567890.p8")) }
     }
 }
 
@@ -166,9 +138,9 @@ struct ChannelOperationsQuotaTests {
 
     @Test func `at the limit a retiring channel is deleted before a new one is created`() async throws {
         let task = Sample.task()
+        let spare = [Sample.task(.deleting, channelID: "old==")]
         let (result, ledger, calls) = try await Self.create(
-            [.failure(Self.full), .success(task)], spare: [Sample.task(.deleting, channelID: "old==")], task: task,
-            deletions: [.ok])
+            [.failure(Self.full), .success(task)], spare: spare, task: task, deletions: [.ok])
         #expect(throws: Never.self) { try result.get() }
         #expect(ledger.recorded.map(\.change) == [.deleted, .created(channelID: "new==")])
         #expect(calls.deleted == ["old=="])

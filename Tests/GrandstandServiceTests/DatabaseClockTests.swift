@@ -53,17 +53,6 @@ struct DatabaseClockTests {
         Self.expect(clock, within: try await Self.measure(clock), of: clocks)
     }
 
-    @Test func `between two samples the clock only moves forward`() async throws {
-        let clock = Self.clock(Clocks())
-        try await clock.measure()
-        var last = clock.now
-        for _ in 0..<1_000 {
-            let now = clock.now
-            #expect(now >= last)
-            last = now
-        }
-    }
-
     @Test func `a wall clock that is far off stops claims until it is right again`() async throws {
         let clocks = Clocks()
         let leads = Mutex<[TimeInterval]>([])

@@ -10,15 +10,14 @@ internal import Testing
 @Suite(.timeLimit(.minutes(20)))
 struct DispatcherTests {
     private static func dispatcher(
-        _ outbox: FakeOutbox, _ gateway: FakeGateway, directSends: LocalDirectSends = LocalDirectSends(),
-        signals: HandSignals = HandSignals(), concurrency: Int = 20,
+        _ outbox: FakeOutbox, _ gateway: FakeGateway, signals: HandSignals = HandSignals(), concurrency: Int = 20,
         lease: TimeInterval = 3_600, drain: Duration = .seconds(3_600), pollInterval: Duration = .seconds(3_600),
         now: @escaping @Sendable () -> Date = { Sample.now }
     ) -> Dispatcher {
         var settings = Dispatcher.Settings(concurrency: concurrency, laneInterval: 1, lease: lease, drain: Drain(drain))
         settings.pollInterval = pollInterval
         return Dispatcher(
-            environment: .production, outbox: outbox, directSends: directSends,
+            environment: .production, outbox: outbox.store,
             sends: Sends(gateway: gateway, now: { Sample.now }),
             rates: Sample.rates(), signals: signals, settings: settings, now: now,
             logger: Sample.logger)
@@ -36,9 +35,10 @@ struct DispatcherTests {
         let deliveries = (1...500).map { Sample.delivery($0) }
         let outbox = FakeOutbox(deliveries)
         let valve = Valve()
-        let gateway = FakeGateway { _ in
+        let gateway = FakeGateway { message in
             await valve.pass()
-            return .accepted((), APNsReceipt(requestID: nil, uniqueID: "u"))
+            return message.channelID == "channel-7"
+                ? .refusing(.badPriority) : .accepted((), APNsReceipt(requestID: nil, uniqueID: "u"))
         }
         await Self.run(Self.dispatcher(outbox, gateway)) {
             await valve.hold(20)
@@ -47,19 +47,23 @@ struct DispatcherTests {
         }
         #expect(outbox.record.settled.map(\.delivery).sorted() == Array(1...500))
         let accepted = Verdict.accepted(APNsReceipt(requestID: nil, uniqueID: "u"))
-        #expect(outbox.record.settled.allSatisfy { $0.verdict == accepted })
+        let refused = Verdict.rejected(Sample.refusal(.badPriority))
+        #expect(outbox.record.settled.allSatisfy { $0.verdict == ($0.delivery == 7 ? refused : accepted) })
         #expect(outbox.record.released.isEmpty)
         #expect(valve.most == 20)
         #expect(outbox.record.claims.allSatisfy { (1...20).contains($0) })
     }
 
-    @Test func `each answer is judged for its own delivery`() async {
-        let outbox = FakeOutbox((1...2).map { Sample.delivery($0) })
-        let gateway = FakeGateway { $0.channelID == "channel-1" ? .refusing(.badPriority) : .ok }
-        await Self.run(Self.dispatcher(outbox, gateway)) { await outbox.wait { $0.settled.count >= 2 } }
-        let verdicts = Dictionary(uniqueKeysWithValues: outbox.record.settled.map { ($0.delivery, $0.verdict) })
-        let accepted = Verdict.accepted(APNsReceipt(requestID: nil))
-        #expect(verdicts == [1: .rejected(Sample.refusal(.badPriority)), 2: accepted])
+    @Test func `a signal wakes the dispatcher before its next poll`() async {
+        let (outbox, signals) = (FakeOutbox([]), HandSignals())
+        await Self.run(Self.dispatcher(outbox, FakeGateway(), signals: signals)) {
+            for id in 1...3 {
+                outbox.add([Sample.delivery(id)])
+                signals.wake()
+                await outbox.wait { $0.settled.count >= id }
+            }
+        }
+        #expect(outbox.record.settled.map(\.delivery) == [1, 2, 3])
     }
 
     @Test func `after a short failure of the database nothing is lost or settled twice`() async {
@@ -89,51 +93,12 @@ struct DispatcherTests {
         #expect(outbox.record.released.map(\.id).sorted() == [1, 3])
     }
 
-    @Test func `a delivery claimed at its acceptance is sent and settled like others`() async throws {
-        let outbox = FakeOutbox([])
-        let directSends = LocalDirectSends()
-        #expect(directSends.claim(1, in: .production) == nil)
-        let dispatcher = Self.dispatcher(outbox, FakeGateway(), directSends: directSends)
-        await Self.run(dispatcher) {
-            let claim = await directSends.claimOfRunning(3)
-            #expect(claim.limit == 3)
-            #expect(claim.environment == .production)
-            #expect(claim.laneInterval == 1)
-            #expect(claim.leasedUntil == Sample.now.addingTimeInterval(3_600))
-            #expect(directSends.claim(1, in: .development) == nil)
-            directSends.send((1...3).map { Sample.delivery($0) }, in: .production)
-            await outbox.wait { $0.settled.count >= 3 }
-        }
-        #expect(outbox.record.settled.map(\.delivery).sorted() == [1, 2, 3])
-        #expect(directSends.claim(1, in: .production) == nil)
-    }
-
-    @Test func `many direct sends leave room for claims, and a single one may take the last place`() async {
-        let outbox = FakeOutbox([])
-        let directSends = LocalDirectSends()
-        let valve = Valve()
-        let gateway = FakeGateway.held(by: valve)
-        await Self.run(Self.dispatcher(outbox, gateway, directSends: directSends, concurrency: 20)) {
-            #expect(await directSends.claimOfRunning(100).limit == 15)
-            directSends.send((1...15).map { Sample.delivery($0) }, in: .production)
-            #expect(directSends.claim(2, in: .production) == nil)
-            for id in 16...20 {
-                #expect(directSends.claim(1, in: .production)?.limit == 1)
-                directSends.send([Sample.delivery(id)], in: .production)
-            }
-            #expect(directSends.claim(1, in: .production) == nil)
-            valve.open()
-            await outbox.wait { $0.settled.count >= 20 }
-        }
-    }
-
-    @Test func `claims and direct sends name a throttled app with what its rate allows`() async {
+    @Test func `claims name a throttled app with what its rate allows`() async {
         let outbox = FakeOutbox((1...6).map { Sample.delivery($0) })
-        let (directSends, signals) = (LocalDirectSends(), HandSignals())
+        let signals = HandSignals()
         let clock = Mutex(Sample.now)
         let gateway = FakeGateway { $0.channelID == "channel-9" ? .ok : .refusing(.tooManyRequests) }
-        let dispatcher = Self.dispatcher(
-            outbox, gateway, directSends: directSends, signals: signals, now: { clock.withLock { $0 } })
+        let dispatcher = Self.dispatcher(outbox, gateway, signals: signals, now: { clock.withLock { $0 } })
         await Self.run(dispatcher) {
             await outbox.wait { $0.settled.count >= 6 }
             // All messages of the app are refused for more than two seconds, so the limit applies to the app and not to
@@ -145,10 +110,8 @@ struct DispatcherTests {
             outbox.add([Sample.delivery(9, of: Sample.plainID)])
             signals.wake()
             await outbox.wait { $0.settled.count >= 9 }
-            for limits in [outbox.record.limits, directSends.claim(1, in: .production)?.limits ?? []] {
-                #expect(limits.map(\.bundleID) == [Sample.bundleID])
-                #expect(limits.first?.allowance == 0)
-            }
+            #expect(outbox.record.limits.map(\.bundleID) == [Sample.bundleID])
+            #expect(outbox.record.limits.first?.allowance == 0)
         }
     }
 
@@ -195,16 +158,6 @@ struct DispatcherTests {
         }
         let accepted = outbox.record.settled.count { if case .accepted = $0.verdict { true } else { false } }
         #expect(accepted >= 100 - Circuit.threshold - 2 * 5)
-    }
-}
-
-extension LocalDirectSends {
-    /// Waits until the dispatcher runs, and returns a claim for at most `wanted` lanes.
-    fileprivate func claimOfRunning(_ wanted: Int) async -> LaneClaim {
-        while true {
-            if let claim = claim(wanted, in: .production) { return claim }
-            await Task.yield()
-        }
     }
 }
 

@@ -189,7 +189,7 @@ private final class SpellingGateway: APNsGateway {
         .unsent("not scripted")
     }
 
-    func keyFile(of use: KeyUse) async -> KeyFileState { .ok }
+    func keyFile(of use: KeyUse) -> KeyFileState { .ok }
 }
 
 extension APNsAnswer {

@@ -1,6 +1,5 @@
 internal import APNsWire
 internal import Foundation
-internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandStore
 internal import GrandstandTestKit
@@ -182,8 +181,12 @@ struct QuotaSamplerTests {
         }
     }
 
-    @Test func `if no replica ran, the sample is missing`() async throws {
+    @Test func `a failed sample is repeated until its time has passed`() async throws {
         try await Self.with { test, now, samplers in
+            try await test.pool.query("alter table quota_samples rename to elsewhere")
+            await #expect(throws: (any Error).self) { try await samplers[0].sample() }
+            try await test.pool.query("alter table elsewhere rename to quota_samples")
+            now.set(Self.noon.addingTimeInterval(5))
             #expect(try await samplers[0].sample() == Self.noon.addingTimeInterval(300))
             // No replica ran at 12:05 and 12:10. At 12:16:01 it is too late for the sample of 12:15.
             now.set(Self.noon.addingTimeInterval(900 + 61))
@@ -191,17 +194,6 @@ struct QuotaSamplerTests {
             now.set(Self.noon.addingTimeInterval(1_200))
             try await samplers[0].sample()
             #expect(try await Self.taken(test) == [0, 1_200])
-        }
-    }
-
-    @Test func `a failed sample is repeated as long as its time has not passed`() async throws {
-        try await Self.with { test, now, samplers in
-            try await test.pool.query("alter table quota_samples rename to elsewhere")
-            await #expect(throws: (any Error).self) { try await samplers[0].sample() }
-            try await test.pool.query("alter table elsewhere rename to quota_samples")
-            now.set(Self.noon.addingTimeInterval(5))
-            try await samplers[0].sample()
-            #expect(try await Self.taken(test) == [0])
         }
     }
 }
@@ -243,23 +235,16 @@ struct GaugeWatchTests {
             now: { [world] in world.state.withLock { $0.now } }, logger: Logger(label: "test"))
     }
 
-    @Test func `nothing is reported before the first reading and after a failed one`() async {
+    @Test func `without a present reading nothing is reported`() async {
         #expect(watch.current == nil)
-        try? await watch.look()
-        #expect(watch.current != nil)
-        world.state.withLock { $0.fails = true }
-        try? await watch.look()
-        #expect(watch.current == nil)
-        world.state.withLock { $0.fails = false }
-        try? await watch.look()
-        #expect(watch.current != nil)
-    }
-
-    @Test func `if the next reading does not end the gauges disappear`() async {
-        try? await watch.look()
-        world.state.withLock { $0.now += 14 }
-        #expect(watch.current != nil)
-        world.state.withLock { $0.now += 1 }
-        #expect(watch.current == nil)
+        for fails in [false, true, false] {
+            world.state.withLock { $0.fails = fails }
+            try? await watch.look()
+            #expect((watch.current == nil) == fails)
+        }
+        for (seconds, isReported) in [(14.0, true), (1, false)] {
+            world.state.withLock { $0.now += seconds }
+            #expect((watch.current != nil) == isReported)
+        }
     }
 }

@@ -24,30 +24,20 @@ struct VersionTests {
     {
         try await withStores { stores in
             try await stores.apps.put(.sample())
-            let made = try await winners(6) { number in
+            @Sendable func put(_ key: String = "match-1", kind: String? = nil, if condition: WriteCondition)
+                async throws
+            {
                 _ = try await stores.events.put(
-                    .sample(kind: "\(number)"), within: .all, by: .server, if: .absent, now: stores.now)
+                    .sample(key, kind: kind), within: .all, by: .server, if: condition, now: stores.now)
             }
-            #expect(made == 1)
-            let key = try EventKey.sample()
-            let first = try #require(try await stores.events.event(key, now: stores.now))
-            let changed = try await winners(6) { number in
-                _ = try await stores.events.put(
-                    .sample(kind: "x\(number)"), within: .all, by: .server, if: .versions([first.version]),
-                    now: stores.now)
-            }
-            #expect(changed == 1)
-            let second = try #require(try await stores.events.event(key, now: stores.now))
-            #expect(second.version != first.version)
-            #expect(
-                try await stores.events.put(.sample(), within: .all, by: .server, if: .present, now: stores.now).created
-                    == false)
-            for condition in [WriteCondition.present, .versions([second.version])] {
-                let kind = try await problem {
-                    try await stores.events.put(
-                        .sample("other"), within: .all, by: .server, if: condition, now: stores.now)
-                }
-                #expect(kind == .versionMismatch)
+            #expect(try await winners(6) { try await put(kind: "\($0)", if: .absent) } == 1)
+            let first = try #require(try await stores.event()).version
+            #expect(try await winners(6) { try await put(kind: "x\($0)", if: .versions([first])) } == 1)
+            let second = try #require(try await stores.event()).version
+            #expect(second != first)
+            try await put(if: .present)
+            for condition in [WriteCondition.present, .versions([second])] {
+                try await refuses(.versionMismatch) { try await put("other", if: condition) }
             }
             #expect(try await stores.event("other") == nil)
         }
@@ -80,9 +70,9 @@ struct VersionTests {
             let (second, _) = try await stores.apps.put(
                 .sample(overrides: [.production: override]), by: .server, if: .versions([first.version]))
             #expect(second.version != first.version)
-            #expect(
-                try await problem { try await stores.apps.put(.sample(), by: .server, if: .versions([first.version])) }
-                    == .versionMismatch)
+            try await refuses(.versionMismatch) {
+                try await stores.apps.put(.sample(), by: .server, if: .versions([first.version]))
+            }
             #expect(try await stores.apps.registered(.sample()).overrides == [.production: override])
             try await stores.apps.delete(.sample())
             try await stores.apps.put(.sample())

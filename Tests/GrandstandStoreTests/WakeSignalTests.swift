@@ -41,6 +41,8 @@ struct WakeSignalTests {
             await channels.next()
             try await stores.provision()
             await channels.next()
+            // The new channel wakes the outbox, too. The next wake-up is the acceptance's.
+            await outbox.next()
             try await stores.accept(.end())
             await outbox.next()
             await channels.next()
@@ -49,6 +51,20 @@ struct WakeSignalTests {
             await outbox.next()
             try await stores.sendOne()
             await channels.next()
+        }
+    }
+
+    @Test func `an acceptance wakes the dispatcher of its process without NOTIFY`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            // Nobody runs these signals, so they hear nothing from PostgreSQL.
+            let signals = PostgresWakeSignals(stores.pool)
+            let outbox = PostgresOutbox(Database(stores.pool), signals: signals)
+            var wakes = signals.wakes(.productionLanes).makeAsyncIterator()
+            _ = try await outbox.accept(
+                [BroadcastIntake(eventKey: try .sample("match-1"), request: .update())], now: stores.now,
+                plan: Stores.plan)
+            await wakes.next()
         }
     }
 

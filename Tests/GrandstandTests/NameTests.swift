@@ -45,6 +45,10 @@ struct NameTests {
             ["", "18.", ".4", "18,4", "iOS 18", "1000", "18.4.1.2.3", "-1", "18.4b", "١٨"]
         ),
         (
+            "a version of the contract", { TextRule.systemVersion.accepts($0) }, ["18", "18.4.1"],
+            ["", "18.", "18,4", "1800", "1.2.3.4.5"]
+        ),
+        (
             "a language tag", { TextRule.languageTag.accepts($0) }, ["de", "pt-BR", "zh-Hant-TW"],
             ["d", "de-", "de_AT"]
         ),

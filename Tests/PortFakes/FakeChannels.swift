@@ -7,21 +7,19 @@ package struct FakeChannels: ChannelStore {
     package typealias List = @Sendable (AppEnvironment, ChannelFilter, PageRequest) throws -> Page<Channel>
     package typealias Begin = @Sendable (UUID, AppEnvironment, _ force: Bool) throws -> ChannelTask
 
-    package var find: @Sendable (UUID) throws -> Channel? = { _ in throw Unasked() }
-    package var list: List = { _, _, _ in throw Unasked() }
-    package var unmanaged: @Sendable (AppEnvironment, PageRequest) throws -> Page<UnmanagedChannel> = {
-        _, _ in throw Unasked()
-    }
-    package var intend: @Sendable (ChannelDraft) throws -> ChannelTask = { _ in throw Unasked() }
-    package var adopt: @Sendable (ChannelImport) throws -> Channel = { _ in throw Unasked() }
-    package var begin: Begin = { _, _, _ in throw Unasked() }
+    package var find: @Sendable (UUID) throws -> Channel? = unasked
+    package var list: List = unasked
+    package var unmanaged: @Sendable (AppEnvironment, PageRequest) throws -> Page<UnmanagedChannel> = unasked
+    package var intend: @Sendable (ChannelDraft) throws -> ChannelTask = unasked
+    package var adopt: @Sendable (ChannelImport) throws -> Channel = unasked
+    package var begin: Begin = unasked
     /// The channels that are deleted to free their places.
-    package var spare: @Sendable () throws -> [ChannelTask] = { throw Unasked() }
-    package var note: @Sendable (ChannelOutcome, ChannelTask) throws -> Channel = { _, _ in throw Unasked() }
-    package var locate: @Sendable (AppEnvironment) throws -> APNsAddress? = { _ in throw Unasked() }
-    package var count: @Sendable () throws -> [Quota] = { throw Unasked() }
+    package var spare: @Sendable () throws -> [ChannelTask] = unasked
+    package var note: @Sendable (ChannelOutcome, ChannelTask) throws -> Channel = unasked
+    package var locate: @Sendable (AppEnvironment) throws -> APNsAddress? = unasked
+    package var count: @Sendable () throws -> [Quota] = unasked
     /// Whether a creation still has its lease when its call is about to be sent.
-    package var beginCall: @Sendable (ChannelTask) throws -> Bool = { _ in throw Unasked() }
+    package var beginCall: @Sendable (ChannelTask) throws -> Bool = unasked
 
     package init() {}
 
@@ -66,16 +64,16 @@ package struct FakeChannels: ChannelStore {
 /// A `ReconciliationStore` whose answers the test sets. It answers only calls about runs that a person starts, calls
 /// about reports, and those of creations. All other calls throw `Unasked`.
 package struct FakeReconciliations: ReconciliationStore {
-    package var read: @Sendable (UUID, AppEnvironment) throws -> [UInt8]? = { _, _ in throw Unasked() }
-    package var list: @Sendable (AppEnvironment, PageRequest) throws -> Page<[UInt8]> = { _, _ in throw Unasked() }
-    package var start: @Sendable (AppEnvironment) throws -> ReconciliationRun = { _ in throw Unasked() }
+    package var read: @Sendable (UUID, AppEnvironment) throws -> [UInt8]? = unasked
+    package var list: @Sendable (AppEnvironment, PageRequest) throws -> Page<[UInt8]> = unasked
+    package var start: @Sendable (AppEnvironment) throws -> ReconciliationRun = unasked
     /// What the ledger contains when Apple's list has arrived.
-    package var compare: @Sendable (ChannelListing) throws -> LedgerSnapshot = { _ in throw Unasked() }
-    package var hold: @Sendable () throws -> Void = { throw Unasked() }
-    package var end: @Sendable (ReconciliationReport) throws -> Void = { _ in throw Unasked() }
+    package var compare: @Sendable (ChannelListing) throws -> LedgerSnapshot = unasked
+    package var hold: @Sendable () throws -> Void = unasked
+    package var end: @Sendable (ReconciliationReport) throws -> Void = unasked
     /// A list that was read before a creation.
-    package var see: @Sendable (ChannelListing) throws -> Void = { _ in throw Unasked() }
-    package var want: @Sendable (AppEnvironment) throws -> Void = { _ in throw Unasked() }
+    package var see: @Sendable (ChannelListing) throws -> Void = unasked
+    package var want: @Sendable (AppEnvironment) throws -> Void = unasked
 
     package init() {}
 
@@ -112,13 +110,11 @@ package struct FakeReconciliations: ReconciliationStore {
 
 /// A `QuirkStore` whose answers the test sets.
 package struct FakeQuirks: QuirkStore {
-    package var known: [Quirk] = []
-    package var keep: @Sendable (Quirk, AppEnvironment) throws -> Void = { _, _ in throw Unasked() }
+    package var keep: @Sendable (Quirk, AppEnvironment) throws -> Void = unasked
 
     package init() {}
 
-    package func quirks(of bundleID: BundleID) async throws -> [Quirk] { known }
-    package func remember(_ quirk: Quirk, for app: AppEnvironment, by actor: AuditActor) async throws {
+    package func remember(_ quirk: Quirk, for app: AppEnvironment) async throws {
         try keep(quirk, app)
     }
 }
@@ -135,7 +131,7 @@ package struct FakeGateway: APNsGateway {
 
     package init() {}
 
-    package func keyFile(of use: KeyUse) async -> KeyFileState { state }
+    package func keyFile(of use: KeyUse) -> KeyFileState { state }
     package func send(_ message: BroadcastMessage, to address: APNsAddress) async -> APNsAnswer<Void> {
         .unanswered("unasked")
     }

@@ -7,17 +7,14 @@ package struct FakeEvents: EventStore {
     package typealias Save =
         @Sendable (EventSpecification, AppReach, WriteCondition) throws -> (event: Event, created: Bool)
 
-    package var find: @Sendable (EventKey) throws -> Event? = { _ in throw Unasked() }
-    package var list: @Sendable (EventFilter, PageRequest) throws -> Page<Event> = { _, _ in throw Unasked() }
-    package var save: Save = { _, _, _ in throw Unasked() }
-    package var end: @Sendable (EventKey, _ sendsEnd: Bool, AppReach) throws -> Void = { _, _, _ in throw Unasked() }
-    package var takeBack: @Sendable (EventKey, [AudienceSelector]?, AppReach) throws -> Reopening = { _, _, _ in
-        throw Unasked()
-    }
+    package var find: @Sendable (EventKey) throws -> Event? = unasked
+    package var list: @Sendable (EventFilter, PageRequest) throws -> Page<Event> = unasked
+    package var save: Save = unasked
+    package var end: @Sendable (EventKey, _ sendsEnd: Bool, AppReach) throws -> Void = unasked
+    package var takeBack: @Sendable (EventKey, [AudienceSelector]?, AppReach) throws -> Reopening = unasked
     /// Looks up names, with or without the newest content.
-    package var look: @Sendable (Set<LookupName>, _ contentState: Bool) async throws -> [LookupName: LookupEntry] = {
-        _, _ in throw Unasked()
-    }
+    package var look: @Sendable (Set<LookupName>, _ contentState: Bool) async throws -> [LookupName: LookupEntry] =
+        unasked
 
     package init() {}
 
@@ -41,18 +38,20 @@ package struct FakeEvents: EventStore {
     ) async throws -> [LookupName: LookupEntry] { try await look(names, contentState) }
 }
 
-/// An `Outbox` whose answers the test sets. It answers only the calls that HTTP routes make. All other calls throw
-/// `Unasked`.
+/// An `Outbox` whose answers the test sets. It answers only the calls that HTTP routes and dispatchers make. All other
+/// calls throw `Unasked`.
 package struct FakeOutbox: Outbox {
     package typealias List = @Sendable (EventKey, AppReach, PageRequest) throws -> Page<Broadcast>
 
-    package var take: @Sendable ([BroadcastIntake]) throws -> [Result<Broadcast, Problem>] = { _ in throw Unasked() }
-    package var rehearsal: @Sendable (BroadcastIntake) throws -> BroadcastRehearsal = { _ in throw Unasked() }
-    package var hear: @Sendable (StateIntake) throws -> Broadcast? = { _ in throw Unasked() }
-    package var find: @Sendable (UUID) throws -> Broadcast? = { _ in throw Unasked() }
-    package var list: List = { _, _, _ in throw Unasked() }
-    package var waiting: List = { _, _, _ in Page(items: [], nextCursor: nil) }
-    package var withdraw: @Sendable (UUID) throws -> Bool? = { _ in throw Unasked() }
+    package var take: @Sendable ([BroadcastIntake]) throws -> [Result<Broadcast, Problem>] = unasked
+    package var rehearsal: @Sendable (BroadcastIntake) throws -> BroadcastRehearsal = unasked
+    package var hear: @Sendable (StateIntake) throws -> Broadcast? = unasked
+    package var find: @Sendable (UUID) throws -> Broadcast? = unasked
+    package var list: List = unasked
+    package var withdraw: @Sendable (UUID) throws -> Bool? = unasked
+    package var lease: @Sendable (LaneClaim) throws -> [ClaimedDelivery] = unasked
+    package var conclude: @Sendable (ClaimedDelivery, Settlement?) throws -> Bool = unasked
+    package var extend: @Sendable ([Int]) throws -> Void = unasked
 
     package init() {}
 
@@ -74,7 +73,7 @@ package struct FakeOutbox: Outbox {
     ) async throws -> Page<Broadcast> { try list(key, reach, page) }
     package func scheduled(
         of key: EventKey, within reach: AppReach, _ page: PageRequest
-    ) async throws -> Page<Broadcast> { try waiting(key, reach, page) }
+    ) async throws -> Page<Broadcast> { Page(items: [], nextCursor: nil) }
     package func cancel(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool? {
         try withdraw(id)
     }
@@ -83,25 +82,23 @@ package struct FakeOutbox: Outbox {
         throw Unasked()
     }
     package func nextScheduled() async throws -> Date? { throw Unasked() }
-    package func claim(_ claim: LaneClaim) async throws -> [ClaimedDelivery] { throw Unasked() }
-    package func extendLeases(of lanes: [Int], replica: UUID, until leasedUntil: Date) async throws {
-        throw Unasked()
-    }
+    package func claim(_ claim: LaneClaim) async throws -> [ClaimedDelivery] { try lease(claim) }
+    package func extendLeases(of lanes: [Int], replica: UUID, until: Date) async throws { try extend(lanes) }
     package func settle(
         _ delivery: ClaimedDelivery, _ settlement: Settlement?, replica: UUID, now: Date
-    ) async throws -> Bool { throw Unasked() }
-    package func nextDue(in environment: APNsEnvironment, limits: [LaneLimit]) async throws -> Date? { throw Unasked() }
+    ) async throws -> Bool { try conclude(delivery, settlement) }
+    package func nextDue(in environment: APNsEnvironment, limits: [LaneLimit]) async throws -> Date? { nil }
 }
 
-/// A `StartStore` whose answers the test sets. It answers only the requests of people. All other calls throw `Unasked`,
-/// so nothing can be claimed.
+/// A `StartStore` whose answers the test sets.
 package struct FakeStarts: StartStore {
-    package var ask: @Sendable (EventKey, AppReach) throws -> Void = { _, _ in throw Unasked() }
-    package var halt: @Sendable (EventKey, AppReach) throws -> Void = { _, _ in throw Unasked() }
-    package var tell: @Sendable (EventKey, StartOutlook) throws -> [AudienceStart]? = { _, _ in throw Unasked() }
-    package var list: @Sendable (AppEnvironment, PageRequest) throws -> Page<TopicFollowers> = { _, _ in
-        throw Unasked()
-    }
+    package var ask: @Sendable (EventKey, AppReach) throws -> Void = unasked
+    package var halt: @Sendable (EventKey, AppReach) throws -> Void = unasked
+    package var tell: @Sendable (EventKey, StartOutlook) throws -> [AudienceStart]? = unasked
+    package var list: @Sendable (AppEnvironment, PageRequest) throws -> Page<TopicFollowers> = unasked
+    package var lease: @Sendable (StartClaim) throws -> [StartShard] = unasked
+    package var conclude: @Sendable (StartShard, [StartOutcome]) throws -> Void = unasked
+    package var extend: @Sendable ([Int]) throws -> Void = unasked
 
     package init() {}
 
@@ -122,10 +119,10 @@ package struct FakeStarts: StartStore {
     package func topics(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<TopicFollowers> {
         try list(app, page)
     }
-    package func claim(_ claim: StartClaim) async throws -> [StartShard] { throw Unasked() }
+    package func claim(_ claim: StartClaim) async throws -> [StartShard] { try lease(claim) }
     package func settle(
         _ shard: StartShard, _ verdicts: [StartOutcome], replica: UUID, now: Date
-    ) async throws { throw Unasked() }
-    package func extendLeases(of runs: [Int], replica: UUID, until leasedUntil: Date) async throws { throw Unasked() }
-    package func nextDue(in environment: APNsEnvironment) async throws -> Date? { throw Unasked() }
+    ) async throws { try conclude(shard, verdicts) }
+    package func extendLeases(of runs: [Int], replica: UUID, until: Date) async throws { try extend(runs) }
+    package func nextDue(in environment: APNsEnvironment) async throws -> Date? { nil }
 }

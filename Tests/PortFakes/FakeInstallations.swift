@@ -3,13 +3,11 @@ package import Grandstand
 
 /// An `InstallationStore` whose answers the test sets.
 package struct FakeInstallations: InstallationStore {
-    package var save: @Sendable (InstallationState, InstallationID, String) throws -> Bool = { _, _, _ in
-        throw Unasked()
-    }
-    package var find: @Sendable (InstallationID, String) throws -> KnownInstallation = { _, _ in throw Unasked() }
-    package var remove: @Sendable (InstallationID, String) throws -> Void = { _, _ in throw Unasked() }
-    package var report: @Sendable (DeviceActivity) throws -> Bool = { _ in throw Unasked() }
-    package var count: @Sendable (AppEnvironment) throws -> InstallationStatistics = { _ in throw Unasked() }
+    package var save: @Sendable (InstallationState, InstallationID, String) throws -> Bool = unasked
+    package var find: @Sendable (InstallationID, String) throws -> KnownInstallation = unasked
+    package var remove: @Sendable (InstallationID, String) throws -> Void = unasked
+    package var report: @Sendable (DeviceActivity) throws -> Bool = unasked
+    package var count: @Sendable (AppEnvironment) throws -> InstallationStatistics = unasked
 
     package init() {}
 
@@ -33,22 +31,16 @@ package struct FakeInstallations: InstallationStore {
 package struct FakeWebhooks: WebhookStore {
     package typealias Log = @Sendable (UUID, WebhookDeliveryFilter, PageRequest) throws -> Page<WebhookDelivery>
 
-    package var find: @Sendable (UUID) throws -> Webhook? = { _ in throw Unasked() }
-    package var list: @Sendable (WebhookFilter, PageRequest) throws -> Page<Webhook> = { _, _ in throw Unasked() }
-    package var make: @Sendable (WebhookDraft) throws -> (webhook: Webhook, secret: WebhookSecret) = { _ in
-        throw Unasked()
-    }
-    package var save: @Sendable (UUID, WebhookDraft, WriteCondition) throws -> Webhook? = { _, _, _ in
-        throw Unasked()
-    }
-    package var remove: @Sendable (UUID, WebhookFilter) throws -> Bool = { _, _ in throw Unasked() }
-    package var rotate: @Sendable (UUID, TimeInterval) throws -> (webhook: Webhook, secret: WebhookSecret)? = {
-        _, _ in throw Unasked()
-    }
-    package var post: @Sendable (UUID) throws -> WebhookDelivery? = { _ in throw Unasked() }
-    package var log: Log = { _, _, _ in throw Unasked() }
-    package var read: @Sendable (UUID, UUID) throws -> WebhookDeliveryLog? = { _, _ in throw Unasked() }
-    package var again: @Sendable (UUID, UUID) throws -> WebhookDelivery? = { _, _ in throw Unasked() }
+    package var find: @Sendable (UUID) throws -> Webhook? = unasked
+    package var list: @Sendable (WebhookFilter, PageRequest) throws -> Page<Webhook> = unasked
+    package var make: @Sendable (WebhookDraft) throws -> (webhook: Webhook, secret: WebhookSecret) = unasked
+    package var save: @Sendable (UUID, WebhookDraft, WriteCondition) throws -> Webhook? = unasked
+    package var remove: @Sendable (UUID, WebhookFilter) throws -> Bool = unasked
+    package var rotate: @Sendable (UUID, TimeInterval) throws -> (webhook: Webhook, secret: WebhookSecret)? = unasked
+    package var post: @Sendable (UUID) throws -> WebhookDelivery? = unasked
+    package var log: Log = unasked
+    package var read: @Sendable (UUID, UUID) throws -> WebhookDeliveryLog? = unasked
+    package var again: @Sendable (UUID, UUID) throws -> WebhookDelivery? = unasked
 
     package init() {}
 

@@ -4,11 +4,11 @@ internal import Synchronization
 
 /// An `AppStore` whose answers the test sets.
 package struct FakeApps: AppStore {
-    package var find: @Sendable (BundleID) throws -> App? = { _ in throw Unasked() }
-    package var list: @Sendable (PageRequest, AppReach) throws -> Page<App> = { _, _ in throw Unasked() }
-    package var save: @Sendable (App, WriteCondition) throws -> (app: App, created: Bool) = { _, _ in throw Unasked() }
+    package var find: @Sendable (BundleID) throws -> App? = unasked
+    package var list: @Sendable (PageRequest, AppReach) throws -> Page<App> = unasked
+    package var save: @Sendable (App, WriteCondition) throws -> (app: App, created: Bool) = unasked
 
-    package var remove: @Sendable (BundleID) throws -> Void = { _ in throw Unasked() }
+    package var remove: @Sendable (BundleID) throws -> Void = unasked
 
     package init() {}
 
@@ -35,11 +35,11 @@ package struct FakeKeys: KeyStore, KeyMemory {
 
 /// A `KeyLedger` whose answers the test sets.
 package struct FakeLedger: KeyLedger {
-    package var find: @Sendable (UUID) throws -> KeyListing? = { _ in throw Unasked() }
-    package var create: @Sendable (KeyDraft) throws -> IssuedKey = { _ in throw Unasked() }
-    package var list: @Sendable (AppReach, PageRequest) throws -> Page<KeyListing> = { _, _ in throw Unasked() }
-    package var revoke: @Sendable (UUID, _ disablingWebhooks: Bool) throws -> Bool = { _, _ in throw Unasked() }
-    package var rotate: @Sendable (UUID, _ overlapEnds: Date) throws -> IssuedKey? = { _, _ in throw Unasked() }
+    package var find: @Sendable (UUID) throws -> KeyListing? = unasked
+    package var create: @Sendable (KeyDraft) throws -> IssuedKey = unasked
+    package var list: @Sendable (AppReach, PageRequest) throws -> Page<KeyListing> = unasked
+    package var revoke: @Sendable (UUID, _ disablingWebhooks: Bool) throws -> Bool = unasked
+    package var rotate: @Sendable (UUID, _ overlapEnds: Date) throws -> IssuedKey? = unasked
 
     package init() {}
 

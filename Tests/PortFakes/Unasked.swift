@@ -8,10 +8,16 @@ package struct Unasked: Error {
     package init() {}
 }
 
+/// The answers of calls with no, one, two and three arguments that the test does not expect.
+package func unasked<Answer>() throws -> Answer { throw Unasked() }
+package func unasked<A, Answer>(_: A) throws -> Answer { throw Unasked() }
+package func unasked<A, B, Answer>(_: A, _: B) throws -> Answer { throw Unasked() }
+package func unasked<A, B, C, Answer>(_: A, _: B, _: C) throws -> Answer { throw Unasked() }
+
 /// The signals that a running server listens to, without any signal: no change is announced, and no worker is woken.
 /// The test can set the records of single events.
 package struct Silence: LookupSource, WakeSignals {
-    package var read: @Sendable ([EventKey]) async throws -> [EventKey: [LookupRecord]] = { _ in throw Unasked() }
+    package var read: @Sendable ([EventKey]) async throws -> [EventKey: [LookupRecord]] = unasked
 
     package init() {}
 

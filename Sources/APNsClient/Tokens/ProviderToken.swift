@@ -9,6 +9,7 @@ struct ProviderToken: Sendable, Hashable {
     /// The fingerprint of the key that signed this token.
     let fingerprint: [UInt8]
 
+    /// The same arguments always give the same text.
     init(credentials: Credentials, key: SigningKey, issuedAt: Int) throws {
         self.issuedAt = issuedAt
         fingerprint = key.fingerprint
@@ -17,23 +18,6 @@ struct ProviderToken: Sendable, Hashable {
         let signed = "\(header).\(claims)"
         text = "\(signed).\(Base64URL.text(try key.signature(of: Array(signed.utf8))))"
     }
-
-    /// Opens another replica's token.
-    ///
-    /// - Throws: if another key sealed it, or it was changed.
-    init(_ shared: SharedProviderToken, openedWith key: SigningKey) throws {
-        issuedAt = shared.issuedAt
-        text = try key.open(shared.sealed, context: Self.context(issuedAt: shared.issuedAt))
-        fingerprint = key.fingerprint
-    }
-
-    /// The encrypted token for other replicas.
-    func shared(sealedWith key: SigningKey) throws -> SharedProviderToken {
-        SharedProviderToken(issuedAt: issuedAt, sealed: try key.seal(text, context: Self.context(issuedAt: issuedAt)))
-    }
-
-    /// The time is authenticated, so that an old token cannot be opened as a newer one.
-    private static func context(issuedAt: Int) -> String { "issued at \(issuedAt)" }
 }
 
 extension ProviderToken: CustomStringConvertible, CustomDebugStringConvertible {

@@ -6,8 +6,6 @@ struct SigningKey: Sendable {
     private let key: PrivateKey
     /// SHA-256 of the public key.
     let fingerprint: [UInt8]
-    /// Encrypts secrets in the database. It is derived from the private key, which is never in the database.
-    private let sealingKey: [UInt8]
 
     /// Why a key file cannot be used. It never contains text from the file.
     enum Fault: Error, CustomStringConvertible {
@@ -34,22 +32,9 @@ struct SigningKey: Sendable {
         do {
             key = try PrivateKey.p256(pem: Array(pem))
             fingerprint = SHA256.hash(try key.publicPoint)
-            sealingKey = SHA256.hkdf(Array(try key.pem.utf8), info: "grandstand provider token")
         } catch {
             throw .unreadable(path: path, why: "it has no EC P-256 private key in PEM form")
         }
-    }
-
-    /// Encrypts `text`. Decryption needs the same key and the same `context`.
-    func seal(_ text: String, context: String) throws -> [UInt8] {
-        try SealedBox.seal(Array(text.utf8), key: sealingKey, context: Array(context.utf8))
-    }
-
-    /// Decrypts what `seal` encrypted.
-    ///
-    /// - Throws: if `seal` used another key or another context, or the data were changed.
-    func open(_ sealed: [UInt8], context: String) throws -> String {
-        String(decoding: try SealedBox.open(sealed, key: sealingKey, context: Array(context.utf8)), as: UTF8.self)
     }
 
     /// The ES256 signature of JWS: the 64 bytes R‖S.

@@ -4,37 +4,34 @@ internal import Grandstand
 internal import Logging
 internal import Synchronization
 
-/// The keys whose tokens APNs refused in its answers to this process. Refusals that other replicas received are only
-/// reported; they do not delay this process's requests.
+/// The keys whose tokens APNs refused in its answers to this process. Refusals that other replicas received do not delay
+/// this process's requests.
 final class TokenStandings: Sendable {
     private struct Entry {
         var standing = TokenStanding()
         /// When a request last used the key.
         var usedAt = Date.distantPast
-        /// The time of issue of the token whose acceptance was last written to the store. The acceptance of each new
-        /// token is written once. The write removes old refusals that other replicas wrote.
+        /// The time of issue of the token whose acceptance was last noted. The acceptance of each new token is noted
+        /// once. This removes old refusals that other replicas noted.
         var acceptedToken: Int?
         var wantsNote = false
         var isNoting = false
     }
 
     private let keys: KeyRing
-    private let store: (any KeyRefusalStore)?
+    private let noteRefusal: APNsClient.RefusalNote?
     private let now: @Sendable () -> Date
     private let logger: Logger
     private let state = Mutex([KeyUse: Entry]())
-    /// The last values from the store.
-    private let shared = Mutex((refusals: [KeyUse: KeyRefusal](), readAt: Date.distantPast))
 
-    /// The number of seconds after which the store is read again.
-    private static let belief: TimeInterval = 1
     /// Readiness reports a refused key until this many seconds after the key's last use.
     private static let lately: TimeInterval = 3_600
 
-    /// - Parameter store: `nil`: refusals are not shared with other replicas.
-    init(keys: KeyRing, store: (any KeyRefusalStore)?, now: @escaping @Sendable () -> Date, logger: Logger) {
+    init(
+        keys: KeyRing, noteRefusal: APNsClient.RefusalNote?, now: @escaping @Sendable () -> Date, logger: Logger
+    ) {
         self.keys = keys
-        self.store = store
+        self.noteRefusal = noteRefusal
         self.now = now
         self.logger = logger
     }
@@ -66,7 +63,7 @@ final class TokenStandings: Sendable {
                 "APNs refuses the provider tokens of a key; its requests wait, and one is sent every few seconds until APNs accepts the key or the key file is replaced",
                 metadata: Self.metadata(use, reason))
         }
-        // Write the refusal again after every refused probe, because another replica may have removed it: APNs may have
+        // Note the refusal again after every refused probe, because another replica may have removed it: APNs may have
         // accepted that replica's token.
         note(use)
         return Int(TokenStanding.pause)
@@ -111,24 +108,6 @@ final class TokenStandings: Sendable {
         return own().filter { used[$0.key] != nil }
     }
 
-    /// The refusals that this process and other replicas received.
-    func all() async -> [KeyUse: KeyRefusal] {
-        // Refusals of this process that are not written yet are missing in the store.
-        let own = own()
-        let unwritten = state.withLock { $0.filter { $0.value.isNoting }.keys }
-        let time = now()
-        let last = shared.withLock { $0 }
-        var known = last.refusals
-        if let store, abs(time.timeIntervalSince(last.readAt)) >= Self.belief {
-            // If the database cannot be reached, the last values are used.
-            if let read = try? await store.refusals() {
-                known = read
-                shared.withLock { $0 = (read, time) }
-            }
-        }
-        return known.filter { !unwritten.contains($0.key) }.merging(own) { $1 }
-    }
-
     private func tellOfNewKey(_ use: KeyUse) {
         logger.notice(
             "the file of a key that APNs refused was replaced; waiting requests are sent with the new key",
@@ -136,9 +115,9 @@ final class TokenStandings: Sendable {
         note(use)
     }
 
-    /// Writes the present state to the store. At most one task writes for a key at a time.
+    /// Notes the present state. At most one task writes for a key at a time.
     private func note(_ use: KeyUse) {
-        guard let store else { return }
+        guard let noteRefusal else { return }
         let begins = change(use) { entry in
             entry.wantsNote = true
             defer { entry.isNoting = true }
@@ -148,7 +127,7 @@ final class TokenStandings: Sendable {
         Task {
             while let refusal = self.next(use) {
                 do {
-                    try await store.note(refusal, of: use)
+                    try await noteRefusal(refusal, use)
                 } catch {
                     // After a failed write, the next answer from APNs that accepts or refuses the key's token starts
                     // another write.
@@ -156,7 +135,6 @@ final class TokenStandings: Sendable {
                     self.logger.debug(
                         "the record whether APNs accepts a key could not be stored", metadata: ["error": "\(error)"])
                 }
-                self.shared.withLock { $0.readAt = .distantPast }
             }
         }
     }

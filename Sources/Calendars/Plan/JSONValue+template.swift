@@ -1,67 +1,30 @@
-internal import Grandstand
 internal import JSON
 
-/// JSON whose strings are templates.
+/// JSON whose strings are templates. The names of members are not templates.
 extension JSONValue {
-    /// Writes the value without white space, with its strings filled in. The names of members are not templates.
-    func write(
-        to json: inout JSONWriter, filling value: (String) -> String?
-    ) throws(Template.Missing) {
-        var missing: Template.Missing?
-        fill(&json, value, &missing)
-        if let missing { throw missing }
-    }
-
-    private func fill(
-        _ json: inout JSONWriter, _ value: (String) -> String?, _ missing: inout Template.Missing?
-    ) {
-        switch kind {
-        case .null, .bool, .number: json.raw(source)
-        case .string(let text):
-            guard let template = Template(text) else { return json.raw(source) }
-            do throws(Template.Missing) {
-                json.string(try template.filled(value))
-            } catch {
-                missing = missing ?? error
-                json.null()
-            }
-        case .array(let elements): json.array(elements) { $1.fill(&$0, value, &missing) }
-        case .object(let members):
-            json.object { object in
-                for member in members {
-                    object.name(dynamic: member.name)
-                    member.value.fill(&object, value, &missing)
-                }
-            }
-        }
-    }
-
-    /// The names used in all templates.
-    var templateNames: Set<String> {
+    /// All strings in the value, in the order written, with their pointers.
+    func strings(at pointer: String) -> [(pointer: String, value: JSONValue)] {
         switch kind {
         case .null, .bool, .number: []
-        case .string(let text): Template(text)?.names ?? []
-        case .array(let elements): elements.reduce(into: []) { $0.formUnion($1.templateNames) }
-        case .object(let members): members.reduce(into: []) { $0.formUnion($1.value.templateNames) }
+        case .string: [(pointer, self)]
+        case .array(let elements): elements.enumerated().flatMap { $1.strings(at: "\(pointer)/\($0)") }
+        case .object(let members): members.flatMap { $1.strings(at: pointer + JSONText.pointer([$0])) }
         }
     }
 
-    /// A pointer to the first string that is not a valid template; `nil`: all are valid.
-    func brokenTemplate(at pointer: String) -> String? {
-        switch kind {
-        case .null, .bool, .number: return nil
-        case .string(let text): return Template(text) == nil ? pointer : nil
-        case .array(let elements):
-            for (place, element) in elements.enumerated() {
-                if let found = element.brokenTemplate(at: "\(pointer)/\(place)") { return found }
-            }
-        case .object(let members):
-            for member in members {
-                if let found = member.value.brokenTemplate(at: pointer + JSONText.pointer([member.name])) {
-                    return found
-                }
-            }
+    /// The text of the value, with its strings filled in.
+    ///
+    /// - Returns: `nil`: a name has no value.
+    func filled(_ value: (String) -> String?) -> [UInt8]? {
+        var text: [UInt8] = []
+        var place = source.startIndex
+        for (_, string) in strings(at: "") {
+            guard let template = string.string.flatMap(Template.init) else { continue }
+            guard let filled = template.filled(value) else { return nil }
+            text += source[place..<string.source.startIndex]
+            text += JSONText.quoted(filled).utf8
+            place = string.source.endIndex
         }
-        return nil
+        return text + source[place...]
     }
 }

@@ -36,7 +36,6 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
     /// A new key replaced another one.
     case keyRotated = "key.rotated"
     case quirkLearned = "quirk.learned"
-    case quirkSet = "quirk.set"
     case webhookCreated = "webhook.created"
     case webhookChanged = "webhook.changed"
     case webhookDeleted = "webhook.deleted"

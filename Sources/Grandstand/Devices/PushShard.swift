@@ -62,7 +62,7 @@ package struct ShardClaim: Sendable, Hashable {
     package var limit: Int
     /// The most pushes of one shard.
     package var shardSize: Int
-    /// The most pushes of one shard, for apps that APNs throttles.
+    /// The most pushes of one shard, for apps that APNs throttles: those that the app may send in about a second.
     package var throttledSizes: [BundleID: Int] = [:]
     package var at: Date
     package var leasedUntil: Date

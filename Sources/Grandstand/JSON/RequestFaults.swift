@@ -81,26 +81,13 @@ extension ContractRequest {
         _ body: JSONValue, at pointer: String = "",
         _ convert: (Self, inout RequestFaults) throws(Problem) -> Value
     ) throws(Problem) -> Value {
-        var faults = RequestFaults(at: pointer)
-        shape.check(body, &faults)
-        // Unknown fields do not stop the reading, so that they are reported together with the faults of `convert`.
-        if !faults.invalid.isEmpty { try faults.finish() }
-        let request: Self
-        do { request = try Self(json: body) } catch {
-            throw Problem(.internalError, "A body that openapi.yaml allows cannot be read.")
+        try shape.read(body, at: pointer) { faults throws(Problem) in
+            let request: Self
+            do { request = try Self(json: body) } catch {
+                throw Problem(.internalError, "A body that openapi.yaml allows cannot be read.")
+            }
+            return try convert(request, &faults)
         }
-        let value = try convert(request, &faults)
-        try faults.finish()
-        return value
-    }
-
-    /// Checks a body against openapi.yaml.
-    ///
-    /// - Throws: `invalid-request`, `unknown-field`, with every fault that was found.
-    package static func check(_ body: JSONValue) throws(Problem) {
-        var faults = RequestFaults(at: "")
-        shape.check(body, &faults)
-        try faults.finish()
     }
 
     /// Reads a body for which no rule concerns several fields.
@@ -130,6 +117,21 @@ extension RawRepresentable<String> {
 }
 
 extension RequestShape {
+    /// Checks a body against this shape. If its fields are valid, `convert` makes the result, and records faults.
+    ///
+    /// - Throws: `invalid-request`, `unknown-field`, with every fault that was found.
+    package func read<Value>(
+        _ body: JSONValue, at pointer: String = "", _ convert: (inout RequestFaults) throws(Problem) -> Value
+    ) throws(Problem) -> Value {
+        var faults = RequestFaults(at: pointer)
+        check(body, &faults)
+        // Unknown fields do not stop the reading, so that they are reported together with the faults of `convert`.
+        if !faults.invalid.isEmpty { try faults.finish() }
+        let value = try convert(&faults)
+        try faults.finish()
+        return value
+    }
+
     /// Records the faults of a value. A member that is null counts as left out.
     fileprivate func check(_ value: JSONValue, _ faults: inout RequestFaults) {
         switch self {

@@ -108,7 +108,7 @@ package struct Lane: Sendable, Hashable {
     package var head: LaneMessage? { messages.first { !$0.state.isSettled } }
 
     /// The order of an app's lanes, by the most urgent message that waits.
-    package enum Rank: Int, Sendable, Hashable, CaseIterable {
+    package enum Rank: Int, Sendable, Hashable {
         /// An `end`, or an alert that rings.
         case ringing
         /// Priority 10.
@@ -140,7 +140,7 @@ package struct Lane: Sendable, Hashable {
     package var isConnected: Bool { kind != .channel || channel != nil }
 
     /// Whether messages may be sent now.
-    package var takesMessages: Bool { kind != .channel || channel?.takesMessages ?? false }
+    var takesMessages: Bool { kind != .channel || channel?.takesMessages ?? false }
 
     /// When the head may be sent, as far as is known; `nil`: there is no head, or no channel.
     ///

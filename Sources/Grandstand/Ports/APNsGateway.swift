@@ -22,16 +22,18 @@ package protocol APNsGateway: Sendable {
     /// `unanswered`, never a shorter list.
     func listChannels(at address: APNsAddress) async -> APNsAnswer<ChannelListing>
 
-    /// Whether the key file can be used, and whether APNs refuses the key: as far as is known, without asking APNs.
-    func keyFile(of use: KeyUse) async -> KeyFileState
+    /// Whether the key file can be used, and whether APNs refused the key for this process.
+    func keyFile(of use: KeyUse) -> KeyFileState
 }
 
 extension APNsGateway {
-    /// The state of the key files that sign for an app.
-    package func keyFiles(of app: App) async -> [APNsEnvironment: KeyFileState] {
+    /// The state of the key files that sign for an app. A key is also refused if APNs refused it for another replica.
+    package func keyFiles(of app: App) -> [APNsEnvironment: KeyFileState] {
         var states: [APNsEnvironment: KeyFileState] = [:]
         for environment in APNsEnvironment.allCases {
-            states[environment] = await keyFile(of: app.keyUse(in: environment))
+            var state = keyFile(of: app.keyUse(in: environment))
+            if state == .ok, let refusal = app.keyRefusals[environment] { state = .refused(refusal) }
+            states[environment] = state
         }
         return states
     }

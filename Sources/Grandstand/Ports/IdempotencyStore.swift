@@ -1,4 +1,5 @@
 package import FoundationEssentials
+internal import JSON
 
 /// Stores the first answer to each request with an `Idempotency-Key`, and returns it to repetitions.
 package protocol IdempotencyStore: Sendable {
@@ -36,17 +37,17 @@ package protocol IdempotencyStore: Sendable {
 package struct IdempotentRequest: Sendable {
     /// The ID of the caller's API key. Different callers may use the same idempotency key.
     package var caller: UUID
-    /// The caller's secret. It encrypts the stored answer.
-    package var secret: String
     package var key: String
     /// What distinguishes requests with the same key: method, path, body.
     package var content: [UInt8]
+    /// The member of the answer that is not stored, because it is a secret; `nil`: there is none.
+    package var shownOnce: String?
 
-    package init(caller: UUID, secret: String, key: String, content: [UInt8]) {
+    package init(caller: UUID, key: String, content: [UInt8], shownOnce: String? = nil) {
         self.caller = caller
-        self.secret = secret
         self.key = key
         self.content = content
+        self.shownOnce = shownOnce
     }
 }
 
@@ -60,6 +61,20 @@ package struct KeptAnswer: Sendable, Hashable {
     package init(status: Int, body: [UInt8]) {
         self.status = status
         self.body = body
+    }
+
+    /// The body for repetitions: a warning takes the place of the member `secret`.
+    package func repeatedBody(without secret: String?) throws -> [UInt8] {
+        guard let secret, case .object(let members) = try JSONValue(parsing: body).kind else { return body }
+        return JSONWriter.text { object in
+            for member in members where member.name != secret {
+                object.name(dynamic: member.name)
+                object.raw(member.value.source)
+            }
+            let warning =
+                "The \(secret) was shown once, in the first answer. If you do not have it, rotate it to get a new one."
+            object.member("warnings", [warning])
+        }
     }
 }
 

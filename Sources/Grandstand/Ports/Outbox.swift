@@ -63,7 +63,6 @@ package protocol Outbox: Sendable {
     func nextScheduled() async throws -> Date?
 
     /// Leases due lanes of one environment and takes the head of each. At most one message of a lane is under way.
-    /// (`accept` does the same for lanes that get work, as far as `DirectSends` allows.)
     ///
     /// Apps take turns, so that a burst of one app does not delay others. An app's lanes are ordered by `Lane.rank`,
     /// then by how long they are due. Under a limit, a lane that has waited long comes before more urgent lanes that
@@ -182,25 +181,18 @@ package struct LaneClaim: Sendable, Hashable {
     }
 }
 
-extension LaneClaim {
-    /// Whether this claim has a limit for the lane's app.
-    package func limits(_ lane: Lane) -> Bool {
-        limits.contains { $0.bundleID == lane.audience.bundleID }
-    }
-}
-
 /// The number of lanes of one app that may be claimed now.
 package struct LaneLimit: Sendable, Hashable {
     package var bundleID: BundleID
     package var allowance: Int
-    /// Seconds within which every waiting lane should be claimed. A lane that has waited longer comes before all lanes
-    /// that have not, whatever their ranks.
-    package var patience: TimeInterval
+    /// The rate of this replica, in messages a second. A lane that has waited for longer than this rate needs for one
+    /// message of each waiting lane comes before all lanes that have not, whatever their ranks.
+    package var perSecond: Double
 
-    package init(bundleID: BundleID, allowance: Int, patience: TimeInterval) {
+    package init(bundleID: BundleID, allowance: Int, perSecond: Double) {
         self.bundleID = bundleID
         self.allowance = allowance
-        self.patience = patience
+        self.perSecond = perSecond
     }
 }
 

@@ -69,11 +69,7 @@ extension Contract.ThrottleEnded {
 
 extension Contract.ThrottleBegan {
     init?(_ note: JSONValue) {
-        guard let end = Contract.ThrottleEnded(note), let rate = note["ratePerSecond"],
-            let perSecond = try? Double(json: rate)
-        else { return nil }
-        self.init(
-            bundleId: end.bundleId, environment: end.environment, api: end.api, since: end.since,
-            ratePerSecond: perSecond)
+        guard let end = Contract.ThrottleEnded(note) else { return nil }
+        self.init(bundleId: end.bundleId, environment: end.environment, api: end.api, since: end.since)
     }
 }

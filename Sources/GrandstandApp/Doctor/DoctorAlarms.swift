@@ -25,8 +25,10 @@ enum DoctorAlarms {
             quota.keyRefused.map { refused -> Words in
                 (
                     .failed, refused.refusal.finding(of: refused.credentials),
-                    "check that AuthKey_\(refused.credentials.keyID).p8 is the file of that key and team, and that "
-                        + "the key is not revoked and has APNs enabled; the server reads a new file within seconds"
+                    refused.refusal.reason == .tooManyProviderTokenUpdates
+                        ? "let nothing else sign with this key"
+                        : "check that AuthKey_\(refused.credentials.keyID).p8 is the file of that key and team, and that "
+                            + "the key is not revoked and has APNs enabled; the server reads a new file within seconds"
                 )
             }
         case .capabilityOff where quota.isCapabilityOff:

@@ -35,7 +35,6 @@ enum Gauges {
         for throttle in quota.throttles {
             let labels = app + [("api", throttle.api.rawValue)]
             samples += [
-                GaugeSample("grandstand_send_rate", labels, throttle.perSecond),
                 GaugeSample("grandstand_send_waiting_lanes", labels, Double(throttle.lanesWaiting)),
                 GaugeSample("grandstand_send_waiting_oldest_seconds", labels, throttle.oldestSeconds),
             ]
@@ -68,6 +67,17 @@ enum Gauges {
                 GaugeSample("grandstand_webhook_oldest_seconds", age(backlog.oldestWebhookMessage)),
                 GaugeSample("grandstand_database_bytes", Double(backlog.databaseBytes)),
             ]
+    }
+
+    static func of(_ rates: SendRates) -> [GaugeSample] {
+        rates.perSecond.map { bundleID, perSecond in
+            GaugeSample(
+                "grandstand_send_rate",
+                [
+                    ("bundle_id", bundleID.rawValue), ("environment", rates.environment.rawValue),
+                    ("api", rates.api.rawValue),
+                ], perSecond)
+        }
     }
 
     static func of(_ database: DatabaseSession) -> [GaugeSample] {

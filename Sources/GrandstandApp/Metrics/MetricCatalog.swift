@@ -35,7 +35,7 @@ enum MetricCatalog {
             "Installations that were new in this hour of the clock or the previous one, whichever has more."),
         .init(
             "grandstand_send_rate", .gauge, labels: app + ["api"],
-            "Messages a second that APNs accepts from the app, as learned by all processes; absent while APNs does not throttle it."
+            "Messages a second that this process sends for the app, as learned from 429s; absent while APNs does not throttle it. The sum over all processes is what APNs accepts."
         ),
         .init(
             "grandstand_send_waiting_lanes", .gauge, labels: app + ["api"],

@@ -57,11 +57,12 @@ struct ServerLoops: Sendable {
                 }
                 return (environment, (broadcasts: learned(.broadcast), devices: learned(.device)))
             })
-        let rateExchange = RateExchange(
-            rates.values.flatMap { [$0.broadcasts, $0.devices] }, store: stores.sendRates, now: now, logger: logger)
+        let allRates = rates.values.flatMap { [$0.broadcasts, $0.devices] }
+        resources.metrics.tell { allRates.flatMap { Gauges.of($0) } }
+        let throttleReports = ThrottleReports(allRates, store: stores.throttles, now: now, logger: logger)
         let dispatchers = rates.map { environment, rates in
             Dispatcher(
-                environment: environment, outbox: stores.requests.outbox, directSends: stores.directSends,
+                environment: environment, outbox: stores.requests.outbox,
                 sends: Sends(gateway: apple.watched, now: now), rates: rates.broadcasts, signals: signals,
                 settings: .init(
                     concurrency: configuration.broadcastsUnderWay, laneInterval: configuration.laneInterval,
@@ -104,7 +105,7 @@ struct ServerLoops: Sendable {
                         settings: .init(tenure: configuration.tenure), now: now, logger: logger), "quota sampler"),
                 Member(.dispatch, webhookDispatcher, "webhook dispatcher"),
                 Member(.dispatch, scheduler, "scheduler"),
-                Member(.dispatch, rateExchange, "rate exchange"),
+                Member(.dispatch, throttleReports, "throttle reports"),
             ] + dispatchers.map { Member(.dispatch, $0, "dispatcher") }
             + DeviceLoops(configuration, resources, parts, rates: rates.mapValues(\.devices), logger: logger).members
     }

@@ -74,7 +74,7 @@ struct ServerParts: Sendable {
     private static func pageSources(_ stores: ServerStores, _ apple: AppleAccess) -> Console.Sources {
         Console.Sources(
             sessions: stores.consoleSessions, keys: stores.keys,
-            throttles: { [sendRates = stores.sendRates] in try await sendRates.throttles(now: $0) },
+            throttles: { [throttles = stores.throttles] in try await throttles.throttles(now: $0) },
             activity: { try await ConsoleActivity(stores.overview, apple.gateway, within: $0, now: $1) })
     }
 }
@@ -102,7 +102,6 @@ extension API.Access {
             limits: RateLimits(
                 .init(
                     requests: configuration.rateLimit > 0 ? configuration.rateLimit : nil,
-                    lookups: configuration.lookupRateLimit > 0 ? configuration.lookupRateLimit : nil,
                     failures: configuration.failureLimit > 0 ? configuration.failureLimit : nil,
                     installations: configuration.installationLimit > 0 ? configuration.installationLimit : nil)),
             isSecure: configuration.tls != nil, logger: logger, metrics: resources.metrics,

@@ -8,18 +8,16 @@ internal import Logging
 struct ServerStores: Sendable {
     let requests: Stores
     let crowds: PostgresCrowdStore
-    /// Connects the acceptance of broadcasts with the dispatchers of this process.
-    let directSends: LocalDirectSends
     let keys: CachedKeyStore
     let lookupSource: any LookupSource
     let deletedApps: PostgresAppStore
-    let providerTokens: PostgresProviderTokenStore
+    let keyRefusals: PostgresAppStore
     let idempotency: PostgresIdempotencyStore
     let history: PostgresHistory
     let webhookOutbox: PostgresWebhookOutbox
     let quotaLevels: PostgresQuotaLevels
     let gauges: PostgresGaugeStore
-    let sendRates: PostgresSendRates
+    let throttles: PostgresThrottles
     let overview: PostgresOverview
     let consoleSessions: PostgresConsoleSessionStore
     let signals: PostgresWakeSignals
@@ -28,9 +26,9 @@ struct ServerStores: Sendable {
         let session = resources.database
         let databases = Databases(session, counting: resources.counting)
         let main = databases.main
-        directSends = LocalDirectSends()
+        signals = PostgresWakeSignals(session.pool)
         requests = Stores(
-            databases, directSends: directSends,
+            databases, signals: signals,
             newInstallations: configuration.appInstallationLimit > 0 ? configuration.appInstallationLimit : nil,
             logger: logger)
         crowds = PostgresCrowdStore(
@@ -41,16 +39,15 @@ struct ServerStores: Sendable {
             outages: OutageLog("the API keys could not be read", logger), now: resources.now)
         lookupSource = PostgresLookupSource(Database(session.lookupPool, sharing: main))
         deletedApps = PostgresAppStore(main.forLongWork)
-        providerTokens = PostgresProviderTokenStore(main)
+        keyRefusals = PostgresAppStore(main)
         idempotency = PostgresIdempotencyStore(databases.bulk)
         history = PostgresHistory(main)
         webhookOutbox = PostgresWebhookOutbox(main)
         quotaLevels = PostgresQuotaLevels(main)
         gauges = PostgresGaugeStore(main)
-        sendRates = PostgresSendRates(main)
+        throttles = PostgresThrottles(main)
         overview = PostgresOverview(databases.reports.forLongWork)
         consoleSessions = PostgresConsoleSessionStore(main)
-        signals = PostgresWakeSignals(session.pool)
     }
 }
 

@@ -133,8 +133,6 @@ extension GrandstandClient {
     public typealias AppPage = Contract.AppPage
     /// A page of apps as the keys in client apps see them.
     public typealias AppNamePage = Contract.AppNamePage
-    /// A correction of a quirk.
-    public typealias QuirkDraft = Contract.QuirkDraft
     /// Something that the server learned about APNs for an app in an environment.
     public typealias Quirk = Contract.Quirk
     /// A channel to be created at Apple, without an event.
@@ -253,7 +251,7 @@ extension GrandstandClient {
     /// APNs refuses the provider tokens of the key that signs for the app, so nothing is sent. See CredentialRefusal.
     public typealias KeyRefused = Contract.KeyRefused
     /// APNs answered 429 to several lanes of the app, so the server sends the app's messages at a rate that it learns
-    /// from the answers. The throttling ends 300 seconds after the last 429.
+    /// from the answers. The throttling ends 300 to 330 seconds after the last 429.
     public typealias Throttled = Contract.Throttled
     /// How many channels Apple listed, and when.
     public typealias AppleCount = Contract.AppleCount

@@ -21,16 +21,21 @@ struct ClientOptions: ParsableArguments {
     /// Makes a call and prints its answer: as JSON with `--json`, otherwise as text. A list becomes a table with these
     /// columns.
     func show<Value>(_ call: GrandstandClient.Call<Value>, _ columns: [String] = []) async throws {
-        show(try await answer(call), columns)
+        try show(try await answer(call), columns)
     }
 
     /// Prints an answer: as JSON with `--json`, or only one of its members, or as a table that fits the terminal.
-    func show(_ answer: JSONValue?, _ columns: [String] = [], only member: String? = nil) {
+    ///
+    /// - Throws: `StartError` with the answer's warnings, if it does not have the member.
+    func show(_ answer: JSONValue?, _ columns: [String] = [], only member: String? = nil) throws {
         guard let answer else { return }
         if json { return print(String(decoding: answer.bytes, as: UTF8.self)) }
-        print(
-            member.map { answer[$0]?.string ?? "" }
-                ?? AnswerTable(answer, columns: columns, width: Terminal.width).text)
+        guard let member else { return print(AnswerTable(answer, columns: columns, width: Terminal.width).text) }
+        guard let text = answer[member]?.string else {
+            let warnings = answer["warnings"]?.elements?.compactMap(\.string) ?? []
+            throw StartError("\(answer["id"]?.string ?? ""): \(warnings.joined(separator: " "))")
+        }
+        print(text)
     }
 }
 

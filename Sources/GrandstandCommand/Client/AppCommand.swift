@@ -7,8 +7,7 @@ struct AppCommand: AsyncParsableCommand, Listed, Shown, Changeable, Deletable {
     static let configuration = CommandConfiguration(
         commandName: "app", abstract: "Apps of a running server.",
         subcommands: [
-            ListCommand<Self>.self, ShowCommand<Self>.self, PutCommand<Self>.self, ShowCommand<Quirk>.self,
-            DeleteCommand<Self>.self,
+            ListCommand<Self>.self, ShowCommand<Self>.self, PutCommand<Self>.self, DeleteCommand<Self>.self,
         ])
 
     static let id = ArgumentHelp("The bundle ID, as registered at Apple.", valueName: "bundle-id")
@@ -70,18 +69,6 @@ struct AppCommand: AsyncParsableCommand, Listed, Shown, Changeable, Deletable {
                 environments.set(parts[0], raw: one.bytes)
             }
             if !overrides.isEmpty { draft.set("environments", raw: environments.bytes) }
-        }
-    }
-
-    struct Quirk: ParsableArguments, Shown {
-        @OptionGroup var target: AppOptions
-        @Argument(
-            help: "\(Grandstand.Quirk.Name.allCases.map(\.rawValue).joined(separator: ", ")).",
-            completion: .list(Grandstand.Quirk.Name.allCases.map(\.rawValue))) var quirk: String
-        @Argument(help: "The value.") var value: Word<Contract.QuirkValue>
-
-        static let show = Verb<Self, _>("quirk", "Corrects a behaviour that the server has learned about APNs.") {
-            .putQuirk($0.quirk, of: $0.target.app, value: $0.value.value)
         }
     }
 }

@@ -75,7 +75,7 @@ struct BroadcastCommand: AsyncParsableCommand, Noun, Listed, Shown, Deletable {
         func run() async throws {
             let batch = try json("ITEMS", items)
             let answer = try await client.answer(.broadcastMany(json: try RawJSON(json: Data(batch))))
-            client.show(
+            try client.show(
                 answer, ["id", "eventKey", "event", "state", "acceptedAt", "problem.title", "problem.detail"])
             let asked = try JSONValue(parsing: batch, maximumValues: .max)["items"]?.elements ?? []
             let refused = zip(asked, answer?["items"]?.elements ?? []).enumerated().compactMap { number, item in

@@ -10,7 +10,7 @@ extension ClientOptions {
     /// Shows an accepted broadcast. With `wait`, first waits until every delivery is settled. A scheduled broadcast is
     /// settled after its send time.
     func settle(_ accepted: JSONValue?, if wait: Bool) async throws {
-        guard wait, let id = accepted?["id"]?.string else { return show(accepted) }
+        guard wait, let id = accepted?["id"]?.string else { return try show(accepted) }
         let settled = try await poll(.getBroadcast(id)) { broadcast in
             if broadcast.state == .scheduled, let sendAt = broadcast.sendAt {
                 let text = "scheduled: waits until \(RFC3339.text(sendAt)); Ctrl-C leaves it scheduled"
@@ -21,7 +21,7 @@ extension ClientOptions {
             return Progress(
                 text: counts.isEmpty ? "\(broadcast.state)" : counts.joined(separator: ", "), isDone: isDone)
         }
-        show(settled)
+        try show(settled)
     }
 
     /// Returns the event as soon as none of its channels is pending.

@@ -87,7 +87,7 @@ struct EventCommand: AsyncParsableCommand, Listed, Shown, Changeable, Deletable 
             try fields.apply(to: &draft)
             guard !draft.isEmpty else { throw StartError("nothing to change: give PATCH or an option") }
             let answer = try await client.answer(.patchEvent(event.id, try draft.json))
-            client.show(try await fields.result(answer, of: event.id, client))
+            try client.show(try await fields.result(answer, of: event.id, client))
         }
     }
 

@@ -81,7 +81,7 @@ struct ServerCommand: AsyncParsableCommand, Shown {
 
         func run() async throws {
             let answer = try await ServerAccess(isOpen: true).answer(to: .readiness())
-            client.show(try JSONValue(parsing: Array(answer.body)))
+            try client.show(try JSONValue(parsing: Array(answer.body)))
             if answer.status != 200 { throw ExitCode.failure }
         }
     }

@@ -54,11 +54,11 @@ struct LookupCommand: AsyncParsableCommand {
                         variant: variant)),
                 Self.columns + ["name", "kind", "topics"])
         case 1:
-            client.show(
+            try client.show(
                 try await found(.lookup(keys[0], in: target.app, variant: variant, contentState: contentState)))
         default:
             let answer = try await client.answer(.lookupMany(keys, in: target.app, variant: variant))
-            client.show(answer, Self.columns)
+            try client.show(answer, Self.columns)
             let missing = (answer?["missing"]?.elements ?? []).map { missing in
                 "\(missing["eventKey"]?.string ?? ""): \(missing["reason"]?.string ?? "")"
             }

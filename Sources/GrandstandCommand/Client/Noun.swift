@@ -79,7 +79,7 @@ struct ShowCommand<N: Shown>: AsyncParsableCommand {
     @OptionGroup var subject: N.Subject
 
     func run() async throws {
-        client.show(try await client.answer(N.show.call(subject)), N.show.columns, only: N.show.member)
+        try client.show(try await client.answer(N.show.call(subject)), N.show.columns, only: N.show.member)
     }
 }
 
@@ -136,7 +136,7 @@ struct PutCommand<N: Changeable>: AsyncParsableCommand {
     @OptionGroup var fields: N.Fields
 
     func run() async throws {
-        client.show(try await fields.result(try await change(), of: target.id, client))
+        try client.show(try await fields.result(try await change(), of: target.id, client))
     }
 
     private func edit(_ draft: inout Draft) throws {

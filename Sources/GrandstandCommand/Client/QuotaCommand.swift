@@ -11,7 +11,7 @@ struct QuotaCommand: AsyncParsableCommand, Listed, Shown {
         "list", "Shows quotas.",
         columns: [
             "bundleId", "environment", "level", "limit", "used", "reserved", "available", "unmanaged", "missing",
-            "forecast.peak", "alarm", "keyRefused.reason", "throttled.ratePerSecond", "throttled.lanesWaiting",
+            "forecast.peak", "alarm", "keyRefused.reason", "throttled.since", "throttled.lanesWaiting",
         ]
     ) { _ in .listQuotas() }
     static let show = Verb<History, _>(

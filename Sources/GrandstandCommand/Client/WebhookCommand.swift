@@ -95,7 +95,7 @@ struct WebhookCommand: AsyncParsableCommand, Listed, Shown, Changeable, Deletabl
                 enabled: disabled ? false : nil)
             let answer = try await client.answer(.createWebhook(draft))
             if !client.json { Terminal.say("webhook \(answer?["id"]?.string ?? ""); its secret:") }
-            client.show(answer, only: "secret")
+            try client.show(answer, only: "secret")
         }
     }
 
@@ -154,7 +154,7 @@ extension ClientOptions {
             let isTried = (answer?["log"]?.elements?.count ?? 0) > tries
             switch answer?["state"]?.string {
             case "delivered" where isTried:
-                if json { return show(answer) }
+                if json { return try show(answer) }
                 return print("accepted")
             case "cancelled",
                 .some where isTried:

@@ -52,9 +52,9 @@ struct SeasonCommand: AsyncParsableCommand {
             do throws(CalendarFault) {
                 let request = try CalendarPlan.Request(
                     file, declaration, in: timeZone.flatMap(TimeZone.named), acceptsRemovals: acceptRemovals)
-                return SeasonRun(server: access, declaration: declaration, request: request)
+                return SeasonRun(server: access, request: request)
             } catch {
-                throw StartError("\(source): line \(error.line): \(error.detail)")
+                throw StartError("\(source): line \(error.line ?? 1): \(error.detail)")
             }
         }
 
@@ -68,8 +68,8 @@ struct SeasonCommand: AsyncParsableCommand {
             }
         }
 
-        func show(_ report: CalendarReport) throws {
-            client.show(try JSONValue(parsing: JSONWriter.text(report), maximumValues: .max))
+        func show(_ report: CalendarPlan) throws {
+            try client.show(try JSONValue(parsing: JSONWriter.text(report), maximumValues: .max))
         }
     }
 
@@ -79,9 +79,9 @@ struct SeasonCommand: AsyncParsableCommand {
         @OptionGroup var options: Options
 
         func run() async throws {
-            let (report, holdsBack) = try await options.run().preview()
+            let report = try await options.run().preview()
             try options.show(report)
-            if holdsBack { throw SeasonCommand.removalsHeldBack }
+            if report.holdsBack { throw SeasonCommand.removalsHeldBack }
             if report.isOfProblemsOnly { throw ExitCode.failure }
         }
     }
@@ -95,7 +95,7 @@ struct SeasonCommand: AsyncParsableCommand {
         func run() async throws {
             let result = try await options.run().apply()
             try options.show(result.report)
-            if result.holdsBack { throw SeasonCommand.removalsHeldBack }
+            if result.report.holdsBack { throw SeasonCommand.removalsHeldBack }
             if result.failed > 0 || result.report.isOfProblemsOnly { throw ExitCode.failure }
         }
     }

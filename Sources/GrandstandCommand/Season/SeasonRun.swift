@@ -10,16 +10,7 @@ internal import Synchronization
 /// One run of a season. The calendar was already read. The run changes the server's events to match the calendar.
 struct SeasonRun: Sendable {
     let server: ServerAccess
-    let declaration: CalendarDeclaration
     let request: CalendarPlan.Request
-
-    private let documents = EventDocuments.api
-
-    init(server: ServerAccess, declaration: CalendarDeclaration, request: CalendarPlan.Request) {
-        self.server = server
-        self.declaration = declaration
-        self.request = request
-    }
 
     /// The most requests at a time.
     private static let concurrency = 8
@@ -28,26 +19,25 @@ struct SeasonRun: Sendable {
     /// The events on one page of a list.
     private static let pageLength = 200
 
-    /// The report of what a run would do, without doing it.
-    func preview() async throws -> (report: CalendarReport, holdsBack: Bool) {
-        let plan = CalendarPlan(request, try await situation(), documents: documents)
-        return (CalendarReport(plan), plan.shrinkage != nil)
+    /// What a run would do.
+    func preview() async throws -> CalendarPlan {
+        CalendarPlan(request, try await situation(), documents: .api)
     }
 
     /// Applies the plan. If somebody else changed an event in the meantime, a new plan is made.
     ///
-    /// - Returns: the report on the changes, whether removals were not made, and the number of refused changes.
-    func apply() async throws -> (report: CalendarReport, holdsBack: Bool, failed: Int) {
-        var plan = CalendarPlan(request, try await situation(), documents: documents)
-        var report = CalendarReport(plan)
+    /// - Returns: what was done, and the number of refused changes.
+    func apply() async throws -> (report: CalendarPlan, failed: Int) {
+        var plan = try await preview()
+        var report = plan
         (report.create, report.change, report.cancel) = ([], [], [])
-        var refusals: [CalendarProblem] = []
+        var refusals: [CalendarFault] = []
         var (over, written) = (0, 0)
         for round in 1...Self.rounds {
             let results = try await carryOut(plan)
             report.create += plan.create.filter { results[$0.key] == .done }
             report.change += plan.change.filter { results[$0.key] == .done }
-            report.cancel += plan.cancel.filter { results[$0.event.key] == .done }
+            report.cancel += plan.cancel.filter { results[$0.key] == .done }
             // Events that earlier rounds wrote also count as unchanged in this plan.
             report.unchanged = plan.unchanged - written
             written = report.create.count + report.change.count
@@ -55,28 +45,24 @@ struct SeasonRun: Sendable {
             refusals += problems(of: plan, results)
             guard results.values.contains(.changedMeanwhile) else { break }
             guard round < Self.rounds else {
-                refusals.append(
-                    CalendarProblem(
-                        line: nil, detail: "Somebody else changed events each time; run it again.", uid: nil))
+                refusals.append(CalendarFault(line: nil, "Somebody else changed events each time; run it again."))
                 break
             }
-            plan = CalendarPlan(request, try await situation(), documents: documents)
+            plan = try await preview()
         }
         report.unchanged += over
         report.problems = plan.problems + refusals
-        return (report, plan.shrinkage != nil, refusals.count)
+        report.holdsBack = plan.holdsBack
+        return (report, refusals.count)
     }
 
     // MARK: Reading
 
     /// The season's events, and other events that already have the keys of new entries.
     private func situation() async throws -> CalendarPlan.Situation {
-        let listed = try await list(.listEvents(season: declaration.season.rawValue))
-        var events = listed.events
-        var situation = CalendarPlan.Situation(season: declaration.season, events: events, now: listed.now)
-        let known = situation.known
-        let keys = Set(request.drafts.filter { known[$0.uid] == nil }.map(\.key)).subtracting(events.keys)
-        let found = try await concurrently(Array(keys), "looking for events") { key -> (EventKey, SeasonEvent?, Bool) in
+        var situation = try await list(.listEvents(season: request.season.rawValue))
+        let keys = Array(request.newKeys(beside: situation.events))
+        let found = try await concurrently(keys, "looking for events") { key -> (EventKey, SeasonEvent?, Bool) in
             let answer = try await server.answer(to: .getEvent(key.rawValue))
             switch answer.status {
             case 404: return (key, nil, false)
@@ -86,16 +72,15 @@ struct SeasonRun: Sendable {
         }
         for (key, event, isOutOfReach) in found {
             if isOutOfReach { situation.outOfReach.insert(key) }
-            events[key] = event
+            situation.events[key] = event
         }
-        situation.events = events
         return situation
     }
 
     /// All events of a list, and the server's time.
     private func list(
         _ call: GrandstandClient.Call<GrandstandClient.Page<GrandstandClient.Event>>
-    ) async throws -> (events: [EventKey: SeasonEvent], now: Date) {
+    ) async throws -> CalendarPlan.Situation {
         var events: [EventKey: SeasonEvent] = [:]
         var now: Date?
         var cursor: String?
@@ -109,7 +94,9 @@ struct SeasonRun: Sendable {
             now = now ?? answer.headers["date"].flatMap(HTTPDate.parse)
             cursor = page?["nextCursor"]?.string
         } while cursor != nil
-        return (events, now ?? Date())
+        var situation = CalendarPlan.Situation(now: now ?? Date())
+        situation.events = events
+        return situation
     }
 
     private static let noEvent = StartError(
@@ -136,9 +123,7 @@ struct SeasonRun: Sendable {
     private func carryOut(_ plan: CalendarPlan) async throws -> [EventKey: Result] {
         let writes = plan.create + plan.change + plan.notes
         let written = try await concurrently(writes, "writing events") { ($0.key, try await put($0)) }
-        let cancelled = try await concurrently(plan.cancel, "cancelling events") {
-            ($0.event.key, try await cancel($0))
-        }
+        let cancelled = try await concurrently(plan.cancel, "cancelling events") { ($0.key, try await cancel($0)) }
         return Dictionary(written + cancelled) { $1 }
     }
 
@@ -153,13 +138,10 @@ struct SeasonRun: Sendable {
     }
 
     /// Records in the event that the calendar cancels it, then cancels it.
-    private func cancel(_ cancellation: CalendarPlan.Cancellation) async throws -> Result {
-        var event = cancellation.event
-        let note = CalendarPlan.Write(
-            uid: cancellation.uid, key: event.key, present: event, document: event.document(with: cancellation.note))
-        let result = try await put(note)
-        guard result == .done else { return result }
-        event.document = note.document
+    private func cancel(_ write: CalendarPlan.Write) async throws -> Result {
+        let result = try await put(write)
+        guard result == .done, var event = write.present else { return result }
+        event.document = write.document
         guard let tag = try await tag(of: event) else { return .changedMeanwhile }
         return try Self.result(
             try await server.answer(to: GrandstandClient.Call<Void>.cancelEvent(event.key.rawValue).ifMatch(tag)))
@@ -190,13 +172,10 @@ struct SeasonRun: Sendable {
     }
 
     /// The entries that the server refused.
-    private func problems(of plan: CalendarPlan, _ results: [EventKey: Result]) -> [CalendarProblem] {
-        let writes =
-            (plan.create + plan.change + plan.notes).map { ($0.key, $0.line, $0.uid) }
-            + plan.cancel.map { ($0.event.key, $0.line, $0.uid) }
-        return writes.compactMap { key, line, uid in
-            guard case .refused(let detail)? = results[key] else { return nil }
-            return CalendarProblem(line: line, detail: "The event \(key): \(detail)", uid: uid)
+    private func problems(of plan: CalendarPlan, _ results: [EventKey: Result]) -> [CalendarFault] {
+        (plan.create + plan.change + plan.notes + plan.cancel).compactMap { write in
+            guard case .refused(let detail)? = results[write.key] else { return nil }
+            return CalendarFault(line: write.line, "The event \(write.key): \(detail)", uid: write.uid)
         }
     }
 

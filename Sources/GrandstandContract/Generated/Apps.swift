@@ -441,33 +441,6 @@ extension Contract {
 }
 
 extension Contract {
-    /// A correction of a quirk.
-    public struct QuirkDraft: Sendable, Hashable, Codable, ContractObject {
-        /// One of the values of the quirk in the path.
-        public var value: QuirkValue
-
-        /// Members that are `nil` are left out.
-        public init(value: QuirkValue) {
-            self.value = value
-        }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            value = try object.required("value")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("value", value.rawValue)
-        }
-    }
-}
-
-extension Contract {
     /// Something that the server learned about APNs for an app in an environment.
     public struct Quirk: Sendable, Hashable, Codable, ContractObject {
         /// APNs has two environments, each with its own tokens and channels.

@@ -268,18 +268,21 @@ extension Contract {
         public var replacedBy: String?
         /// When it was last used.
         public var lastUsedAt: Date?
-        /// What the caller sends as Authorization: Bearer. Only this answer has it.
-        public var secret: String {
-            get { hidden.rawValue }
-            set { hidden = Secret(newValue) }
+        /// What the caller sends as Authorization: Bearer. Only the first answer has it.
+        public var secret: String? {
+            get { hidden?.rawValue }
+            set { hidden = newValue.map(Secret.init(_:)) }
         }
-        private var hidden: Secret
+        private var hidden: Secret?
+        /// Only in a repeated answer, which has no secret: it was shown once. Whoever does not have it rotates it.
+        public var warnings: [String]?
 
         /// Members that are `nil` are left out.
         public init(
             id: String, name: String, scopes: [Scope], bundleId: String? = nil, bundleIds: [String]? = nil,
             eventKeyPrefix: String? = nil, prefix: String, state: KeyState, createdAt: Date, expiresAt: Date? = nil,
-            revokedAt: Date? = nil, replacedBy: String? = nil, lastUsedAt: Date? = nil, secret: String
+            revokedAt: Date? = nil, replacedBy: String? = nil, lastUsedAt: Date? = nil, secret: String? = nil,
+            warnings: [String]? = nil
         ) {
             self.id = id
             self.name = name
@@ -294,11 +297,12 @@ extension Contract {
             self.revokedAt = revokedAt
             self.replacedBy = replacedBy
             self.lastUsedAt = lastUsedAt
-            hidden = Secret(secret)
+            hidden = secret.map(Secret.init(_:))
+            self.warnings = warnings
         }
 
         /// All members of the other, and these.
-        package init(secret: String, _ base: Key) {
+        package init(secret: String? = nil, warnings: [String]? = nil, _ base: Key) {
             self.id = base.id
             self.name = base.name
             self.scopes = base.scopes
@@ -312,7 +316,8 @@ extension Contract {
             self.revokedAt = base.revokedAt
             self.replacedBy = base.replacedBy
             self.lastUsedAt = base.lastUsedAt
-            hidden = Secret(secret)
+            hidden = secret.map(Secret.init(_:))
+            self.warnings = warnings
         }
 
         /// Decodes the JSON of the API.
@@ -335,7 +340,8 @@ extension Contract {
             revokedAt = try object.optional("revokedAt")
             replacedBy = try object.optional("replacedBy")
             lastUsedAt = try object.optional("lastUsedAt")
-            hidden = Secret(try object.required("secret"))
+            hidden = (try object.optional("secret")).map(Secret.init(_:))
+            warnings = try object.optional("warnings")
         }
 
         package func write(members object: inout JSONWriter) {
@@ -352,7 +358,8 @@ extension Contract {
             object.member("revokedAt", revokedAt)
             object.member("replacedBy", replacedBy)
             object.member("lastUsedAt", lastUsedAt)
-            object.member("secret", secret)
+            if let secret { object.member("secret", secret) }
+            if let warnings { object.member("warnings", warnings) }
         }
     }
 }

@@ -41,11 +41,6 @@ extension Contract.Operation {
         "deleteContent", "DELETE", "/v1/apps/{bundleId}/contents/{attributesType}",
         scopes: [.organise], query: [], keepsAnswers: false)
 
-    /// Corrects what the server learned about APNs.
-    public static let putQuirk = Self(
-        "putQuirk", "PUT", "/v1/apps/{bundleId}/{environment}/quirks/{quirk}",
-        scopes: [.admin], query: [], keepsAnswers: false)
-
     /// Creates a channel at Apple, within the quota.
     public static let createChannel = Self(
         "createChannel", "POST", "/v1/apps/{bundleId}/{environment}/channels",
@@ -247,10 +242,10 @@ extension Contract.Operation {
         scopes: [.operate], query: ["limit", "cursor", "actor", "action", "bundleId", "from", "to"], keepsAnswers: false
     )
 
-    /// Creates a webhook. Only this answer has its secret.
+    /// Creates a webhook. Only the first answer has its secret.
     public static let createWebhook = Self(
         "createWebhook", "POST", "/v1/webhooks",
-        scopes: [.operate, .organise], query: [], keepsAnswers: true)
+        scopes: [.operate, .organise], query: [], keepsAnswers: true, shownOnce: "secret")
 
     /// Lists the webhooks that the key can access, the oldest first.
     public static let listWebhooks = Self(
@@ -275,7 +270,7 @@ extension Contract.Operation {
     /// Creates a new secret. The old one signs, too, until the overlap is over.
     public static let rotateWebhookSecret = Self(
         "rotateWebhookSecret", "POST", "/v1/webhooks/{id}/secret",
-        scopes: [.operate, .organise], query: [], keepsAnswers: true)
+        scopes: [.operate, .organise], query: [], keepsAnswers: true, shownOnce: "secret")
 
     /// Posts a message of type webhook.test.
     public static let testWebhook = Self(
@@ -297,10 +292,10 @@ extension Contract.Operation {
         "replayWebhookDelivery", "POST", "/v1/webhooks/{id}/deliveries/{delivery}/replay",
         scopes: [.operate, .organise], query: [], keepsAnswers: true)
 
-    /// Creates a key. Only this answer has its secret.
+    /// Creates a key. Only the first answer has its secret.
     public static let createKey = Self(
         "createKey", "POST", "/v1/keys",
-        scopes: [.admin], query: [], keepsAnswers: true)
+        scopes: [.admin], query: [], keepsAnswers: true, shownOnce: "secret")
 
     /// Lists keys, the newest first.
     public static let listKeys = Self(
@@ -320,7 +315,7 @@ extension Contract.Operation {
     /// Creates a new key in place of this one, which stays valid until the overlap is over.
     public static let rotateKey = Self(
         "rotateKey", "POST", "/v1/keys/{id}/rotations",
-        scopes: [.admin], query: [], keepsAnswers: true)
+        scopes: [.admin], query: [], keepsAnswers: true, shownOnce: "secret")
 
     /// Answers while the process runs.
     public static let health = Self(
@@ -352,7 +347,6 @@ extension Contract.Operation {
         .putContent,
         .getContent,
         .deleteContent,
-        .putQuirk,
         .createChannel,
         .listChannels,
         .importChannel,

@@ -199,8 +199,6 @@ extension Contract {
         public static let keyRotated = Self(rawValue: "key.rotated")
         /// The server learned a quirk of APNs.
         public static let quirkLearned = Self(rawValue: "quirk.learned")
-        /// An admin set a quirk.
-        public static let quirkSet = Self(rawValue: "quirk.set")
         /// A webhook was created.
         public static let webhookCreated = Self(rawValue: "webhook.created")
         /// A webhook was changed.
@@ -246,7 +244,6 @@ extension Contract {
             .keyRevoked,
             .keyRotated,
             .quirkLearned,
-            .quirkSet,
             .webhookCreated,
             .webhookChanged,
             .webhookDeleted,
@@ -424,21 +421,18 @@ extension Contract {
 
 extension Contract {
     /// APNs answered 429 to several lanes of the app, so the server sends the app's messages at a rate that it learns
-    /// from the answers. The throttling ends 300 seconds after the last 429.
+    /// from the answers. The throttling ends 300 to 330 seconds after the last 429.
     public struct Throttled: Sendable, Hashable, Codable, ContractObject {
         /// The time of the first 429.
         public var since: Date
-        /// Messages a second, of all replicas together.
-        public var ratePerSecond: Double
         /// Lanes whose newest message waits for its turn.
         public var lanesWaiting: Int
         /// Seconds that the first of these lanes has waited. 0 if none waits.
         public var oldestSeconds: Double
 
         /// Members that are `nil` are left out.
-        public init(since: Date, ratePerSecond: Double, lanesWaiting: Int, oldestSeconds: Double) {
+        public init(since: Date, lanesWaiting: Int, oldestSeconds: Double) {
             self.since = since
-            self.ratePerSecond = ratePerSecond
             self.lanesWaiting = lanesWaiting
             self.oldestSeconds = oldestSeconds
         }
@@ -451,14 +445,12 @@ extension Contract {
 
         package init(members object: JSONMembers) throws {
             since = try object.required("since")
-            ratePerSecond = try object.required("ratePerSecond")
             lanesWaiting = try object.required("lanesWaiting")
             oldestSeconds = try object.required("oldestSeconds")
         }
 
         package func write(members object: inout JSONWriter) {
             object.member("since", since)
-            object.member("ratePerSecond", ratePerSecond)
             object.member("lanesWaiting", lanesWaiting)
             object.member("oldestSeconds", oldestSeconds)
         }

@@ -85,11 +85,6 @@ extension Contract.ContentTypeDraft: ContractRequest {
         ], excluding: [])
 }
 
-extension Contract.QuirkDraft: ContractRequest {
-    package static let shape: RequestShape = .object(
-        [.init("value", isRequired: true, .words(Contract.QuirkValue.allCases.map(\.rawValue)))], excluding: [])
-}
-
 extension Contract.ChannelDraft: ContractRequest {
     package static let shape: RequestShape = .object(
         [

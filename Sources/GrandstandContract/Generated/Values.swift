@@ -26,7 +26,6 @@ extension Contract {
             "App": App.self,
             "CredentialRefusal": CredentialRefusal.self,
             "AppName": AppName.self,
-            "QuirkDraft": QuirkDraft.self,
             "Quirk": Quirk.self,
             "ChannelDraft": ChannelDraft.self,
             "ChannelImport": ChannelImport.self,

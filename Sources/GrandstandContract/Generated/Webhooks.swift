@@ -348,19 +348,21 @@ extension Contract {
         public var createdAt: Date
         /// When it was last changed.
         public var updatedAt: Date
-        /// Signs as Standard Webhooks says. Only this answer has it.
-        public var secret: String {
-            get { hidden.rawValue }
-            set { hidden = Secret(newValue) }
+        /// Signs as Standard Webhooks says. Only the first answer has it.
+        public var secret: String? {
+            get { hidden?.rawValue }
+            set { hidden = newValue.map(Secret.init(_:)) }
         }
-        private var hidden: Secret
+        private var hidden: Secret?
+        /// Only in a repeated answer, which has no secret: it was shown once. Whoever does not have it rotates it.
+        public var warnings: [String]?
 
         /// Members that are `nil` are left out.
         public init(
             id: String, url: String, description: String? = nil, topics: [WebhookTopic], bundleId: String? = nil,
             bundleIds: [String]? = nil, declaredBy: String? = nil, enabled: Bool, reason: String? = nil,
             failingSince: Date? = nil, previousSecretUntil: Date? = nil, createdAt: Date, updatedAt: Date,
-            secret: String
+            secret: String? = nil, warnings: [String]? = nil
         ) {
             self.id = id
             self.url = url
@@ -375,11 +377,12 @@ extension Contract {
             self.previousSecretUntil = previousSecretUntil
             self.createdAt = createdAt
             self.updatedAt = updatedAt
-            hidden = Secret(secret)
+            hidden = secret.map(Secret.init(_:))
+            self.warnings = warnings
         }
 
         /// All members of the other, and these.
-        package init(secret: String, _ base: Webhook) {
+        package init(secret: String? = nil, warnings: [String]? = nil, _ base: Webhook) {
             self.id = base.id
             self.url = base.url
             self.description = base.description
@@ -393,7 +396,8 @@ extension Contract {
             self.previousSecretUntil = base.previousSecretUntil
             self.createdAt = base.createdAt
             self.updatedAt = base.updatedAt
-            hidden = Secret(secret)
+            hidden = secret.map(Secret.init(_:))
+            self.warnings = warnings
         }
 
         /// Decodes the JSON of the API.
@@ -416,7 +420,8 @@ extension Contract {
             previousSecretUntil = try object.optional("previousSecretUntil")
             createdAt = try object.required("createdAt")
             updatedAt = try object.required("updatedAt")
-            hidden = Secret(try object.required("secret"))
+            hidden = (try object.optional("secret")).map(Secret.init(_:))
+            warnings = try object.optional("warnings")
         }
 
         package func write(members object: inout JSONWriter) {
@@ -433,7 +438,8 @@ extension Contract {
             object.member("previousSecretUntil", previousSecretUntil)
             object.member("createdAt", createdAt)
             object.member("updatedAt", updatedAt)
-            object.member("secret", secret)
+            if let secret { object.member("secret", secret) }
+            if let warnings { object.member("warnings", warnings) }
         }
     }
 }
@@ -1236,16 +1242,13 @@ extension Contract {
         public var api: APNsAPI
         /// The time of the first 429.
         public var since: Date
-        /// Messages a second that the server now sends.
-        public var ratePerSecond: Double
 
         /// Members that are `nil` are left out.
-        public init(bundleId: String, environment: Environment, api: APNsAPI, since: Date, ratePerSecond: Double) {
+        public init(bundleId: String, environment: Environment, api: APNsAPI, since: Date) {
             self.bundleId = bundleId
             self.environment = environment
             self.api = api
             self.since = since
-            self.ratePerSecond = ratePerSecond
         }
 
         /// Decodes the JSON of the API.
@@ -1259,7 +1262,6 @@ extension Contract {
             environment = try object.required("environment")
             api = try object.required("api")
             since = try object.required("since")
-            ratePerSecond = try object.required("ratePerSecond")
         }
 
         package func write(members object: inout JSONWriter) {
@@ -1267,7 +1269,6 @@ extension Contract {
             object.member("environment", environment.rawValue)
             object.member("api", api.rawValue)
             object.member("since", since)
-            object.member("ratePerSecond", ratePerSecond)
         }
     }
 }

@@ -14,14 +14,10 @@ struct AppDetail: ConsolePage {
     /// `nil`: the key may not change the app.
     let form: AppForm?
     let action: String
-    /// Every possible quirk in each environment, so that an admin can correct what the server learned.
-    let settings: [QuirkSetting]
     let commands: [Command]
 
-    /// - Parameter quirks: the differences from Apple's documentation.
     init(
-        _ app: App, keyFiles: [APNsEnvironment: KeyFileState], contents: [DeclaredContentType], quirks: [Quirk],
-        _ visit: Visit
+        _ app: App, keyFiles: [APNsEnvironment: KeyFileState], contents: [DeclaredContentType], _ visit: Visit
     ) {
         title = app.name
         var facts = [
@@ -37,7 +33,7 @@ struct AppDetail: ConsolePage {
         self.contents = Self.contents(contents)
         self.quirks = Table(
             "Where APNs does something else than Apple documents",
-            nothing: "None is known: APNs treats this app as Apple documents it.", quirks,
+            nothing: "None is known: APNs treats this app as Apple documents it.", app.quirks,
             [
                 Column("Quirk") { [.words($0.name.rawValue)] },
                 Column("Environment") { [.words($0.environment.rawValue)] }, Column("Value") { [.words($0.value)] },
@@ -47,16 +43,6 @@ struct AppDetail: ConsolePage {
         let mayChange = visit.key.holds(.admin) && app.deletingSince == nil
         form = mayChange ? AppForm(app) : nil
         action = ConsolePath.app(app.bundleID)
-        settings =
-            !mayChange
-            ? []
-            : APNsEnvironment.allCases.flatMap { environment in
-                Quirk.Name.allCases.map { name in
-                    QuirkSetting(
-                        name, in: environment, of: app.bundleID,
-                        quirks.first { $0.name == name && $0.environment == environment })
-                }
-            }
         commands = [.doctor(app.bundleID)]
     }
 
@@ -116,22 +102,5 @@ struct AppDetail: ConsolePage {
                 .line(Advice.refusedKey(keyID)),
             ]
         }
-    }
-}
-
-/// One quirk of APNs, with the form that sets it.
-struct QuirkSetting: Sendable {
-    let quirk: String
-    let environment: String
-    let action: String
-    let values: [Choice]
-
-    /// - Parameter difference: the recorded difference; `nil`: APNs behaves as documented.
-    init(_ name: Quirk.Name, in environment: APNsEnvironment, of bundleID: BundleID, _ difference: Quirk?) {
-        quirk = name.rawValue
-        self.environment = environment.rawValue
-        action = "\(ConsolePath.app(bundleID))/\(environment.rawValue)/quirks/\(name.rawValue)"
-        let value = difference?.value ?? name.documented
-        values = name.values.map { Choice($0, isChosen: $0 == value) }
     }
 }

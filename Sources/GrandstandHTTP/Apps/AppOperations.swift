@@ -4,10 +4,9 @@ internal import Grandstand
 internal import GrandstandContract
 internal import JSON
 
-/// The operations on apps, and on quirks that an admin sets by hand.
+/// The operations on apps.
 struct AppOperations: Sendable {
     let apps: any AppStore
-    let quirks: any QuirkStore
     let gateway: any APNsGateway
     let now: @Sendable () -> Date
 
@@ -20,7 +19,7 @@ struct AppOperations: Sendable {
                 bundleID: bundleID, name: draft.name, credentials: draft.credentials, overrides: draft.overrides,
                 channelLimit: draft.channelLimit, updatedAt: now(), preview: draft.preview),
             by: caller.actor, if: condition)
-        return (try await shown(app), created)
+        return (shown(app), created)
     }
 
     /// Whether an app is registered with these values. If so, a form that is sent twice ends with success.
@@ -33,10 +32,7 @@ struct AppOperations: Sendable {
     }
 
     func list(_ page: PageRequest, _ caller: Caller) async throws -> Contract.Page<Contract.App> {
-        let page = try await apps.apps(page, within: caller.reach)
-        var shown: [Contract.App] = []
-        for app in page.items { shown.append(try await self.shown(app).value) }
-        return Contract.Page(items: shown, nextCursor: page.nextCursor)
+        Contract.Page(try await apps.apps(page, within: caller.reach)) { shown($0).value }
     }
 
     /// The short view of apps for keys that ship in client apps.
@@ -49,51 +45,9 @@ struct AppOperations: Sendable {
         try await apps.delete(bundleID, by: caller.actor, now: now())
     }
 
-    /// - Throws: `app-not-found`.
-    func setQuirk(
-        _ name: Quirk.Name, _ value: String, for target: AppEnvironment, _ caller: Caller
-    ) async throws -> Contract.Quirk {
-        let app = try await apps.registered(target.bundleID)
-        let quirk = Quirk(
-            environment: target.environment, name: name, value: value, learnedAt: now(),
-            evidence: "set by \(caller.actor.text)")
-        try await quirks.remember(
-            quirk, for: AppEnvironment(bundleID: app.bundleID, environment: target.environment), by: caller.actor)
-        return Contract.Quirk(quirk)
-    }
-
     /// The API's view of an app, with the state of its key files and its quirks.
-    func shown(_ app: App) async throws -> Versioned<Contract.App> {
-        // A record that says "as documented" is not a quirk.
-        let differences = try await quirks.quirks(of: app.bundleID).filter(\.isDifference)
-        return Versioned(
-            value: Contract.App(app, keyFiles: await gateway.keyFiles(of: app), quirks: differences),
-            version: app.version)
-    }
-}
-
-extension Quirk.Name {
-    /// - Throws: `not-found` for text that is not a quirk's name.
-    init(path text: String) throws(Problem) {
-        guard let name = Quirk.Name(rawValue: text) else {
-            throw Problem(
-                .notFound,
-                "\(JSONText.quoted(text)) is no quirk; there are "
-                    + "\(Quirk.Name.allCases.map(\.rawValue).joined(separator: ", ")).")
-        }
-        self = name
-    }
-
-    /// Reads the value from the body of a PUT.
-    ///
-    /// - Throws: `invalid-request` for a value that this quirk cannot have.
-    func value(_ body: JSONValue) throws(Problem) -> String {
-        try Contract.QuirkDraft.read(body) { draft, faults throws(Problem) in
-            if !values.contains(draft.value.rawValue) {
-                faults.add("/value", "One of \(values.joined(separator: ", ")) was expected.")
-            }
-            return draft.value.rawValue
-        }
+    func shown(_ app: App) -> Versioned<Contract.App> {
+        Versioned(value: Contract.App(app, keyFiles: gateway.keyFiles(of: app)), version: app.version)
     }
 }
 

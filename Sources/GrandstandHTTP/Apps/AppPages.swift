@@ -16,26 +16,23 @@ struct AppPages: PageGroup {
     var actions: [ActionRoute] {
         [
             ActionRoute("/apps", .admin, register), ActionRoute("/apps/:bundleId", .admin, change),
-            ActionRoute("/apps/:bundleId/:environment/quirks/:quirk", .admin, setQuirk),
             ActionRoute("/apps/:bundleId/delete", .admin, irreversible: true, delete),
         ]
     }
 
     private func list(_ visit: Visit) async throws -> PageRoute.Answer {
         let page = try await operations.apps.apps(visit.page, within: visit.key.reach)
-        var records: [AppList.Record] = []
-        for app in page.items { records.append((app, await operations.gateway.keyFiles(of: app))) }
+        let records: [AppList.Record] = page.items.map { ($0, operations.gateway.keyFiles(of: $0)) }
         return .page(AppList(records, nextCursor: page.nextCursor, visit))
     }
 
     private func show(_ visit: Visit) async throws -> PageRoute.Answer {
         let app = try await operations.apps.shown(try visit.bundleID())
-        let differences = try await operations.quirks.quirks(of: app.bundleID).filter(\.isDifference)
         return .page(
             AppDetail(
-                app, keyFiles: await operations.gateway.keyFiles(of: app),
+                app, keyFiles: operations.gateway.keyFiles(of: app),
                 contents: try await contents.contentTypes(of: app.bundleID, PageRequest(limit: 200, cursor: nil)).items,
-                quirks: differences, visit))
+                visit))
     }
 
     private func register(_ submission: Submission) async throws -> PageRoute.Answer {
@@ -75,13 +72,5 @@ struct AppPages: PageGroup {
             // The app is already deleted: the form was sent twice.
         }
         return .done(ConsolePath.apps, notice: "The app \(bundleID) is deleted. A long history is removed bit by bit.")
-    }
-
-    private func setQuirk(_ submission: Submission) async throws -> PageRoute.Answer {
-        let visit = submission.visit
-        let (app, name) = (try visit.app(), try Quirk.Name(path: visit.text("quirk")))
-        let value = try name.value(try .body { $0.member("value", submission.fields["value"] ?? "") })
-        _ = try await operations.setQuirk(name, value, for: app, visit.caller(of: .putQuirk))
-        return .done(ConsolePath.app(app.bundleID), notice: "From now on the server uses the value that you set.")
     }
 }

@@ -27,16 +27,11 @@ struct AppRoutes: Sendable {
             Route(.getApp) { _, context in
                 let app = try await apps.apps.shown(try context.bundleID())
                 if context.isOfClientApp { return .json(Contract.AppName(app), headers: .version(app.version)) }
-                return .json(try await apps.shown(app))
+                return .json(apps.shown(app))
             },
             Route(.deleteApp) { _, context in
                 try await apps.delete(try context.bundleID(), context.caller)
                 return .noContent
-            },
-            Route(.putQuirk) { request, context in
-                let (app, name) = (try context.app(), try Quirk.Name(path: context.text("quirk")))
-                let value = try name.value(try await request.json())
-                return .json(try await apps.setQuirk(name, value, for: app, context.caller))
             },
         ]
     }
@@ -75,11 +70,9 @@ struct AppDraft: Sendable {
 extension Contract.App {
     /// The API's view of an app.
     ///
-    /// - Parameters:
-    ///   - keyFiles: the key file's state in each environment; an environment without an entry counts as a missing
-    ///     file.
-    ///   - quirks: the differences from APNs' documentation.
-    init(_ app: App, keyFiles: [APNsEnvironment: KeyFileState], quirks: [Quirk]) {
+    /// - Parameter keyFiles: the key file's state in each environment; an environment without an entry counts as a
+    ///   missing file.
+    init(_ app: App, keyFiles: [APNsEnvironment: KeyFileState]) {
         var credentials: [String: Contract.CredentialState] = [:]
         var refusals: [String: Contract.CredentialRefusal] = [:]
         for environment in APNsEnvironment.allCases {
@@ -96,7 +89,7 @@ extension Contract.App {
             bundleId: app.bundleID.rawValue, topic: app.bundleID.topic, name: app.name, teamId: app.credentials.teamID,
             keyId: app.credentials.keyID, channelLimit: app.channelLimit,
             environments: .init(development: override(.development), production: override(.production)),
-            credentials: credentials, credentialRefusals: refusals, quirks: quirks.map(Contract.Quirk.init),
+            credentials: credentials, credentialRefusals: refusals, quirks: app.quirks.map(Contract.Quirk.init),
             preview: app.preview.map { Contract.AppPreview(compact: $0.compact, expanded: $0.expanded) },
             createdAt: app.createdAt, updatedAt: app.updatedAt, deletingSince: app.deletingSince)
     }

@@ -11,7 +11,7 @@ struct BroadcastBatch: Sendable {
 
     /// - Throws: a problem with the whole body. Problems of one item are in `items`.
     init(body: JSONValue, by actor: AuditActor) throws(Problem) {
-        try Contract.BroadcastBatch.check(body)
+        try Contract.BroadcastBatch.shape.read(body) { _ throws(Problem) in }
         items = (body["items"]?.elements ?? []).enumerated().map { index, element in
             Result { () throws(Problem) in
                 try Contract.BroadcastItem.read(element, at: "/items/\(index)") { item, faults throws(Problem) in

@@ -6,7 +6,6 @@ internal import JSON
 extension EventDocuments {
     /// Event documents in the format that `PUT /v1/events/{key}` takes and `GET` returns.
     package static let api = EventDocuments(
-        maximumBytes: Route.standardBodyLimit,
         read: { key, body throws(Problem) in try EventSpecification(key: key, body: body) },
         show: { specification in
             let epoch = Date(timeIntervalSince1970: 0)

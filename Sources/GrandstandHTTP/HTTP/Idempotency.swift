@@ -28,11 +28,7 @@ struct Idempotency: Sendable {
     }
 
     private func carryOut(_ request: Request, _ context: APIContext, _ route: Route) async throws -> Response {
-        guard route.keepsAnswers, let name = request.headers[.idempotencyKey] else {
-            return try await route.answer(request, context)
-        }
-        let secret = RequestAuthenticator.bearer(request.headers[.authorization]).map(String.init)
-        guard let key = context.key, let secret else {
+        guard route.keepsAnswers, let name = request.headers[.idempotencyKey], let key = context.key else {
             return try await route.answer(request, context)
         }
         guard (1...255).contains(name.count), name.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
@@ -44,7 +40,9 @@ struct Idempotency: Sendable {
         var buffered = request
         buffered.body = RequestBody(buffer: ByteBuffer(bytes: body))
         let unread = buffered
-        let wanted = Self.wanted(request, body, key.id, secret, name)
+        let wanted = IdempotentRequest(
+            caller: key.id, key: name, content: Array("\(request.method.rawValue) \(request.uri.string)\n".utf8) + body,
+            shownOnce: route.operation.shownOnce)
         // A repetition gets the first answer even if its own preparation fails, for example because a file is missing
         // now.
         let prepared: Result<Route.Prepared, any Error>
@@ -57,13 +55,6 @@ struct Idempotency: Sendable {
             try await carryOut(wanted, context, route) { try await prepared.get().answer() }
         }
         return Self.response(outcome)
-    }
-
-    private static func wanted(
-        _ request: Request, _ body: [UInt8], _ caller: UUID, _ secret: String, _ name: String
-    ) -> IdempotentRequest {
-        let content = Array("\(request.method.rawValue) \(request.uri.string)\n".utf8) + body
-        return IdempotentRequest(caller: caller, secret: secret, key: name, content: content)
     }
 
     /// Call this only when the request has its turn (`Route.inTurn`). The store may open a transaction here, and a

@@ -1,5 +1,6 @@
 package import FoundationEssentials
 package import Grandstand
+package import GrandstandContract
 internal import GrandstandService
 
 /// The functions of the API that pages may use for one request: authenticate a secret, count the request, and perform a
@@ -33,15 +34,15 @@ package struct PageAccess: Sendable {
     ///
     /// - Parameters:
     ///   - name: distinguishes the work from all other work of this key.
-    ///   - secret: the session's secret, which encrypts the stored answer.
     ///   - recover: given for work in several steps. It returns the answer for an object that an earlier call began to
     ///     make. If it returns `nil`, the work is done again.
     /// - Throws: the errors of `work`, which are not stored.
     package func once(
-        _ name: String, of key: UUID, secret: String, recover: FormRecovery? = nil,
+        _ name: String, of key: UUID, _ operation: Contract.Operation, recover: FormRecovery? = nil,
         _ work: @escaping @Sendable () async throws -> [UInt8]
     ) async throws -> [UInt8] {
-        let wanted = IdempotentRequest(caller: key, secret: secret, key: name, content: Array(name.utf8))
+        let wanted = IdempotentRequest(
+            caller: key, key: name, content: Array(name.utf8), shownOnce: operation.shownOnce)
         guard let recover else {
             return try await idempotency.store.once(wanted, now: idempotency.now()) {
                 KeptAnswer(status: 200, body: try await work())
@@ -51,15 +52,6 @@ package struct PageAccess: Sendable {
             wanted, recover: { id in try await recover(id).map { KeptAnswer(status: 200, body: $0) } },
             work: { KeptAnswer(status: 200, body: try await work()) }
         ).answer.body
-    }
-
-    /// Returns the stored answer of earlier work, and performs no work.
-    ///
-    /// - Throws: `unauthenticated` if there is no stored answer.
-    package func answered(_ name: String, of key: UUID, secret: String) async throws -> [UInt8] {
-        try await once(name, of: key, secret: secret) {
-            throw Problem(.unauthenticated, "No answer is stored for this form.")
-        }
     }
 }
 

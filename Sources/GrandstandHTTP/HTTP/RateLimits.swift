@@ -2,26 +2,21 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Synchronization
 
-/// The rate limits of this process. By key, it counts lookups, requests about installations and all other requests,
-/// each separately. By address, it counts failed authentications and new installations. By installation and address, it
-/// counts wrong secrets.
+/// The rate limits of this process. By key, it counts requests other than lookups and requests about installations. By
+/// address, it counts failed authentications and new installations. By installation and address, it counts wrong
+/// secrets.
 package final class RateLimits: Sendable {
     package struct Settings: Sendable, Hashable {
         /// Requests of one key per second; `nil`: no limit. A burst may have twice as many requests.
         package var requests: Double?
-        /// The limit per second for the lookups of one key. Requests of the key about installations have the same limit
-        /// and are counted separately. `nil`: no limit. A burst may have twice as many requests. Millions of phones
-        /// share one key.
-        package var lookups: Double?
         /// Failed authentications of one address per minute; `nil`: no limit.
         package var failures: Double?
 
         /// New installations of one address per minute; `nil`: no limit.
         package var installations: Double?
 
-        package init(requests: Double?, lookups: Double?, failures: Double?, installations: Double? = nil) {
+        package init(requests: Double?, failures: Double?, installations: Double? = nil) {
             self.requests = requests
-            self.lookups = lookups
             self.failures = failures
             self.installations = installations
         }
@@ -33,15 +28,12 @@ package final class RateLimits: Sendable {
     static let capacity = 20_000
 
     private let requests: RateLimit.Policy?
-    private let lookups: RateLimit.Policy?
     private let failures: RateLimit.Policy?
     private let installations: RateLimit.Policy?
     /// The limit of a key that ships in apps, for requests other than lookups and installations. This limit is low,
     /// because strangers have such keys, and these requests query the database.
     private let clientAppPolicy = RateLimit.Policy(rate: 10, burst: 20)
     private let keys = Mutex<[UUID: RateLimit]>([:])
-    private let lookupRequests = Mutex<[UUID: RateLimit]>([:])
-    private let installationRequests = Mutex<[UUID: RateLimit]>([:])
     private let addresses = Mutex<[String: RateLimit]>([:])
     /// The limit of wrong secrets for one installation from one address: ten at once, and after these one every ten
     /// seconds. The owner's app is not affected, because it sends the right secret.
@@ -56,25 +48,18 @@ package final class RateLimits: Sendable {
 
     package init(_ settings: Settings) {
         requests = settings.requests.map { RateLimit.Policy(rate: $0, burst: 2 * $0) }
-        lookups = settings.lookups.map { RateLimit.Policy(rate: $0, burst: 2 * $0) }
         failures = settings.failures.map { RateLimit.Policy(rate: $0 / 60, burst: $0) }
         installations = settings.installations.map { RateLimit.Policy(rate: $0 / 60, burst: $0) }
     }
 
-    /// Counts a request of a key. Returns `nil` if there is no limit.
+    /// Counts a request of a key. Returns `nil` if there is no limit. Lookups and requests about installations have none,
+    /// because millions of phones share one key.
     ///
     /// - Parameter isForClientApps: whether the key ships in apps.
     func take(
         _ key: UUID, isForClientApps: Bool = false, for access: Route.Access, at now: Date
     ) -> RateLimit.Standing? {
-        if access == LookupRoutes.access {
-            guard let lookups else { return nil }
-            return lookupRequests.withLock { Self.take(key, from: &$0, lookups, now) }
-        }
-        if access == InstallationRoutes.access {
-            guard let lookups else { return nil }
-            return installationRequests.withLock { Self.take(key, from: &$0, lookups, now) }
-        }
+        if access == LookupRoutes.access || access == InstallationRoutes.access { return nil }
         if isForClientApps, access == .anyKey {
             return keys.withLock { Self.take(key, from: &$0, clientAppPolicy, now) }
         }

@@ -44,7 +44,7 @@ struct KeyPages: PageGroup {
         let issued = try await submission.once(.createKey) { try await keys.create(draft, $0) }
         return .page(
             IssuedSecret(
-                title: "The key \(issued.name)", secret: issued.secret,
+                title: "The key \(issued.name)", secret: issued.secret, warnings: issued.warnings,
                 purpose: "Callers send it as Authorization: Bearer …; people sign in to the console with it.",
                 href: ConsolePath.key(issued.id)))
     }
@@ -55,7 +55,7 @@ struct KeyPages: PageGroup {
         let issued = try await submission.once(.rotateKey) { try await keys.rotate(id, overlap: overlap, $0) }
         return .page(
             IssuedSecret(
-                title: "The key \(issued.name), rotated", secret: issued.secret,
+                title: "The key \(issued.name), rotated", secret: issued.secret, warnings: issued.warnings,
                 purpose:
                     "It replaces the old secret: give it to everybody who uses that one. Console sessions with "
                     + "the old secret have ended.",

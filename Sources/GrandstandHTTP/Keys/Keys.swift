@@ -130,7 +130,9 @@ struct KeyDetail: ConsolePage {
 struct IssuedSecret: ConsolePage {
     var template: TemplateName { .secret }
     let title: String
-    let secret: String
+    /// `nil`: the form was sent before, and `warnings` say so.
+    let secret: String?
+    let warnings: [String]?
     let purpose: String
     let href: String
 }

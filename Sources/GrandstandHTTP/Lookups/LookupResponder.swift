@@ -13,7 +13,6 @@ package struct LookupResponder: Sendable {
     private let replica: LookupReplica
     private let keys: any KeyMemory
     private let uses: KeyUses
-    private let limits: RateLimits
     private let ofOne: Meters
     private let ofList: Meters
     private let headers: StandingHeaders
@@ -21,13 +20,12 @@ package struct LookupResponder: Sendable {
     private let dates = HTTPDates()
 
     package init(
-        replica: LookupReplica, keys: any KeyMemory, uses: KeyUses, limits: RateLimits,
-        metrics: any OperationMetrics, headers: StandingHeaders, now: @escaping @Sendable () -> Date
+        replica: LookupReplica, keys: any KeyMemory, uses: KeyUses, metrics: any OperationMetrics,
+        headers: StandingHeaders, now: @escaping @Sendable () -> Date
     ) {
         self.replica = replica
         self.keys = keys
         self.uses = uses
-        self.limits = limits
         self.headers = headers
         self.now = now
         ofOne = Meters(metrics, .lookup, .found)
@@ -74,12 +72,9 @@ package struct LookupResponder: Sendable {
         else { return nil }
         guard let finding = find(head.uri, secret) else { return nil }
         let now = now()
-        let standing = limits.take(finding.key.id, for: LookupRoutes.access, at: now)
-        // For a request over the limit, the routes answer with the refusal.
-        if let standing, standing.isExhausted { return nil }
         uses.used(finding.key.id, at: now)
         var response = LookupResponse(finding.body, finding.freshness, ifNoneMatch: fields.ifNoneMatch)
-        headers.complete(&response.headers, requestID: RequestNames.next(), standing: standing)
+        headers.complete(&response.headers, requestID: RequestNames.next(), standing: nil)
         response.headers.append(dates.field(at: now))
         let meters = finding.meters
         (response.status == .notModified ? meters.notModified : meters.found)(ContinuousClock.now - started)

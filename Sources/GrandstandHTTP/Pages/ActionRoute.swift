@@ -40,7 +40,8 @@ struct Submission: Sendable {
     let fields: FormFields
     let token: FormToken
 
-    /// Performs an operation once, however often the form is sent. A repetition gets the first answer.
+    /// Performs an operation once, however often the form is sent. A repetition gets the first answer, without
+    /// a secret.
     ///
     /// - Parameter recover: given for work in several steps. `recover` returns the answer for an object that an earlier
     ///   form began to make. If `recover` returns `nil`, the work is done again.
@@ -57,7 +58,7 @@ struct Submission: Sendable {
                 return JSONWriter.text(begun)
             }
         }
-        let bytes = try await visit.once(token.idempotencyKey(visit.path, fields), recovery) { [visit] in
+        let bytes = try await visit.once(token.idempotencyKey(visit.path, fields), operation, recovery) { [visit] in
             JSONWriter.text(try await work(visit.caller(of: operation)))
         }
         return try Answer(json: try JSONValue(decoding: bytes))

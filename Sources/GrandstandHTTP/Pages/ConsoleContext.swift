@@ -1,4 +1,5 @@
 package import Grandstand
+package import GrandstandContract
 package import Hummingbird
 package import Logging
 
@@ -23,7 +24,8 @@ package struct ConsoleSource: RequestContextSource, Sendable {
 package struct ConsoleAccess: Sendable {
     package typealias Once =
         @Sendable (
-            _ name: String, SignedIn, _ recover: FormRecovery?, _ work: @escaping @Sendable () async throws -> [UInt8]
+            _ name: String, APIKey, Contract.Operation, _ recover: FormRecovery?,
+            _ work: @escaping @Sendable () async throws -> [UInt8]
         ) async throws -> [UInt8]
 
     /// Returns the key with this secret. Throws `unauthenticated`, which counts as a failure of the caller's address,
@@ -34,23 +36,18 @@ package struct ConsoleAccess: Sendable {
     /// Counts a wrong secret against the caller's address. Returns a problem with the detail, or `rate-limited` after
     /// too many failures.
     let refusal: @Sendable (_ detail: String) -> Problem
-    /// Performs a form's work once, and stores its answer under a name, encrypted for the session.
+    /// Performs a form's work once, and stores its answer under a name.
     let once: Once
-    /// Returns the answer that was stored for a session whose key has ended. Throws `unauthenticated` if no answer was
-    /// stored.
-    let answered: @Sendable (_ name: String, PastSession) async throws -> [UInt8]
 
     package init(
         identify: @escaping @Sendable (_ secret: String) async throws -> APIKey,
         countRequest: @escaping @Sendable (APIKey) throws -> Void, refusal: @escaping @Sendable (String) -> Problem,
-        once: @escaping Once,
-        answered: @escaping @Sendable (_ name: String, PastSession) async throws -> [UInt8]
+        once: @escaping Once
     ) {
         self.identify = identify
         self.countRequest = countRequest
         self.refusal = refusal
         self.once = once
-        self.answered = answered
     }
 }
 

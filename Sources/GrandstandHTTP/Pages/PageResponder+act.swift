@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import Grandstand
 internal import HTTPTypes
 internal import Hummingbird
@@ -33,8 +32,7 @@ extension PageResponder {
             let answer = try await route.handler(Submission(visit: visit, fields: read, token: token))
             return response(to: outcome(answer, visit, request), signedIn, request)
         } catch let problem as Problem where problem.kind == .unauthenticated {
-            return await again(route, text, fields, request, context)
-                ?? signedOut(problem, next: back, request, nothingSent: true)
+            return signedOut(problem, next: back, request, nothingSent: true)
         } catch {
             guard let fields, let visitor, let refused = APIProblem(error) else {
                 return refusal(error, visitor, session, request, context)
@@ -43,29 +41,6 @@ extension PageResponder {
                 RefusedForm(refused, route, fields, path: request.uri.string, back: back)
             }
         }
-    }
-
-    /// Shows the answer to this form again, although the session's key has ended since. This case occurs if somebody
-    /// rotates the key of their own session and the form is sent twice, by a double click or by reloading the answer.
-    /// The action is not performed again. To get the answer, the same session must send the same form with the same
-    /// fields, including the key.
-    private func again(
-        _ route: ActionRoute, _ text: String, _ read: FormFields?, _ request: Request, _ context: ConsoleContext
-    ) async -> Response? {
-        guard let past = try? await sessions.past(text) else { return nil }
-        var fields = read
-        // A body can be read only once.
-        if fields == nil { fields = try? await FormBody.fields(of: request, upTo: ActionRoute.standardLimit) }
-        guard let fields,
-            case .valid(let token) = FormToken.read(fields["token"], for: past.session, now: now())
-        else { return nil }
-        let visit = Visit(
-            key: .over(past.key), query: FormFields([]), path: request.uri.path, parameters: context.parameters,
-            now: now(),
-            once: { [access = context.source.access] name, _, _ in try await access.answered(name, past) })
-        let answer = try? await route.handler(Submission(visit: visit, fields: fields, token: token))
-        guard case .page(let page)? = answer else { return nil }
-        return Self.response(render(page, nil), session: nil, now: now())
     }
 
     /// - Throws: `APIProblem`.
@@ -102,7 +77,7 @@ extension PageResponder {
         } catch let problem as Problem where [.unauthenticated, .rateLimited].contains(problem.kind) {
             // If the form was sent twice, the first request may have ended the key. In this case, `signedIn` throws
             // `unauthenticated`.
-            _ = try await sessions.signedIn(signedIn.secret, extendsSession: false)
+            _ = try await sessions.signedIn(signedIn.session.text, extendsSession: false)
             throw APIProblem(
                 status: problem.kind == .rateLimited ? 429 : 403, title: "The key is wrong",
                 detail: "\(problem.detail) Nothing was sent.", retryAfter: problem.retryAfter)
@@ -125,13 +100,5 @@ extension PageResponder {
         APIProblem(
             status: 403, title: "This form is not of this server",
             detail: "It was not sent from a page of this server. \(advice)")
-    }
-}
-
-extension APIKey {
-    /// Replaces a key that is no longer valid, where only the ID of the key is needed.
-    fileprivate static func over(_ id: UUID) -> APIKey {
-        let past = Date(timeIntervalSince1970: 0)
-        return APIKey(id: id, name: "", scopes: [], reach: .only([]), prefix: "", createdAt: past, revokedAt: past)
     }
 }

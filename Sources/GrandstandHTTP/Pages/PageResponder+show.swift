@@ -58,8 +58,8 @@ extension PageResponder {
         Visit(
             key: signedIn.key, query: FormFields(request.uri.query ?? ""), path: request.uri.path,
             parameters: context.parameters, now: now(),
-            once: { [access = context.source.access] name, recover, work in
-                try await access.once(name, signedIn, recover, work)
+            once: { [access = context.source.access] name, operation, recover, work in
+                try await access.once(name, signedIn.key, operation, recover, work)
             })
     }
 

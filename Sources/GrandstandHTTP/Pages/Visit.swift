@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Hummingbird
 
 /// One request with its key. Like the API, it checks that the key may access the app in the path.
@@ -15,12 +16,13 @@ struct Visit: Sendable {
 
     typealias Once =
         @Sendable (
-            _ name: String, _ recover: FormRecovery?, _ work: @escaping @Sendable () async throws -> [UInt8]
+            _ name: String, Contract.Operation, _ recover: FormRecovery?,
+            _ work: @escaping @Sendable () async throws -> [UInt8]
         ) async throws -> [UInt8]
 
     init(
         key: APIKey, query: FormFields, path: String, parameters: Parameters, now: Date,
-        once: @escaping Once = { _, _, work in try await work() }
+        once: @escaping Once = { _, _, _, work in try await work() }
     ) {
         self.key = key
         self.query = query

@@ -1,28 +1,11 @@
-package import FoundationEssentials
-package import Grandstand
+internal import FoundationEssentials
+internal import Grandstand
 internal import Synchronization
 
 /// A browser that is signed in.
-package struct SignedIn: Sendable {
-    package let key: APIKey
+struct SignedIn: Sendable {
+    let key: APIKey
     let session: SessionSecret
-
-    /// The browser's secret, with which the API encrypts stored answers.
-    package var secret: String { session.text }
-
-    init(key: APIKey, session: SessionSecret) {
-        self.key = key
-        self.session = session
-    }
-}
-
-/// A session whose key is no longer valid. The session can still read the answers that were stored for it.
-package struct PastSession: Sendable {
-    /// The ID of the session's key.
-    package let key: UUID
-    let session: SessionSecret
-
-    package var secret: String { session.text }
 }
 
 /// The sessions of signed-in browsers. A session is cached for a second, so that many viewers of one match cost the
@@ -84,15 +67,6 @@ final class Sessions: Sendable {
         "Sign in with its new secret, which was shown once, where it was rotated; the old one goes on for calls of "
         + "the API only. If the new one is lost, rotate the key with another admin key, or create a key: "
         + "grandstand keys create."
-
-    /// A session whose key may have ended; `nil` if the session itself has ended or never existed.
-    func past(_ text: String) async throws -> PastSession? {
-        let now = now()
-        guard let secret = SessionSecret(text), let session = try await session(secret.id, at: now),
-            !session.isOver(at: now)
-        else { return nil }
-        return PastSession(key: session.key, session: secret)
-    }
 
     /// Ends the session, also for copies of the cookie. Other replicas may accept the session for one more second.
     func end(_ text: String) async throws {

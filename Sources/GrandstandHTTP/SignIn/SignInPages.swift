@@ -67,7 +67,7 @@ struct SignInPages: Sendable {
         var response = responder.redirect(to: ConsolePath.returning(to: next))
         response.setCookie(
             responder.cookie.cookie(
-                SessionCookie.name, signedIn.secret, maxAge: Int(ConsoleSession.lifetime), for: request))
+                SessionCookie.name, signedIn.session.text, maxAge: Int(ConsoleSession.lifetime), for: request))
         if SessionCookie.value(SessionCookie.formerName, in: request) != nil {
             response.setCookie(responder.cookie.cookie(SessionCookie.formerName, "", maxAge: 0, for: request))
         }

@@ -131,7 +131,7 @@ struct WebhookPages: PageGroup {
 
     private static func secret(_ made: Contract.IssuedWebhook, _ title: String) -> IssuedSecret {
         IssuedSecret(
-            title: title, secret: made.secret,
+            title: title, secret: made.secret, warnings: made.warnings,
             purpose: "The receiver checks each message's signature with it.",
             href: ConsolePath.webhook(made.id))
     }

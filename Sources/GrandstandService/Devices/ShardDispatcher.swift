@@ -47,12 +47,17 @@ package struct ShardDispatcher<Store: ShardStore>: Service {
 
     package func run() async {
         let loop = WorkLoop<Store.Shard>(
-            .init(places: settings.places, pollInterval: settings.pollInterval, drain: settings.drain),
+            .init(
+                places: settings.places, rest: Self.rest, pollInterval: settings.pollInterval, drain: settings.drain),
             failure: "pushes to devices could not be claimed", logger: logger, now: now,
             mayClaim: mayClaim,
             claim: { try await self.claim($0) }, perform: { await self.perform($0) })
         await loop.run(wakenBy: signals.wakes(topic))
     }
+
+    /// Each accepted broadcast wakes the crowds' loop, even if it goes to channels only. All rings during the rest cause
+    /// one round.
+    private static var rest: Duration { .milliseconds(5) }
 
     private func claim(_ free: Int) async throws -> Round<Store.Shard> {
         // While answers wait to be recorded, nothing is claimed. When they are recorded, the loop is woken.
@@ -67,7 +72,7 @@ package struct ShardDispatcher<Store: ShardStore>: Service {
                 environment: environment, replica: replica, limit: free, shardSize: size, at: now,
                 leasedUntil: now.addingTimeInterval(settings.lease), leasesEndedBefore: leasesEndedBefore,
                 holding: heldShards.holding, avoiding: avoiding)
-            claim.throttledSizes = pushes.rates.sizes(at: now)
+            claim.throttledSizes = pushes.rates.perSecond.mapValues { max(1, Int($0)) }
             let shards = try await store.claim(claim)
             heldShards.hold(shards.map(\.owner))
             heldShards.answered(at: now, lease: settings.lease)

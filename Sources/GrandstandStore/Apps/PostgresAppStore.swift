@@ -118,7 +118,13 @@ package struct PostgresAppStore: AppStore {
         select a.bundle_id, a.name, a.team_id, a.key_id, a.channel_limit, a.created_at, a.updated_at, a.version, d.deleting_since,
             a.preview_compact, a.preview_expanded,
             d.team_id as development_team_id, d.key_id as development_key_id,
-            p.team_id as production_team_id, p.key_id as production_key_id
+            d.quirks as development_quirks, d.key_refused as development_key_refused,
+            d.key_refused_reason as development_key_refused_reason,
+            d.key_refused_since as development_key_refused_since,
+            p.team_id as production_team_id, p.key_id as production_key_id,
+            p.quirks as production_quirks, p.key_refused as production_key_refused,
+            p.key_refused_reason as production_key_refused_reason,
+            p.key_refused_since as production_key_refused_since
         from apps a
         join app_environments d on d.bundle_id = a.bundle_id and d.environment = 'development'
         join app_environments p on p.bundle_id = a.bundle_id and p.environment = 'production'
@@ -139,6 +145,11 @@ package struct PostgresAppStore: AppStore {
             createdAt: try row.decode("created_at"), updatedAt: try row.decode("updated_at"),
             version: try row.decode("version"), preview: try preview(row))
         app.deletingSince = try row.decode("deleting_since")
+        for environment in APNsEnvironment.allCases.sorted() {
+            app.quirks += try row.quirks(in: environment)
+            app.keyRefusals[environment] = try row.keyRefusal(
+                of: app.credentials(in: environment), "\(environment.rawValue)_")
+        }
         return app
     }
 

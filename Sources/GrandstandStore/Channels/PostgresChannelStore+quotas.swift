@@ -8,7 +8,7 @@ extension PostgresChannelStore {
         let results = try await database.transaction { connection in
             try await connection.pipeline([
                 Self.limits(now: now), Self.live(now: now), Self.toCome(now: now),
-                PostgresSendRates.throttles(now: now),
+                PostgresThrottles.throttles(now: now),
             ])
         }
         var tallies: [AppEnvironment: Tally] = [:]
@@ -20,7 +20,7 @@ extension PostgresChannelStore {
         for row in results[2] {
             try tallies[try Self.app(row), default: Tally()].add(toCome: row, tenure, now: now)
         }
-        let throttles = Dictionary(grouping: try results[3].map { try PostgresSendRates.throttle($0) }, by: \.app)
+        let throttles = Dictionary(grouping: try results[3].map { try PostgresThrottles.throttle($0) }, by: \.app)
         return try results[0].map { row in
             let app = try Self.app(row)
             let limit: Int = try row.decode("channel_limit")
@@ -48,13 +48,12 @@ extension PostgresChannelStore {
             ae.apple_listed_at, ae.alarm, ae.full_since, \(isCapabilityOff) as is_capability_off, (
                 select count(*) from unmanaged_channels u
                 where u.bundle_id = ae.bundle_id and u.environment = ae.environment) as unmanaged,
-            k.team_id, k.key_id, k.reason as key_reason, k.since as key_since,
+            coalesce(ae.team_id, a.team_id) as team_id, coalesce(ae.key_id, a.key_id) as key_id,
+            ae.key_refused, ae.key_refused_reason, ae.key_refused_since,
             coalesce(d.installations, 0) as installations, coalesce(d.created, 0) as created,
             coalesce(d.created_before, 0) as created_before
         from apps a join app_environments ae using (bundle_id)
         left join lateral (\(InstallationRows.account("array[ae.id]", at: now))) d on true
-        left join refused_keys k on k.team_id = coalesce(ae.team_id, a.team_id)
-            and k.key_id = coalesce(ae.key_id, a.key_id) and k.environment = ae.environment
         order by a.bundle_id, ae.environment
         """
     }
@@ -109,11 +108,8 @@ extension PostgresChannelStore {
     }
 
     private static func keyRefused(_ row: PostgresRow) throws -> Quota.KeyRefused? {
-        guard let keyID = try row.decode(String?.self, "key_id") else { return nil }
-        return Quota.KeyRefused(
-            credentials: Credentials(teamID: try row.decode("team_id"), keyID: keyID),
-            refusal: KeyRefusal(
-                reason: APNsReason(rawValue: try row.decode("key_reason")), since: try row.decode("key_since")))
+        let credentials = Credentials(teamID: try row.decode("team_id"), keyID: try row.decode("key_id"))
+        return try row.keyRefusal(of: credentials).map { Quota.KeyRefused(credentials: credentials, refusal: $0) }
     }
 
     private static func app(_ row: PostgresRow) throws -> AppEnvironment {

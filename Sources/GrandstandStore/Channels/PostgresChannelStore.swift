@@ -29,21 +29,16 @@ package struct PostgresChannelStore: ChannelStore {
     static let addressColumns: PostgresQuery = """
         a.bundle_id as app_bundle_id, ae.environment as app_environment,
         coalesce(ae.team_id, a.team_id) as team_id, coalesce(ae.key_id, a.key_id) as key_id,
-        coalesce(spelling.value, 'registered') as management_path, \(isCapabilityOff) as is_capability_off,
+        coalesce(ae.quirks #>> '{management-path,value}', 'registered') as management_path,
+        \(isCapabilityOff) as is_capability_off,
         ae.apple_asked_at
         """
 
-    static let addressJoins: PostgresQuery = """
-        join apps a on a.bundle_id = ae.bundle_id
-        left join quirks spelling on spelling.bundle_id = ae.bundle_id and spelling.environment = ae.environment
-            and spelling.name = 'management-path'
-        """
+    static let addressJoins: PostgresQuery = "join apps a on a.bundle_id = ae.bundle_id"
 
     /// Whether the app of `ae` was last seen without its Broadcast capability.
-    static let isCapabilityOff: PostgresQuery = """
-        exists (select from quirks q where q.bundle_id = ae.bundle_id and q.environment = ae.environment
-            and q.name = 'broadcast-feature' and q.value = 'off')
-        """
+    static let isCapabilityOff: PostgresQuery =
+        "coalesce(ae.quirks #>> '{broadcast-feature,value}' = 'off', false)"
 
     static func address(_ row: PostgresRow) throws -> APNsAddress {
         APNsAddress(

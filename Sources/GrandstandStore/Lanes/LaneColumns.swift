@@ -5,11 +5,9 @@ internal import Postgres
 /// A row of the table `lanes`. Only this file lists the columns that messages change; other files name single columns
 /// in their SQL. `AudienceColumns` has the columns of the lane's audience.
 ///
-/// If a message is sent as soon as it is accepted, its lane is written only once, by the acceptance: the settlement of
-/// the message changes nothing in this row. So a channel's lane is leased only while one of its messages
-/// is under way, whatever `leased_until` says. During the lease the lane has no due time, because each change of the
-/// due time would also change an index. When the lease ends, the message that is under way leads to the lane
-/// (`PostgresOutbox.adopt`).
+/// The settlement of a message changes nothing in this row if no other message waits. So a channel's lane is leased only
+/// while one of its messages is under way, whatever `leased_until` says. During the lease the lane has no due time. When
+/// the lease ends, the message that is under way leads to the lane (`PostgresOutbox.adopt`).
 struct LaneRow {
     let lane: Lane
     /// When a dispatcher must claim the lane.

@@ -80,10 +80,8 @@ extension LaneRows {
         }
     }
 
-    /// Appends messages that were accepted, in order.
-    ///
-    /// - Returns: the statement; its rows have `id` and `lane`.
+    /// The statement that appends messages that were accepted, in order.
     static func insert(_ messages: [DeliveryRow]) -> PostgresQuery {
-        DeliveryRow.columns.insert(messages, returning: "id, lane")
+        DeliveryRow.columns.insert(messages)
     }
 }

@@ -54,16 +54,15 @@ struct Outgoing {
     /// The requests.
     ///
     /// - Parameters:
-    ///   - ids: the IDs of messages that were written just now, by lane.
     ///   - contents: the contents, by broadcast.
     ///   - times: when each broadcast was accepted or, if it was scheduled, was to be sent.
     ///   - rows: the rows that the statement `destinations` returned.
     func deliveries(
-        ids: [Int: Int] = [:], contents: [UUID: BroadcastContent], times: [UUID: Date], destinations rows: PostgresRows
+        contents: [UUID: BroadcastContent], times: [UUID: Date], destinations rows: PostgresRows
     ) throws -> [ClaimedDelivery] {
         let addresses = try Self.addresses(rows)
         return items.compactMap { lane, message in
-            guard let id = message.id ?? ids[lane.id], let address = addresses[lane.audience.app],
+            guard let id = message.id, let address = addresses[lane.audience.app],
                 let channelID = message.channelID,
                 let body = Self.body(of: message, to: lane.audience.variant, contents)
             else { return nil }

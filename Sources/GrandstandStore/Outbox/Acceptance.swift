@@ -66,8 +66,6 @@ struct Acceptance {
     /// The messages that lanes took, in order of acceptance. The messages of one broadcast are in the order of its
     /// event's audiences.
     private var accepted: [(place: Int, broadcast: UUID)] = []
-    /// The messages that are sent directly after the commit.
-    private(set) var outgoing = Outgoing()
     /// The events that become live, each with the time of the update that makes it live.
     private(set) var startedEvents: [String: Date] = [:]
     private(set) var endedEvents: Set<String> = []
@@ -376,43 +374,15 @@ struct Acceptance {
         if let key = target.eventKey { endedEvents.insert(key.rawValue) }
     }
 
-    // MARK: Direct sends
-
-    /// Takes the messages that are sent directly after the commit, by the same rules as a claim (`Lane.take`).
-    /// Considers only lanes without other pending messages, in order of rank. Takes at most as many messages as the
-    /// dispatcher can send now. The other messages stay queued.
-    mutating func takeMessages(for directSends: any DirectSends) {
-        let alone = reached.filter { isAlone(lanes[$0]) }
-        for (environment, places) in Dictionary(grouping: alone, by: { lanes[$0].audience.environment }) {
-            guard let claim = directSends.claim(places.count, in: environment) else { continue }
-            // Lanes under a rate limit stay queued, because the order among such lanes depends on what waits in the
-            // database.
-            let free = claim.limits.isEmpty ? places : places.filter { !claim.limits(lanes[$0]) }
-            let ordered = Lane.Rank.allCases.flatMap { rank in free.filter { lanes[$0].rank(at: now) == rank } }
-            for place in ordered.prefix(claim.limit) {
-                guard let message = lanes[place].take(claim, requestID: UUID.drawn) else { continue }
-                outgoing.add(message, of: lanes[place])
-            }
-        }
-    }
-
-    /// Whether only one message waits on the lane, this message is new, and it may be sent now.
-    private func isAlone(_ lane: Lane) -> Bool {
-        lane.pending.count == 1 && lane.head?.id == nil && lane.due(at: now).map { $0 <= now } ?? false
-            && !lane.kind.isCrowd && lane.takesMessages
-    }
+    // MARK: Writing
 
     /// The topics of the loops that must be woken after the commit; empty if nothing waits for a loop.
     var topics: Set<WakeTopic> {
-        let directLanes = Set(outgoing.items.lazy.map { $0.lane.id })
-        let waiting = reached.lazy.filter { !directLanes.contains(lanes[$0].id) }
-        var topics = Set(waiting.map { WakeTopic.lanes(lanes[$0].audience.environment) })
+        var topics = Set(reached.map { WakeTopic.lanes(lanes[$0].audience.environment) })
         if broadcasts.contains(where: \.isScheduled) { topics.insert(.schedule) }
         if !endedEvents.isEmpty { topics.insert(.channels) }
         return topics
     }
-
-    // MARK: Writing
 
     /// Messages to append, in order.
     var appended: [DeliveryRow] {
@@ -430,20 +400,6 @@ struct Acceptance {
 
     /// The indices in `lanes` of the lanes that took a message.
     private var reached: [Int] { Set(accepted.lazy.map(\.place)).sorted() }
-
-    /// The messages that are sent directly, once the transaction is committed.
-    ///
-    /// - Parameters:
-    ///   - inserted: the rows of the appended messages.
-    ///   - destinations: the rows that the statement `outgoing.destinations` returned.
-    func directDeliveries(inserted: PostgresRows, destinations: PostgresRows) throws -> [ClaimedDelivery] {
-        var ids: [Int: Int] = [:]
-        for row in inserted { ids[try row.decode("lane")] = try row.decode("id") }
-        let times = Dictionary(
-            broadcasts.lazy.map { row in (row.id, max(row.acceptedAt, row.intake.request.sendAt ?? row.acceptedAt)) },
-            uniquingKeysWith: { one, _ in one })
-        return try outgoing.deliveries(ids: ids, contents: contents, times: times, destinations: destinations)
-    }
 }
 
 extension LaneMessage {

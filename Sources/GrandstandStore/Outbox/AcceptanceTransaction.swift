@@ -1,4 +1,3 @@
-internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
@@ -24,12 +23,10 @@ struct AcceptCall: Sendable {
     let plan: DeliveryPlanning
 }
 
-/// The transaction that makes broadcasts durable. Messages that may be sent at once are sent directly after the commit.
-/// For the other messages, the transaction wakes the dispatchers.
+/// The transaction that makes broadcasts durable. After the commit it wakes the loops that have work.
 struct AcceptanceTransaction: Sendable {
     let database: Database
     let wakeUps: WakeUps
-    let directSends: (any DirectSends)?
     let types: ContentTypeCache
 
     /// Accepts calls in order, in one transaction.
@@ -38,7 +35,7 @@ struct AcceptanceTransaction: Sendable {
     func accept(_ calls: [AcceptCall]) async throws -> [[Result<Broadcast?, Problem>]] {
         let now = (calls.map(\.now).max() ?? .distantPast).inMicroseconds
         let isJoined = database.isJoined
-        let (results, topics, directDeliveries) = try await database.transaction { connection in
+        let (results, topics) = try await database.transaction { connection in
             let items = calls.flatMap(\.items)
             var acceptance = try await PostgresOutbox.lock(
                 Set(items.map(\.target)), types: types, comparing: items.contains(where: \.isState), on: connection,
@@ -54,25 +51,16 @@ struct AcceptanceTransaction: Sendable {
                 }
             }
             if !acceptance.occurrences.isEmpty { Database.ends?.add(acceptance.occurrences) }
-            if let directSends { acceptance.takeMessages(for: directSends) }
             return (results, acceptance)
         } closing: { _, acceptance in
             let statements = PostgresOutbox.statements(acceptance)
             // A state that changes nothing writes nothing. So this commit only releases locks, and need not wait for
             // the disk.
             return statements.isEmpty && !isJoined ? ["set local synchronous_commit to off"] : statements
-        } _: { work, rows in
-            let (results, acceptance) = work
-            // The transaction is committed, so this step must not fail. If a message cannot be read here, it is sent
-            // when its lane's lease has ended.
-            return (results, acceptance.topics, (try? PostgresOutbox.directDeliveries(acceptance, rows)) ?? [])
+        } _: { work, _ in
+            (work.0, work.1.topics)
         }
-        database.afterCommit {
-            for (environment, deliveries) in Dictionary(grouping: directDeliveries, by: \.address.environment) {
-                directSends?.send(deliveries, in: environment)
-            }
-            wakeUps.send(topics)
-        }
+        database.afterCommit { wakeUps.send(topics) }
         return results
     }
 }

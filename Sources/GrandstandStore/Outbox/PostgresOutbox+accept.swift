@@ -141,12 +141,10 @@ extension PostgresOutbox {
     /// again for each row. So broadcasts and deliveries are inserted first, after `planning` for one row.
     static func statements(_ acceptance: Acceptance) -> [PostgresQuery] {
         let appended = acceptance.appended
-        // This statement comes last, because `directDeliveries` reads the results of earlier statements by index.
         let progress = acceptance.progress.isEmpty ? [] : [noteProgress(acceptance.progress)]
         guard !acceptance.broadcasts.isEmpty || !appended.isEmpty else { return progress }
         var statements = [planning(rows: 1), BroadcastRows.columns.insert(acceptance.broadcasts)]
         if !appended.isEmpty { statements.append(LaneRows.insert(appended)) }
-        if !acceptance.outgoing.isEmpty { statements.append(acceptance.outgoing.destinations) }
         let changes = acceptance.changes
         statements += LaneRows.write(changes.lanes, loaded: changes.loaded, at: acceptance.now)
         if !acceptance.startedEvents.isEmpty || !acceptance.endedEvents.isEmpty {
@@ -154,14 +152,6 @@ extension PostgresOutbox {
         }
         if !acceptance.broadcasts.isEmpty { statements.append(attribute(acceptance.broadcasts)) }
         return statements + progress
-    }
-
-    /// The messages that are sent directly, once the transaction is committed.
-    ///
-    /// - Parameter results: the results of `statements`.
-    static func directDeliveries(_ acceptance: Acceptance, _ results: [PostgresRows]) throws -> [ClaimedDelivery] {
-        guard !acceptance.outgoing.isEmpty else { return [] }
-        return try acceptance.directDeliveries(inserted: results[2], destinations: results[3])
     }
 
     /// Writes to each event the last sequence of its states, and when its newest message with the outcome `quiet` is or

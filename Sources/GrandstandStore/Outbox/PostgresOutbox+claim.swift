@@ -51,9 +51,8 @@ extension PostgresOutbox {
     }
 
     /// If a dead replica left a lane's message in progress, makes the lane due again. The lane's waiting time counts
-    /// from the end of the lease. A lane has no due time while one of its messages is under way, so a message that is
-    /// sent directly changes no index of its lane (`LaneRow`). Therefore these lanes are found by their messages, not
-    /// by a due time.
+    /// from the end of the lease. A lane has no due time while one of its messages is under way (`LaneRow`). Therefore
+    /// these lanes are found by their messages, not by a due time.
     private static func adopt(_ claim: LaneClaim) -> PostgresQuery {
         """
         update lanes set due_at = leased_until where id = any(array(
@@ -148,12 +147,12 @@ extension PostgresOutbox {
 
     /// Locks due lanes of apps that APNs throttles, as many lanes as may send now. The lane that has waited longest
     /// comes first. For this order, up to `patience` seconds are added to the due times of lower ranks, so lanes
-    /// without alerts wait longer.
+    /// without alerts wait longer. This is the time in which this replica's rate sends one message of each waiting lane.
     private static func lockLimited(_ claim: LaneClaim, _ environment: PostgresQuery) -> PostgresQuery {
         let limits = claim.limits.filter { $0.allowance > 0 }
         func lanes(_ rank: Lane.Rank, later: Double) -> PostgresQuery {
             """
-            select id, due_at + make_interval(secs => l.patience * \(later)) as turn from (
+            select id, due_at + make_interval(secs => p.patience * \(later)) as turn from (
                 select id, due_at from lanes where environment = \(environment) and bundle_id = l.bundle_id
                     and rank = \(rank.rawValue) and due_at <= \(claim.at)
                 order by due_at limit l.allowance for no key update skip locked) ranked
@@ -161,7 +160,10 @@ extension PostgresOutbox {
         }
         return """
             select d.id from unnest(\(limits.map(\.bundleID.rawValue)), \(limits.map(\.allowance)),
-                \(limits.map(\.patience))) as l(bundle_id, allowance, patience)
+                \(limits.map(\.perSecond))) as l(bundle_id, allowance, per_second)
+            cross join lateral (
+                select count(*) / l.per_second as patience from lanes
+                where environment = \(environment) and bundle_id = l.bundle_id and due_at <= \(claim.at)) p
             cross join lateral (
                 select id from (
                     \(lanes(.ringing, later: 0))

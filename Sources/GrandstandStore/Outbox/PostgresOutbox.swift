@@ -39,22 +39,20 @@ package struct PostgresOutbox: Outbox {
     ///   - database: the connections for single broadcasts; at least `acceptConnections`.
     ///   - bulk: other connections for calls with many broadcasts, for reading and for withdrawing; `nil`: `database`.
     ///   - dispatch: other connections for claims and settlements; `nil`: `database`.
-    ///   - directSends: the dispatchers that may claim an accepted message at once; `nil`: none.
+    ///   - signals: wakes the loops of this process right after a commit; `nil`: they are woken by NOTIFY only.
     ///   - outages: is told when the background loops cannot be woken (`WakeUps`).
     package init(
-        _ database: Database, bulk: Database? = nil, dispatch: Database? = nil, directSends: (any DirectSends)? = nil,
+        _ database: Database, bulk: Database? = nil, dispatch: Database? = nil, signals: PostgresWakeSignals? = nil,
         outages: OutageLog? = nil
     ) {
         self.database = database
         self.bulk = bulk ?? database
         self.dispatch = dispatch ?? database
-        let wakeUps = WakeUps(self.dispatch, outages: outages)
+        let wakeUps = WakeUps(self.dispatch, signals: signals, outages: outages)
         let types = ContentTypeCache()
-        let acceptance = AcceptanceTransaction(
-            database: database, wakeUps: wakeUps, directSends: directSends, types: types)
+        let acceptance = AcceptanceTransaction(database: database, wakeUps: wakeUps, types: types)
         self.acceptance = acceptance
-        bulkAcceptance = AcceptanceTransaction(
-            database: self.bulk, wakeUps: wakeUps, directSends: directSends, types: types)
+        bulkAcceptance = AcceptanceTransaction(database: self.bulk, wakeUps: wakeUps, types: types)
         // After an outage, nobody knows whether the last commit happened, so every item of a batch gets the error.
         acceptances = Batch(
             places: Self.acceptPlaces, extraPlaceDelay: Self.acceptExtraPlaceDelay, limit: Self.acceptLimit
@@ -187,8 +185,7 @@ package struct PostgresOutbox: Outbox {
                 case when l.kind = 'crowd' and d.settled_at is null and d.fan_out is null
                     then (select count(*) from \(CrowdRows.crowd("l.id"))) end as waiting,
                 case when d.state = 'superseded' then \(Self.successor) end as superseded_by,
-                case when d.state = 'queued' then coalesce((\(PostgresSendRates.turn)), d.next_attempt_at) else d.next_attempt_at end
-                    as next_attempt_at
+                d.next_attempt_at
             from deliveries d join broadcasts b on b.id = d.broadcast_id join lanes l on l.id = d.lane left join channels c on c.id = l.channel
             where d.broadcast_id = any(\(ids)) and \(EventReach.covers(reach, lane: "l")) order by d.id
             """)

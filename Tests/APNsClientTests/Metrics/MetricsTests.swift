@@ -39,8 +39,8 @@ struct MetricsTests {
 
     @Test func `waits, round trips, connections and token ages are recorded`() async throws {
         let metrics = TestMetrics()
-        // A token's time of issue is rounded down to a multiple of ten minutes.
-        let clock = HeldClock((Date().timeIntervalSince1970 / 600).rounded(.down) * 600 - 500)
+        // A token's time of issue is a multiple of 40 minutes.
+        let clock = HeldClock((Date().timeIntervalSince1970 / 2_400).rounded(.down) * 2_400 - 2_300)
         try await ClientAndSimulator.with(
             settings: { $0.metrics = metrics }, options: { $0.now = { clock.now } }, now: { clock.now }
         ) { pair in

@@ -10,22 +10,20 @@ internal import Testing
 /// The provider token's form, and when there is a new one (docs/internals/apns.md section 5).
 struct ProviderTokenTests {
     private static let credentials = KeyFolder.credentials
-    /// A multiple of ten minutes. A token's time of issue is rounded down to such a multiple.
-    private static let start = 600.0 * 2_800_000
+    /// A multiple of 40 minutes, as every token's time of issue is.
+    private static let start = 2_400.0 * 700_000
 
-    private static func tokens(
-        _ folder: KeyFolder, _ clock: HeldClock, store: (any ProviderTokenStore)? = nil
-    ) -> ProviderTokens {
+    private static func tokens(_ folder: KeyFolder, _ clock: HeldClock) -> ProviderTokens {
         ProviderTokens(
-            keys: KeyRing(directory: folder.path), store: store,
+            keys: KeyRing(directory: folder.path),
             metrics: CallMetrics(factory: NOOPMetricsHandler.instance), logger: ClientAndSimulator.logger,
             now: { clock.now })
     }
 
-    @Test func `header, claims and signature have the form that Apple requires`() async throws {
+    @Test func `header, claims and signature have the form that Apple requires`() throws {
         let folder = try KeyFolder()
         let key = try folder.writeKey()
-        let text = try await Self.tokens(folder, HeldClock(Self.start + 17)).token(for: Self.credentials).text
+        let text = try Self.tokens(folder, HeldClock(Self.start + 77)).token(for: Self.credentials).text
 
         let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         try #require(parts.count == 3)
@@ -37,115 +35,60 @@ struct ProviderTokenTests {
         #expect(key.isSignature(signature, of: Array("\(parts[0]).\(parts[1])".utf8)))
     }
 
-    @Test func `a token is renewed 50 minutes after its issue, and no call waits for it`() async throws {
-        let folder = try KeyFolder()
-        try folder.writeKey()
-        let clock = HeldClock(Self.start + 1)
-        let tokens = Self.tokens(folder, clock)
-        let first = try await tokens.token(for: Self.credentials)
-        #expect(first.issuedAt == Int(Self.start))
-        clock.advance(by: 2_998.9)
-        #expect(try await tokens.token(for: Self.credentials) == first)
-        clock.advance(by: 0.1)
-        #expect(try await tokens.token(for: Self.credentials) == first, "the old one serves meanwhile")
-        await tokens.settled(Self.credentials)
-        let second = try await tokens.token(for: Self.credentials)
-        #expect(second.text != first.text)
-        #expect(second.issuedAt - first.issuedAt == 3_000)
+    @Test(arguments: [
+        (0, -2_400), (59, -2_400), (60, 0), (1_200, 0), (2_459, 0), (2_460, 2_400), (4_859, 2_400), (4_860, 4_800),
+    ])
+    func `the time of issue is the beginning of the slot`(_ now: Int, _ issuedAt: Int) {
+        let start = Int(Self.start)
+        #expect(TokenSchedule.timeOfIssue(start + now) == start + issuedAt)
     }
 
-    @Test func `a token that APNs would refuse is not sent while a new one is being made`() async throws {
-        let folder = try KeyFolder()
-        try folder.writeKey()
-        let clock = HeldClock(Self.start)
-        let tokens = Self.tokens(folder, clock)
-        _ = try await tokens.token(for: Self.credentials)
-        clock.advance(by: 3_600)
-        #expect(try await tokens.token(for: Self.credentials).issuedAt == Int(Self.start) + 3_600)
-    }
-
-    @Test func `processes that start within the same ten minutes use the same time of issue`() async throws {
-        let folder = try KeyFolder()
-        try folder.writeKey()
-        for offset in [3.0, 300, 599] {
-            let token = try await Self.tokens(folder, HeldClock(Self.start + offset)).token(for: Self.credentials)
-            #expect(token.issuedAt == Int(Self.start))
+    @Test func `a token is never in APNs' future, is changed after 20 minutes at the earliest, and is far from expiry`()
+    {
+        var issued: Set<Int> = []
+        for now in stride(from: Int(Self.start), to: Int(Self.start) + 100_000, by: 7) {
+            let age = now - TokenSchedule.timeOfIssue(now)
+            #expect((60..<3_000).contains(age))
+            issued.insert(TokenSchedule.timeOfIssue(now))
         }
+        #expect(zip(issued.sorted(), issued.sorted().dropFirst()).allSatisfy { $1 - $0 >= 1_200 })
     }
 
-    @Test
-    func
-        `an expired token is replaced if it is at least 20 minutes old, and one replacement is enough for all callers`()
-        async throws
-    {
+    @Test func `all replicas send the same bytes in a slot, and others in the next`() throws {
         let folder = try KeyFolder()
         try folder.writeKey()
-        let clock = HeldClock(Self.start)
+        var sent: Set<String> = []
+        for offset in [60.0, 1_000, 2_459] {
+            sent.insert(try Self.tokens(folder, HeldClock(Self.start + offset)).token(for: Self.credentials).text)
+        }
+        #expect(sent.count == 1)
+        let clock = HeldClock(Self.start + 2_459)
         let tokens = Self.tokens(folder, clock)
-        let first = try await tokens.token(for: Self.credentials)
-        clock.advance(by: 1_199)
-        // The first token is less than 20 minutes old, so APNs would answer a new one with TooManyProviderTokenUpdates.
-        #expect(try await !tokens.replaceExpired(first, of: Self.credentials))
-        #expect(try await tokens.token(for: Self.credentials) == first)
-
+        sent.insert(try tokens.token(for: Self.credentials).text)
+        #expect(sent.count == 1)
         clock.advance(by: 1)
-        #expect(try await tokens.replaceExpired(first, of: Self.credentials))
-        let second = try await tokens.token(for: Self.credentials)
-        #expect(second.issuedAt == Int(Self.start) + 1_200)
-        // Another caller that was refused with the first token gets the second token.
-        #expect(try await tokens.replaceExpired(first, of: Self.credentials))
-        #expect(try await tokens.token(for: Self.credentials) == second)
-        #expect(try await !tokens.replaceExpired(second, of: Self.credentials))
+        sent.insert(try tokens.token(for: Self.credentials).text)
+        #expect(sent.count == 2)
     }
 
-    @Test func `after a change that was too soon the previous token is used, and no new one is made for 20 minutes`()
-        async throws
-    {
-        let folder = try KeyFolder()
-        try folder.writeKey()
-        let clock = HeldClock(Self.start)
-        let tokens = Self.tokens(folder, clock)
-        let first = try await tokens.token(for: Self.credentials)
-        clock.advance(by: 1_200)
-        #expect(try await tokens.replaceExpired(first, of: Self.credentials))
-        let second = try await tokens.token(for: Self.credentials)
-        #expect(tokens.keepOld(insteadOf: second, of: Self.credentials))
-        #expect(try await tokens.token(for: Self.credentials) == first)
-        // The second token was refused for two callers. The first caller went back to the first token, and the other
-        // caller finds that token already in use.
-        #expect(tokens.keepOld(insteadOf: second, of: Self.credentials))
-        #expect(try await tokens.token(for: Self.credentials) == first)
-        clock.advance(by: 1_199)
-        #expect(try await tokens.token(for: Self.credentials) == first)
-    }
-
-    @Test func `without a previous token there is none to go back to`() async throws {
-        let folder = try KeyFolder()
-        try folder.writeKey()
-        let tokens = Self.tokens(folder, HeldClock(Self.start))
-        let only = try await tokens.token(for: Self.credentials)
-        #expect(!tokens.keepOld(insteadOf: only, of: Self.credentials))
-        #expect(try await tokens.token(for: Self.credentials) == only)
-    }
-
-    @Test func `a changed key file gives a new token within seconds`() async throws {
+    @Test func `a changed key file gives a new token within seconds`() throws {
         let folder = try KeyFolder()
         try folder.writeKey(modifiedAt: 1_000)
         let clock = HeldClock(Self.start)
         let tokens = Self.tokens(folder, clock)
-        let first = try await tokens.token(for: Self.credentials)
+        let first = try tokens.token(for: Self.credentials)
         try folder.writeKey(modifiedAt: 2_000)
-        #expect(try await tokens.token(for: Self.credentials) == first)
+        #expect(try tokens.token(for: Self.credentials) == first)
         clock.advance(by: 2)
-        let second = try await tokens.token(for: Self.credentials)
+        let second = try tokens.token(for: Self.credentials)
         #expect(second.fingerprint != first.fingerprint)
 
         try folder.writeKey(modifiedAt: 2_000)
         tokens.checkFiles()
-        #expect(try await tokens.token(for: Self.credentials).fingerprint != second.fingerprint, "on demand: at once")
+        #expect(try tokens.token(for: Self.credentials).fingerprint != second.fingerprint, "on demand: at once")
     }
 
-    @Test func `each team and key has its own token`() async throws {
+    @Test func `each team and key has its own token`() throws {
         let folder = try KeyFolder()
         try folder.writeKey()
         try folder.writeKey(keyID: "OTHER67890")
@@ -155,23 +98,23 @@ struct ProviderTokenTests {
             Self.credentials, Credentials(teamID: "TEAM567890", keyID: "OTHER67890"),
             Credentials(teamID: "OTHER67890", keyID: "KEY4567890"),
         ] {
-            texts.insert(try await tokens.token(for: credentials).text)
+            texts.insert(try tokens.token(for: credentials).text)
         }
         #expect(texts.count == 3)
     }
 
-    @Test func `without a key file there is no token`() async throws {
+    @Test func `without a key file there is no token`() throws {
         let folder = try KeyFolder()
         let tokens = Self.tokens(folder, HeldClock(Self.start))
-        await #expect(throws: SigningKey.Fault.self) { try await tokens.token(for: Self.credentials) }
+        #expect(throws: SigningKey.Fault.self) { try tokens.token(for: Self.credentials) }
         try folder.writeKey()
-        _ = try await tokens.token(for: Self.credentials)
+        _ = try tokens.token(for: Self.credentials)
     }
 
-    @Test func `neither a token nor a key can be printed by accident`() async throws {
+    @Test func `neither a token nor a key can be printed by accident`() throws {
         let folder = try KeyFolder()
         let key = try folder.writeKey()
-        let token = try await Self.tokens(folder, HeldClock(Self.start)).token(for: Self.credentials)
+        let token = try Self.tokens(folder, HeldClock(Self.start)).token(for: Self.credentials)
         let signingKey = try KeyRing(directory: folder.path).key(Self.credentials.keyID).get()
         let header = HTTP2Header("authorization", "bearer \(token.text)", indexing: .never)
         let printed = "\(token) \(signingKey) \(header) \([header]) \(String(reflecting: token))"

@@ -9,23 +9,17 @@ internal import Testing
 /// A key that APNs refuses: the simulator has another key with the same ID.
 @Suite(.timeLimit(.minutes(20)))
 struct RefusedKeyTests {
-    /// A store in memory that does what `KeyRefusalStore` documents.
-    private final class Store: KeyRefusalStore {
-        private let kept = Mutex<[KeyUse: KeyRefusal]>([:])
-
+    /// Receives what a client notes about its keys.
+    private final class Notes: Sendable {
         private let (notes, noted) = AsyncStream.makeStream(of: KeyRefusal?.self)
 
-        func note(_ refusal: KeyRefusal?, of use: KeyUse) async throws {
-            kept.withLock { $0[use] = refusal }
-            noted.yield(refusal)
-        }
+        func note(_ refusal: KeyRefusal?) { noted.yield(refusal) }
 
-        /// Waits until the store has received a refusal (`true`), or the removal of a refusal (`false`).
-        func waitForNote(isRefused: Bool) async {
-            for await refusal in notes where (refusal != nil) == isRefused { return }
+        /// Waits for the next note.
+        func next() async -> KeyRefusal? {
+            for await refusal in notes { return refusal }
+            return nil
         }
-
-        func refusals() async throws -> [KeyUse: KeyRefusal] { kept.withLock { $0 } }
     }
 
     /// A simulator, a client with a wrong key, and a function that replaces the client's key.
@@ -34,7 +28,7 @@ struct RefusedKeyTests {
         let folder: KeyFolder
         let client: APNsClient
         let clock: HeldClock
-        let store: Store
+        let notes: Notes
 
         func send() async -> APNsAnswer<Void> {
             await client.send(ClientAndSimulator.message(to: "dGVzdA=="), to: ClientAndSimulator.address)
@@ -55,11 +49,12 @@ struct RefusedKeyTests {
         try await ClientAndSimulator.with { pair in
             let folder = try KeyFolder()
             try folder.writeKey(keyID: SimulatorIdentity.keyID)
-            let (clock, store) = (HeldClock(Date().timeIntervalSince1970), Store())
+            let (clock, notes) = (HeldClock(Date().timeIntervalSince1970), Notes())
             let client = try ClientAndSimulator.client(
-                pair.addresses, keys: folder.path, settings: { $0.refusalStore = store }, now: { clock.now })
+                pair.addresses, keys: folder.path,
+                settings: { $0.noteRefusal = { refusal, _ in notes.note(refusal) } }, now: { clock.now })
             do {
-                try await body(Scene(pair: pair, folder: folder, client: client, clock: clock, store: store))
+                try await body(Scene(pair: pair, folder: folder, client: client, clock: clock, notes: notes))
             } catch {
                 await client.close()
                 throw error
@@ -103,16 +98,16 @@ struct RefusedKeyTests {
     @Test func `the refusal is reported with its time, and ends when the file has another key`() async throws {
         try await Self.play { scene in
             let began = scene.clock.now
-            #expect(await scene.client.keyFile(of: ClientAndSimulator.use) == .ok)
+            #expect(scene.client.keyFile(of: ClientAndSimulator.use) == .ok)
             for _ in 0..<3 { _ = await scene.send() }
             let refusal = KeyRefusal(reason: .invalidProviderToken, since: began)
-            #expect(await scene.client.keyFile(of: ClientAndSimulator.use) == .refused(refusal))
+            #expect(scene.client.keyFile(of: ClientAndSimulator.use) == .refused(refusal))
             #expect(
                 scene.client.reachability(of: .development) == .refused(ClientAndSimulator.use.credentials, refusal))
             #expect(scene.client.reachability(of: .production) == .unknown)
 
             try scene.putRightKey()
-            #expect(await scene.client.keyFile(of: ClientAndSimulator.use) == .ok)
+            #expect(scene.client.keyFile(of: ClientAndSimulator.use) == .ok)
             #expect(scene.client.reachability(of: .development) == .reachable)
             // The key of the present token is compared with the file every two seconds.
             scene.clock.advance(by: 2)
@@ -120,17 +115,18 @@ struct RefusedKeyTests {
         }
     }
 
-    @Test func `if APNs accepts the same key again, the refusal ends`() async throws {
+    @Test(arguments: [APNsReason.invalidProviderToken, .expiredProviderToken, .tooManyProviderTokenUpdates])
+    func `if APNs accepts the same key again, the refusal ends`(_ reason: APNsReason) async throws {
         let clock = HeldClock(Date().timeIntervalSince1970)
         try await ClientAndSimulator.with(now: { clock.now }) { pair in
-            try pair.refuse(.invalidProviderToken, times: 3)
+            try pair.refuse(reason, times: 3)
             for _ in 0..<2 { _ = await pair.client.listChannels(at: ClientAndSimulator.address) }
             clock.advance(by: 3)
             #expect(await pair.client.listChannels(at: ClientAndSimulator.address).refusal?.isHeldBack == false)
             #expect(await pair.client.listChannels(at: ClientAndSimulator.address).refusal?.isHeldBack == true)
             clock.advance(by: 3)
             #expect(await pair.client.listChannels(at: ClientAndSimulator.address).receipt != nil)
-            #expect(await pair.client.keyFile(of: ClientAndSimulator.use) == .ok)
+            #expect(pair.client.keyFile(of: ClientAndSimulator.use) == .ok)
             #expect(await pair.client.listChannels(at: ClientAndSimulator.address).receipt != nil)
         }
     }
@@ -145,23 +141,18 @@ struct RefusedKeyTests {
         }
     }
 
-    @Test func `other replicas report the refusal, but do not hold requests back`() async throws {
+    @Test func `each refused probe is noted for all replicas, and so is the end of the refusal`() async throws {
         try await Self.play { scene in
-            // This replica's folder has the simulator's key.
-            let replica = try ClientAndSimulator.client(
-                scene.pair.addresses,
-                keys: URL(filePath: scene.pair.addresses.keyFile).deletingLastPathComponent().path,
-                settings: { $0.refusalStore = scene.store }, now: { scene.clock.now })
             for _ in 0..<2 { _ = await scene.send() }
-            await scene.store.waitForNote(isRefused: true)
             let refusal = KeyRefusal(reason: .invalidProviderToken, since: scene.clock.now)
-            #expect(await replica.keyFile(of: ClientAndSimulator.use) == .refused(refusal))
-            // The first accepted request of this replica removes the refusal that the other replica stored.
-            #expect(await replica.listChannels(at: ClientAndSimulator.address).receipt != nil)
-            await scene.store.waitForNote(isRefused: false)
-            scene.clock.advance(by: 1)
-            #expect(await replica.keyFile(of: ClientAndSimulator.use) == .ok)
-            await replica.close()
+            #expect(await scene.notes.next() == refusal)
+            scene.clock.advance(by: 3)
+            _ = await scene.send()
+            #expect(await scene.notes.next() == refusal)
+            try scene.putRightKey()
+            scene.clock.advance(by: 3)
+            #expect(await scene.client.listChannels(at: ClientAndSimulator.address).receipt != nil)
+            #expect(await scene.notes.next() == nil)
         }
     }
 }

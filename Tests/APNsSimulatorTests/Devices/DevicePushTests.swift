@@ -67,16 +67,6 @@ struct DevicePushTests {
         #expect(stage.events("anna").last?.contains("budget") == true)
     }
 
-    @Test func `an old phone does not support channels, and an unknown channel starts nothing`() throws {
-        var stage = try PhoneStage()
-        let old = try stage.addPhone("old", system: 17)
-        let new = try stage.addPhone("new")
-        #expect(try stage.bench.push(to: old, Self.start(#","input-push-channel":"\#(stage.channel)""#)).status == 200)
-        #expect(try stage.bench.push(to: new, Self.start(#","input-push-channel":"AAAA""#)).status == 200)
-        #expect(stage.shown("old").isEmpty)
-        #expect(stage.shown("new").isEmpty)
-    }
-
     /// Mistakes beyond those of docs/internals/conformance.json.
     @Test func `an odd token, an end to a push-to-start token and a deeper path are refused`() throws {
         var stage = try PhoneStage()

@@ -24,13 +24,6 @@ struct FaultWireTests {
         }
     }
 
-    @Test func `a delayed request is processed at once and answered later`() async throws {
-        try await meet(#"{"action": "delay", "seconds": 0.05, "times": 1}"#) { (running, client) async throws in
-            #expect(try await client.create(policy: 0).status == 201)
-            #expect(running.simulator.journal().map(\.fate) == [.held])
-        }
-    }
-
     @Test func `a fault without seconds withholds the answer until it is removed`() async throws {
         try await meet(#"{"action": "delay"}"#) { running, client in
             async let created = client.create(policy: 0)
@@ -103,15 +96,6 @@ struct FaultWireTests {
             #expect(await client.connection.closed().contains("Shutdown"))
             #expect(await other.closed().contains("Shutdown"))
             #expect(try await production.list().status == 200)
-        }
-    }
-
-    @Test func `SETTINGS changes the number of streams`() async throws {
-        try await meet(#"{"match": {"nth": 2}, "action": "settings", "maximumStreams": 3}"#) { _, client in
-            _ = try await client.list()
-            #expect(client.connection.streamLimit == 1_000)
-            _ = try await client.list()
-            #expect(client.connection.streamLimit == 3)
         }
     }
 

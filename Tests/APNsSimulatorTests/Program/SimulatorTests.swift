@@ -7,42 +7,6 @@ internal import Testing
 /// The simulator over the wire.
 @Suite(.timeLimit(.minutes(20)))
 struct SimulatorTests {
-    @Test(arguments: APNsEnvironment.allCases)
-    func `a channel can be created and sent to, and the journal has every request with its result`(
-        environment: APNsEnvironment
-    ) async throws {
-        let folder = try TemporaryFolder()
-        try await RunningSimulator.with(in: folder.path) { running in
-            // Not one of Apple's names, so the port serves management and broadcasts.
-            let client = try await running.client(environment, naming: "simulator")
-            #expect(client.connection.streamLimit == 1)
-            let created = try await client.create(policy: 1)
-            #expect(created.status == 201)
-            #expect(client.connection.streamLimit == 1_000)
-            #expect(created.body.isEmpty)
-            let id = try #require(created[header: "apns-channel-id"])
-            #expect(running.simulator.channels(of: Bench.bundleID, in: environment).map(\.id) == [id])
-
-            let expiration = Int(Date().timeIntervalSince1970) + 600
-            let sent = try await client.broadcast(on: id, expiration: expiration)
-            #expect(sent.status == 200)
-            let stored = running.simulator.storedMessage(on: id, of: Bench.bundleID, in: environment)
-            #expect(stored?.body == Array(Bench.update.utf8))
-            #expect(stored?.uniqueID == sent[header: "apns-unique-id"])
-            #expect(try await client.broadcast(on: "AAAA").text == #"{"reason":"BadChannelId"}"#)
-
-            let entries = running.simulator.journal()
-            #expect(entries.map(\.number) == [1, 2, 3])
-            #expect(entries.map(\.status) == [201, 200, 400])
-            #expect(entries.map(\.reason) == [nil, nil, .badChannelId])
-            #expect(Set(entries.map(\.request.environment)) == [environment])
-            #expect(Set(entries.map(\.request.connection)).count == 1)
-            #expect(entries[1].request.path == "/4/broadcasts/apps/com.example.scores")
-            #expect(entries[1].request[header: "apns-priority"] == "10")
-            #expect(entries[1].request.body == Array(Bench.update.utf8))
-        }
-    }
-
     @Test func `a wait ends when its task is cancelled, and when the simulator stops`() async throws {
         try await RunningSimulator.withClient { running, _ in
             let cancelled = Task { try await running.simulator.requests(1) }

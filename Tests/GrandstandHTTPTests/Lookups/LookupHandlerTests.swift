@@ -139,20 +139,6 @@ struct LookupHandlerTests {
         #expect(line.past == [])
     }
 
-    @Test func `a lookup from the cache counts for its key's limit, and the router refuses those beyond it`()
-        throws
-    {
-        let line = try Line(rate: 1)
-        let (head, _) = try #require(try line.says(Self.get()).parts)
-        #expect(head.contains("RateLimit-Limit: 2"))
-        #expect(head.contains("RateLimit-Remaining: 1"))
-        #expect(head.contains("RateLimit-Reset: 1"))
-        _ = try line.says(Self.get())
-        #expect(line.past == [])
-        #expect(try line.says(Self.get()).isEmpty)
-        #expect(line.past == [Self.path])
-    }
-
     @Test func `an answer has the usual headers, its key counts as used, and the connection's timer is informed`()
         async throws
     {
@@ -208,8 +194,7 @@ private final class Line {
 
     /// - Parameter confirmedBefore: how many seconds ago the database last confirmed that the lookup cache is up to
     ///   date.
-    /// - Parameter rate: requests a second that a key may make.
-    init(confirmedBefore seconds: Double = 0, rate: Double? = nil) throws {
+    init(confirmedBefore seconds: Double = 0) throws {
         let now = Date(timeIntervalSince1970: 1_700_000_000)
         uses = KeyUses(
             logger: Logger(label: "test"),
@@ -232,9 +217,8 @@ private final class Line {
         let pipeline = channel.pipeline.syncOperations
         try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
         let lookups = LookupResponder(
-            replica: replica, keys: keys, uses: uses,
-            limits: RateLimits(.init(requests: 0.001, lookups: rate, failures: nil)),
-            metrics: noted, headers: StandingHeaders(isSecure: false), now: { now })
+            replica: replica, keys: keys, uses: uses, metrics: noted, headers: StandingHeaders(isSecure: false),
+            now: { now })
         let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
         try pipeline.addHandler(LookupHandler(lookups: lookups), position: .after(parser))
         try pipeline.addHandler(watch, position: .after(parser))

@@ -27,10 +27,9 @@ struct FormRouteTests {
         revokedAt: nil)
 
     /// A world with one object of each kind. Every call that changes something is recorded.
-    private static func world(_ asked: Asked, refusal: Problem? = nil) throws -> ConsoleWorld {
+    private static func world(_ asked: Asked) throws -> ConsoleWorld {
         @Sendable func ask<Value>(_ call: String, _ answer: Value) throws -> Value {
             asked.add(call)
-            if let refusal { throw refusal }
             return answer
         }
         var world = ConsoleWorld()
@@ -38,7 +37,6 @@ struct FormRouteTests {
         world.apps.list = { _, _ in Page(items: [Sample.app()], nextCursor: nil) }
         world.apps.save = { app, condition in try ask("put \(app.name) \(condition)", (app: app, created: false)) }
         world.apps.remove = { try ask("remove \($0)", ()) }
-        world.quirks.keep = { quirk, _ in try ask("quirk \(quirk.value)", ()) }
 
         let samples = try Samples()
         let (message, begun) = (try samples.message([samples.delivery(.accepted)]), samples.start())
@@ -142,7 +140,6 @@ struct FormRouteTests {
         ("declare", newEvent, "organise", "put final - - \(WriteCondition.absent)"),
         (app, appFields, "admin", "put A \(WriteCondition.versions([3]))"),
         (app + "/delete", [], "admin", "remove com.example.Stadium"),
-        (app + "/production/quirks/management-path", [("value", "lowercased")], "admin", "quirk lowercased"),
         ("keys", newKey, "admin", "create key true"),
         ("keys/\(id)/revoke", [], "admin", "revoke false"),
         ("keys/\(id)/revoke", [("disableWebhooks", "true")], "admin", "revoke true"),
@@ -192,17 +189,6 @@ struct FormRouteTests {
         let answer = try await Self.world(asked).submit("/console/" + path)
         #expect(answer.status == 422 && answer.body.contains("The key is missing"))
         #expect(asked.lines.isEmpty)
-    }
-
-    @Test func `while a message is typed a refusal is a normal answer, without a page around it`() async throws {
-        let asked = Asked()
-        var refusal = Problem(.contentMismatch, "Phones cannot decode this content.")
-        refusal.errors = [FieldError(pointer: "/contentState/home", detail: "A string was expected.")]
-        let refused = try await Self.world(asked, refusal: refusal)
-            .submit("/console/events/derby/preview", [("contentState", "{}"), ("check", "yes")], as: "organise")
-        #expect(refused.status == 200 && !refused.body.contains("<html"))
-        #expect(refused.body.contains(#"data-fault="/contentState/home""#))
-        #expect(asked.lines == ["preview update"])
     }
 
     @Test func `a manual reconciliation does what its button says`() {

@@ -28,54 +28,6 @@ struct MatchTests {
             ScoreCard.cards(samples.event(), [rejected], previews)[0].scoreNote?.contains("taken no content") == true)
     }
 
-    @Test func `a message shows its content, its sender and its deliveries`() throws {
-        let samples = try Samples()
-        var accepted = samples.delivery(.accepted)
-        accepted.settledAt = Samples.now.addingTimeInterval(0.041)
-        var superseded = samples.delivery(.superseded)
-        superseded.supersededBy = samples.id
-        let entry = TimelineEntry(
-            try samples.message([accepted, superseded, samples.delivery(.rejected, reason: "BadPriority")]),
-            of: samples.key, samples.event().specification.audiences, [samples.bundleID: samples.preview])
-        #expect(entry.entryText == "1 – 0" && entry.gist == "1 – 0")
-        #expect(entry.alertText == "Derby — b")
-        #expect(entry.contents.map(\.heading) == ["contentState", "alert", "contentState for de", "alert for de"])
-        #expect(entry.lines[0].answeredIn == "41 ms")
-        #expect(entry.lines[1].successorHref == "#b-11111111-2222-4333-8444-555555555555")
-        #expect(entry.lines[1].answeredIn == nil)
-        #expect(entry.lines[2].deliveryAdvice?.isEmpty == false)
-        #expect(entry.withdrawAction == nil)
-        let waiting = TimelineEntry(
-            try samples.message([samples.delivery(.waiting, attempts: 0)]), of: samples.key, [], [:])
-        #expect(waiting.withdrawAction?.hasSuffix("/withdraw") == true && waiting.entryText == nil)
-        // Without a preview template, `gist` is the content state itself.
-        #expect(waiting.gist == #"{"home":1,"away":0,"t":"Derby"}"#)
-    }
-
-    @Test func `the plot shows each answered message at its time, with its duration`() throws {
-        let samples = try Samples()
-        func message(after seconds: Double, answeredIn milliseconds: Double?) throws -> Broadcast {
-            var delivery = samples.delivery(milliseconds == nil ? .queued : .accepted)
-            var message = try samples.message([])
-            message.acceptedAt = Samples.now.addingTimeInterval(seconds)
-            message.sendAt = nil
-            delivery.settledAt = milliseconds.map { message.acceptedAt.addingTimeInterval($0 / 1_000) }
-            message.deliveries = [delivery]
-            return message
-        }
-        let plot = try #require(
-            MatchPlot(
-                [
-                    try message(after: 600, answeredIn: nil), try message(after: 300, answeredIn: 1_000),
-                    try message(after: 0, answeredIn: 10),
-                ], until: Samples.now.addingTimeInterval(600)))
-        let (first, last) = (try #require(plot.answers.first), try #require(plot.answers.last))
-        #expect(plot.answers.count == 2 && first.x < last.x && first.y > last.y)
-        #expect(plot.plotSummary == "2 messages, half of them within 10 ms, the slowest 1 s")
-        #expect(MatchPlot([try message(after: 0, answeredIn: nil)], until: nil) == nil)
-        #expect(MatchPlot.length(audiences: 1) == 200 && MatchPlot.length(audiences: 1_000) == 20)
-    }
-
     @Test func `the page offers the actions that the event's state allows`() throws {
         let samples = try Samples()
         func actions(_ state: Event.State, _ starts: [AudienceStart] = []) throws -> EventActions {

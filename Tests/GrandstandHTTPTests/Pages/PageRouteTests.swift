@@ -13,21 +13,6 @@ internal import Testing
 struct PageRouteTests {
     private static let place = "/console/apps/com.example.Stadium/production"
 
-    @Test(arguments: [
-        ("/console/events?state=nonsense", "state"), ("/console/events?bundleId=%21", "bundle ID"),
-        ("/console/events?key=a%20b", "event key"), ("/console/audit-log?from=yesterday", "from"),
-        ("/console/audit-log?action=nothing", "channel.created"), ("/console/audit-log?to=2026-13-01", "to"),
-        (place + "/channels?managed=maybe", "managed"), (place + "/channels?state=gone", "state"),
-        (place + "/channels?storagePolicy=1", "storagePolicy"), (place + "/channels?eventKey=a%20b", "eventKey"),
-    ])
-    func `an invalid address is refused`(path: String, hint: String) async throws {
-        var world = ConsoleWorld()
-        world.apps.find = { _ in Sample.app() }
-        let answer = try await world.get(path)
-        #expect(answer.status == 422)
-        #expect(answer.body.contains(hint), "\(answer.body)")
-    }
-
     @Test func `a missing object gives a page with the request's ID`() async throws {
         var world = ConsoleWorld()
         world.apps.find = { _ in nil }

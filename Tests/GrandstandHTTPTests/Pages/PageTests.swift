@@ -29,31 +29,9 @@ struct PageTests {
         for (files, text) in [([:], "warning missing"), ([.production: .refused(refusal)], "critical refused")]
             as [([APNsEnvironment: KeyFileState], String)]
         {
-            let page = AppDetail(samples.registered(), keyFiles: files, contents: [], quirks: [], samples.visit())
+            let page = AppDetail(samples.registered(), keyFiles: files, contents: [], samples.visit())
             #expect(page.credentials.texts("Key file").last?.hasPrefix(text) == true)
         }
-    }
-
-    @Test func `a reconciliation report is shown as it was stored`() throws {
-        let samples = try Samples()
-        let page = ReconciliationDetail(try ReconciliationReading(try samples.report()), samples.app)
-        #expect(page.plan.texts("Action") == ["mark-missing", "adopt"])
-        #expect(page.plan.texts("Outcome") == ["not done", "not done"])
-        #expect(page.runs.map(\.label) == [Reconciling.look, .apply, .adopt, .deleteUnmanaged].map(\.label))
-        let done = try ReconciliationReading(try samples.report(applied: true, found: 0))
-        #expect(ReconciliationDetail(done, samples.app).runs.map(\.label) == [Reconciling.look.label])
-        let alarm = try ReconciliationReading(try samples.report(alarm: .capabilityOff))
-        #expect(ReconciliationDetail(alarm, samples.app).runs.last?.label == Reconciling.recreate.label)
-    }
-
-    @Test func `the list of reconciliations shows each report's counts, or refers to a long report`() throws {
-        let samples = try Samples()
-        let reading = try ReconciliationReading(try samples.report())
-        let abridged = try ReconciliationReading(Array(#"{"id": "x", "apple": 7, "abridged": true}"#.utf8))
-        let table = ReconciliationList.table([reading, abridged], samples.app)
-        #expect(table.texts("Missing") == ["1", "see the report"])
-        #expect(table.texts("Apple's list") == ["2", "7"] && table.texts("Did").last == "looked only")
-        #expect(throws: Problem.self) { try ReconciliationReading(Array("{".utf8)) }
     }
 
     @Test func `a long list is cut with a note, and numbers and their heading are aligned right`() {

@@ -65,6 +65,18 @@ struct AccessTests {
         }
     }
 
+    @Test func `a key beyond its rate limit is told when to retry, and another key is served`() async throws {
+        var world = RouteWorld(others: [Route(Self.it) { _, _ in .noContent }])
+        world.limits = RateLimits(.init(requests: 0.05, failures: nil))
+        let path = "/v1/apps/com.example.Stadium/it"
+        #expect(try await world("GET", path).status == 204)
+        let second = try await world("GET", path)
+        #expect(second.slug == "rate-limited" && second.status == 429)
+        #expect(second.detail.contains("may make 0.05 requests a second here, 1 at once"))
+        #expect(second.headers[.retryAfter] == "20" && second.headers[HTTPField.Name("RateLimit-Reset")!] == "20")
+        #expect(try await world("GET", path, as: "gs_operate").status == 204)
+    }
+
     @Test func `a key of one app passes for that app only, however its name is written`() async throws {
         let world = RouteWorld(others: [Route(Self.it) { _, _ in .noContent }])
         for path in ["com.example.Stadium", "com.example.stadium", "com%2Eexample%2EStadium"] {

@@ -68,7 +68,6 @@ struct AppRouteTests {
             ("POST", "/channels/\(id)/broadcasts", #"{"event": "update", "contentState": {}}"#),
             ("GET", "/reconciliations", nil), ("GET", "/reconciliations/\(id)", nil),
             ("GET", "/v1/events?bundleId=com.example.Stadum", nil),
-            ("PUT", "/quirks/management-path", #"{"value": "lowercased"}"#),
         ] as [(String, String, String?)])
     func `an unknown app is distinguished from an app without objects`(
         method: String, path: String, body: String?
@@ -88,28 +87,5 @@ struct AppRouteTests {
         world.channels.locate = { _ in nil }
         world.reconciliations.read = { _, _ in nil }
         return world
-    }
-
-    // MARK: Quirks
-
-    private static let quirk = "/v1/apps/com.example.stadium/production/quirks/management-path"
-
-    @Test func `a value is stored with the actor, for the bundle ID in its registered spelling`() async throws {
-        var world = RouteWorld()
-        world.apps.find = { $0.topic == Sample.stadium.topic ? Sample.app() : nil }
-        world.quirks.keep = { quirk, app in
-            let wanted = Quirk(
-                environment: .production, name: .managementPath, value: "lowercased", learnedAt: RouteWorld.now,
-                evidence: "set by key:test")
-            guard quirk == wanted, app.bundleID == Sample.stadium, app.environment == .production else {
-                throw Unasked()
-            }
-        }
-        let answer = try await world("PUT", Self.quirk, #"{"value": "lowercased"}"#)
-        #expect(answer.status == 200)
-        #expect(
-            answer.text
-                == #"{"environment":"production","quirk":"management-path","value":"lowercased","#
-                + #""learnedAt":"2026-11-21T20:45:00.000Z","evidence":"set by key:test"}"#)
     }
 }

@@ -86,21 +86,6 @@ struct ChannelRouteTests {
         )
     }
 
-    @Test func `unmanaged channels have the form of the others`() async throws {
-        var world = Self.world()
-        world.channels.unmanaged = { app, page in
-            guard app == Self.selector, page == PageRequest(limit: 3, cursor: "c") else { throw Unasked() }
-            return Page(items: [UnmanagedChannel(channelID: "xyz==", firstSeenAt: RouteWorld.now)], nextCursor: "d")
-        }
-        let answer = try await world("GET", Self.base + "?managed=false&limit=3&cursor=c")
-        #expect(
-            answer.text
-                == #"{"items":[{"id":null,"channelId":"xyz==","bundleId":"com.example.Stadium","#
-                + #""environment":"production","storagePolicy":null,"eventKey":null,"label":null,"reason":null,"#
-                + #""nextAttemptAt":null,"firstSeenAt":"2026-11-21T20:45:00.000Z","#
-                + #""managed":false}],"nextCursor":"d"}"#)
-    }
-
     @Test func `a channel is shown, and Apple is asked only on request`() async throws {
         var world = Self.world()
         #expect(try await world("GET", Self.one).text == Self.shape)
@@ -134,23 +119,6 @@ struct ChannelRouteTests {
         let answer = try await world("DELETE", Self.one + query)
         #expect(answer.status == 204)
         #expect(answer.body.isEmpty)
-    }
-
-    @Test func `a channel is imported for the event, with Apple's storage policy`() async throws {
-        var world = Self.world()
-        world.gateway.read = { id, _ in
-            id == "abc==" ? .accepted(.mostRecentMessageStored, .init(requestID: nil)) : .unanswered("another")
-        }
-        world.channels.adopt = { wanted in
-            guard wanted.channelID == "abc==", wanted.storagePolicy == .mostRecentMessageStored,
-                wanted.eventKey == Sample.derby, wanted.label == "x", wanted.reach == .only([Sample.stadium])
-            else { throw Unasked() }
-            return Sample.channel()
-        }
-        let body = #"{"channelId": "abc==", "label": "x", "eventKey": "derby"}"#
-        let answer = try await world("POST", Self.base + "/import", body, as: "gs_stadium")
-        #expect(answer.status == 201)
-        #expect(answer.text == Self.shape)
     }
 
     @Test func `an interrupted creation is continued, awaited or started again`() async throws {

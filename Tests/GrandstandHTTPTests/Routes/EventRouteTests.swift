@@ -1,7 +1,5 @@
-internal import APNsWire
 internal import Foundation
 internal import Grandstand
-internal import HTTPTypes
 internal import JSON
 internal import PortFakes
 internal import Synchronization
@@ -9,7 +7,7 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// Declarations of events, changes by patches, and deletions.
+/// Changes of events by patches.
 struct EventRouteTests {
     private static let audiences =
         #""audiences": [{"bundleId": "com.example.Stadium", "environment": "production", "storagePolicy": "noMessageStored"}]"#
@@ -60,28 +58,16 @@ struct EventRouteTests {
         }
     }
 
-    private static func declared(_ members: String) async throws -> (StoredEvent, RouteWorld.Answer) {
+    private static func declared(_ members: String) async throws -> StoredEvent {
         let stored = StoredEvent(nil)
-        let answer = try await stored.world("PUT", path, #"{"name": "Derby", \#(audiences), \#(members)}"#)
-        return (stored, answer)
-    }
-
-    @Test func `a declaration is shown as it was written`() async throws {
-        let (_, before) = try await Self.declared(
-            #""startsAt": "2026-11-21T20:45:00Z", "channelsOpenBefore": 86400, "defaults": {"priority": 10, "staleAfter": 300, "expiresIn": 60, "relevanceScore": 7.50}"#
-        )
-        #expect(before.status == 201, "\(before.text)")
-        #expect(before.text.contains(#""channelsOpenAt":null,"channelsOpenBefore":86400"#))
-        #expect(
-            before.text.contains(#""defaults":{"priority":10,"staleAfter":300,"expiresIn":60,"relevanceScore":7.50}"#))
-        let (_, bare) = try await Self.declared(#""channelsOpenAt": "2026-11-21T20:45:00Z""#)
-        #expect(bare.text.contains(#""channelsOpenBefore":null"#) && bare.text.contains(#""defaults":null"#))
+        _ = try await stored.world("PUT", path, #"{"name": "Derby", \#(audiences), \#(members)}"#)
+        return stored
     }
 
     @Test func `a patch changes the members it names, null removes, lists are replaced, and the rest keeps its bytes`()
         async throws
     {
-        let (stored, _) = try await Self.declared(
+        let stored = try await Self.declared(
             #""startsAt": "2026-11-21T20:45:00Z", "channelsOpenBefore": 60, "kind": "match", "topics": ["a", "b"], "metadata": {"venue": { "id" : 1.0 }, "round": 3}, "defaults": {"staleAfter": 300, "priority": 5}"#
         )
         let answer = try await stored.world(
@@ -111,7 +97,7 @@ struct EventRouteTests {
     func `the result of a patch is checked like a PUT's body, and an unknown name is reported even if it is null`(
         patch: String, pointer: String
     ) async throws {
-        let (stored, _) = try await Self.declared(#""startsAt": "2026-11-21T20:45:00Z", "channelsOpenBefore": 60"#)
+        let stored = try await Self.declared(#""startsAt": "2026-11-21T20:45:00Z", "channelsOpenBefore": 60"#)
         let before = stored.current
         let answer = try await stored.world("PATCH", Self.path, patch)
         #expect(answer.status == 422)
@@ -157,19 +143,6 @@ struct EventRouteTests {
         #expect(moved.status == 403)
     }
 
-    @Test func `the filter for overdue events uses the time for which channels are held`() async throws {
-        let asked = Mutex<[EventFilter]>([])
-        var world = RouteWorld()
-        world.events.list = { filter, _ in
-            asked.withLock { $0.append(filter) }
-            return Page(items: [], nextCursor: nil)
-        }
-        for query in ["?overdue=true", "?overdue=false", ""] {
-            #expect(try await world("GET", "/v1/events\(query)").status == 200)
-        }
-        #expect(asked.withLock { $0.map(\.overdueBy) } == [ChannelTenure(), nil, nil])
-    }
-
     @Test func `the deletion of an event sends a final end only on request`() async throws {
         let asked = Mutex<[Bool]>([])
         var world = RouteWorld()
@@ -178,58 +151,5 @@ struct EventRouteTests {
             #expect(try await world("DELETE", Self.path + query).status == 204)
         }
         #expect(asked.withLock { $0 } == [false, true, false])
-    }
-
-    @Test func `a reopened event is shown with what could be undone`() async throws {
-        var world = RouteWorld()
-        let asked = Mutex<[[AudienceSelector]?]>([])
-        world.events.takeBack = { _, audiences, _ in
-            asked.withLock { $0.append(audiences) }
-            return Reopening(
-                event: Sample.event(),
-                parts: [
-                    .init(
-                        audience: .init(bundleID: Sample.stadium, environment: .production), outcome: .new,
-                        lostChannelID: "abc==")
-                ], broadcasts: [Sample.id])
-        }
-        let answer = try await world("POST", "\(Self.path)/reopen")
-        #expect(answer.status == 200, "\(answer.text)")
-        #expect(
-            answer.text.contains(
-                #""channels":[{"bundleId":"com.example.Stadium","environment":"production","channel":"new"}]"#))
-        #expect((answer.json["warnings"] as? [String])?.first?.contains("abc==") == true)
-        #expect(answer.json["broadcasts"] as? [String] == [Sample.id.uuidString.lowercased()])
-        let chosen = #"{"audiences": [{"bundleId": "com.example.Stadium", "environment": "production"}]}"#
-        #expect(try await world("POST", "\(Self.path)/reopen", chosen).status == 200)
-        #expect(
-            asked.withLock { $0 } == [nil, [.init(bundleID: Sample.stadium, environment: .production)]])
-    }
-
-    // MARK: Previews of broadcasts
-
-    @Test func `a preview shows what each audience would get, also in its app's text`() async throws {
-        let audience = Audience(bundleID: Sample.stadium, environment: .production, storagePolicy: .noMessageStored)
-        var world = RouteWorld()
-        var app = Sample.app()
-        app.preview = AppPreview(compact: "{{home}} – {{away}}")
-        world.apps.find = { [app] _ in app }
-        world.outbox.rehearsal = { intake in
-            BroadcastRehearsal(
-                event: .update, goesAt: RouteWorld.now, isScheduled: false, expiresAt: RouteWorld.now,
-                warnings: ["long"],
-                parts: [
-                    .init(
-                        audience: audience, kind: .channel, payload: intake.request.payload, priority: .powerAware,
-                        apnsExpiration: 0, bytes: 70, replaces: [])
-                ])
-        }
-        let body = #"{"event": "update", "contentState": {"home": 1, "away": 0}}"#
-        let answer = try await world("POST", "/v1/events/derby/broadcasts/preview", Array(body.utf8), as: "gs_organise")
-        #expect(answer.status == 200)
-        let entry = try #require((answer.json["audiences"] as? [[String: Any]])?.first)
-        #expect((entry["preview"] as? [String: String]) == ["compact": "1 – 0"])
-        #expect(entry["limit"] as? Int == 5_120)
-        #expect(((entry["payload"] as? [String: Any])?["aps"] as? [String: Any])?["event"] as? String == "update")
     }
 }

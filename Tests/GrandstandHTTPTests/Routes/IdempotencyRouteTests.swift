@@ -18,16 +18,20 @@ struct IdempotencyRouteTests {
     /// Repeating these operations has no second effect, so their answers are not stored. One of them is called with
     /// keys that anybody may have.
     private static let unkept = ["lookupMany", "previewBroadcast", "previewState"]
+    /// Only the first answer of these operations has a secret.
+    private static let issuing = ["createKey", "createWebhook", "rotateKey", "rotateWebhookSecret"]
     private static let headers = ["Idempotency-Key": "k"]
 
     @Test func `every POST with an effect repeats its first answer`() async throws {
         let posts = Contract.Operation.all.filter { $0.method == "POST" }
         #expect(posts.filter { !$0.keepsAnswers }.map(\.id).sorted() == Self.unkept)
         #expect(Self.inSteps.isSubset(of: posts.map(\.id)))
+        #expect(Contract.Operation.all.filter { $0.shownOnce == "secret" }.map(\.id).sorted() == Self.issuing)
         for operation in Contract.Operation.all where operation.keepsAnswers {
             let answer: @Sendable (IdempotentRequest) throws -> IdempotentOutcome = { request in
                 guard request.key == "k", request.caller == RouteWorld.keys["gs_admin"]?.id,
-                    request.secret == "gs_admin", request.content == Array("POST \(operation.sample)\n{}".utf8)
+                    request.shownOnce == operation.shownOnce,
+                    request.content == Array("POST \(operation.sample)\n{}".utf8)
                 else { throw Unasked() }
                 return IdempotentOutcome(answer: KeptAnswer(status: 201, body: Array("[1]".utf8)), isReplay: true)
             }
@@ -84,7 +88,13 @@ struct IdempotencyRouteTests {
             for (path, body, status) in [("/v1/keys", key, 201), ("/v1/broadcasts", batch, 202)] {
                 let (first, again) = (try await call(path, body), try await call(path, body))
                 #expect(first.status == status && first.headers[.idempotentReplayed] == nil, "\(first.text)")
-                #expect(again.text == first.text && again.headers[.idempotentReplayed] == "true", "\(again.text)")
+                #expect(again.status == status && again.headers[.idempotentReplayed] == "true", "\(again.text)")
+                if let secret = first.json["secret"] as? String {
+                    #expect(again.json["id"] as? String == first.json["id"] as? String)
+                    #expect((again.json["warnings"] as? [String])?.count == 1 && !again.text.contains(secret))
+                } else {
+                    #expect(again.text == first.text)
+                }
             }
         }
     }

@@ -121,7 +121,7 @@ struct InstallationRouteTests {
 
     @Test func `beyond the limit of new installations per address only known ones are accepted`() async throws {
         var world = RouteWorld()
-        world.limits = RateLimits(.init(requests: nil, lookups: nil, failures: nil, installations: 3))
+        world.limits = RateLimits(.init(requests: nil, failures: nil, installations: 3))
         let known = Mutex<Set<UUID>>([])
         world.installations.save = { _, id, _ in known.withLock { $0.insert(id.id).inserted } }
         world.installations.find = { id, _ in
@@ -163,43 +163,5 @@ struct InstallationRouteTests {
         #expect((answer.json["activities"] as? [[String: Any]])?.first?["state"] as? String == "stale")
     }
 
-    @Test func `statistics of installations are only counts`() async throws {
-        var world = RouteWorld()
-        world.installations.count = { app in
-            #expect(app.environment == .development)
-            var statistics = InstallationStatistics()
-            statistics.installations = 3
-            statistics.systems = [18: 2, 17: 1]
-            statistics.startTokens = ["M": .init(active: 2, suspect: 1)]
-            return statistics
-        }
-        let path = "/v1/apps/com.example.Stadium/development/installations/statistics"
-        let answer = try await Self.call(world, "GET", path, headers: [:], as: "gs_organise")
-        #expect(answer.status == 200)
-        #expect((answer.json["systems"] as? [String: Int]) == ["17": 1, "18": 2])
-    }
-
     // MARK: Activities
-
-    @Test func `an activity is read completely`() async throws {
-        var world = RouteWorld()
-        let seen = Mutex<[DeviceActivity]>([])
-        world.installations.report = { activity in
-            seen.withLock { seen in
-                seen.append(activity)
-                return seen.count == 1
-            }
-        }
-        let body = """
-            {"eventKey": "derby", "attributesType": "M", "state": "active", "updateToken": "80AB", "channelId": "c"}
-            """
-        #expect(try await Self.call(world, "PUT", Self.path + "/activities/x-1", body).status == 201)
-        #expect(try await Self.call(world, "PUT", Self.path + "/activities/x-1", body).status == 200)
-        let key = try #require(EventKey(rawValue: "derby"))
-        #expect(
-            seen.withLock { $0.first }
-                == DeviceActivity(
-                    id: "x-1", eventKey: key, attributesType: "M", state: .active,
-                    updateToken: DeviceToken(hex: "80ab"), channelID: "c"))
-    }
 }

@@ -120,14 +120,6 @@ struct LookupRouteTests {
                 + #"{"eventKey":"no key","reason":"event-not-found"}]}"#)
     }
 
-    @Test func `everyone is refused while the database cannot be reached`() async throws {
-        var world = RouteWorld()
-        world.lookups.read = { _ in throw Problem(.storeUnavailable, "It is away.", retryAfter: 1) }
-        let answer = try await world("GET", Self.path, as: "gs_lookup")
-        #expect(answer.status == 503)
-        #expect(answer.headers[.retryAfter] == "1")
-    }
-
     /// Anybody may have a key for lookups. So the server does not store, or even read, the `Idempotency-Key` that they
     /// send.
     @Test(arguments: ["k", String(repeating: "x", count: 300)])

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Grandstand
+internal import GrandstandContract
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
@@ -24,7 +25,7 @@ struct MountedPageTests {
         return world
     }
 
-    private static let unlimited = RateLimits.Settings(requests: nil, lookups: nil, failures: nil)
+    private static let unlimited = RateLimits.Settings(requests: nil, failures: nil)
 
     @Test func `the pages own their path and everything below it, without an API key`() async throws {
         let world = Self.world(Self.unlimited)
@@ -41,7 +42,7 @@ struct MountedPageTests {
     }
 
     @Test func `a key is found as in the API, and wrong keys count together`() async throws {
-        let world = Self.world(.init(requests: 1, lookups: nil, failures: 3))
+        let world = Self.world(.init(requests: 1, failures: 3))
         let known = try await world("GET", "/pages", headers: ["X-Key": "gs_operate"], as: nil)
         #expect(known.headers[.location]?.contains("operate") == true)
         #expect(known.headers[HTTPField.Name("RateLimit-Limit")!] == "2")
@@ -57,37 +58,16 @@ struct MountedPageTests {
         #expect(try await world("GET", "/pages", headers: ["X-Key": "gs_operate"], as: nil).status == 200)
     }
 
-    @Test func `a revoked key's session gets an answer already stored for it, but carries out nothing`()
-        async throws
-    {
-        let key = UUID()
-        var world = RouteWorld()
-        world.pages = MountedPages(path: "/pages") { request, _, access in
-            let body = try await access.answered(
-                request.headers[.idempotencyKey] ?? "", of: key, secret: "session")
-            return Response(status: .created, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
-        }
-        world.idempotency.atOnce = { request, work in
-            #expect(request.caller == key && request.secret == "session")
-            guard request.key == "kept" else {
-                return IdempotentOutcome(answer: try await work(), isReplay: false)
-            }
-            return IdempotentOutcome(answer: KeptAnswer(status: 200, body: Array("{}".utf8)), isReplay: true)
-        }
-        #expect(try await world("GET", "/pages", headers: ["Idempotency-Key": "kept"], as: nil).status == 201)
-        #expect(try await world("GET", "/pages", headers: ["Idempotency-Key": "other"], as: nil).status == 401)
-    }
-
     @Test func `work in several steps continues where it stopped`() async throws {
         var world = RouteWorld()
         world.pages = MountedPages(path: "/pages") { _, _, access in
             let body = try await access.once(
-                "form", of: Sample.id, secret: "session", recover: { Array("begun \($0 == Sample.otherID)".utf8) },
+                "form", of: Sample.id, .createChannel, recover: { Array("begun \($0 == Sample.otherID)".utf8) },
                 { Array("anew".utf8) })
             return Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
         }
         world.idempotency.stepwise = { request, recover, work in
-            #expect(request.key == "form" && request.secret == "session")
+            #expect(request.key == "form")
             let recovered = try #require(try await recover(Sample.otherID))
             #expect(try await work().body == Array("anew".utf8))
             return IdempotentOutcome(answer: recovered, isReplay: true)

@@ -50,7 +50,7 @@ struct QuotaRouteTests {
         quota.throttles = [
             Throttle(
                 app: AppEnvironment(bundleID: Sample.stadium, environment: .production), api: .broadcast,
-                since: RouteWorld.now, perSecond: 19.96, lanesWaiting: 3, oldestSeconds: 0.84)
+                since: RouteWorld.now, lanesWaiting: 3, oldestSeconds: 0.84)
         ]
         var world = RouteWorld()
         quota.isCapabilityOff = true
@@ -62,7 +62,7 @@ struct QuotaRouteTests {
         #expect(
             answer.text.contains(
                 #""alarm":"key-refused","keyRefused":{"teamId":"TEAM123456","keyId":"KEY1234567","#
-                    + #""reason":"InvalidProviderToken","since":"2026-11-21T20:45:00.000Z"},"throttled":{"since":"2026-11-21T20:45:00.000Z","ratePerSecond":20,"lanesWaiting":3,"#
+                    + #""reason":"InvalidProviderToken","since":"2026-11-21T20:45:00.000Z"},"throttled":{"since":"2026-11-21T20:45:00.000Z","lanesWaiting":3,"#
                     + #""oldestSeconds":0.8},"devicesThrottled":null}"#), "\(answer.text)")
     }
 

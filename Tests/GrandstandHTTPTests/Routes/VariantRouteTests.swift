@@ -9,34 +9,7 @@ internal import Testing
 
 /// Variants in requests and answers.
 struct VariantRouteTests {
-    private static let event = "/v1/events/derby"
     private static let lookup = "/v1/lookup/com.example.Stadium/production"
-
-    private static func put(_ audiences: String...) -> String {
-        let all = audiences.map {
-            #"{"bundleId": "com.example.Stadium", "environment": "production", "storagePolicy": "noMessageStored"\#($0)}"#
-        }
-        return #"{"name": "x", "audiences": [\#(all.joined(separator: ","))]}"#
-    }
-
-    @Test func `audiences are declared and shown with variant, priority and delivery`() async throws {
-        var world = RouteWorld()
-        world.events.save = { specification, _, _ in
-            let event = Event(
-                specification: specification, state: .scheduled,
-                channels: specification.audiences.map { _ in Audience.ChannelStatus(state: .pending) },
-                createdAt: RouteWorld.now, updatedAt: RouteWorld.now)
-            return (event, true)
-        }
-        let answer = try await world(
-            "PUT", Self.event, Array(Self.put(#", "variant": "de", "priority": 1"#, #", "delivery": "tokens""#).utf8),
-            as: "gs_organise")
-        let audiences = try #require(answer.json["audiences"] as? [[String: Any]])
-        #expect(audiences.map { $0["variant"] as? String } == ["de", nil])
-        #expect(audiences.map { $0["priority"] as? Int } == [1, nil])
-        #expect(audiences.map { $0["delivery"] as? String } == ["channel", "tokens"])
-        #expect(audiences[1].keys.contains("variant") == false)
-    }
 
     @Test func `a lookup uses the variant of its query, for one event and for many`() async throws {
         var world = RouteWorld()

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandStore
 internal import GrandstandTestKit
 internal import HTTPTypes
@@ -132,10 +133,7 @@ struct ConsoleWorld {
             access: ConsoleAccess(
                 identify: { [identify] in try identify($0) }, countRequest: { _ in },
                 refusal: { Problem(.unauthenticated, $0) },
-                once: { [done] name, _, _, work in try await done.once(name, work) },
-                answered: { [done] name, _ in
-                    try await done.once(name) { throw Problem(.unauthenticated, "Nothing is kept.") }
-                }))
+                once: { [done] name, _, operation, _, work in try await done.once(name, operation, work) }))
         let response = try await console().responder(adding: others).respond(
             to: request, context: ConsoleContext(source: source))
         let collected = Collector.Bytes()
@@ -169,10 +167,13 @@ final class Done: Sendable {
 
     var names: [String] { answers.withLock { $0.keys.sorted() } }
 
-    func once(_ name: String, _ work: () async throws -> [UInt8]) async throws -> [UInt8] {
+    func once(
+        _ name: String, _ operation: Contract.Operation, _ work: () async throws -> [UInt8]
+    ) async throws -> [UInt8] {
         if let known = answers.withLock({ $0[name] }) { return known }
         let answer = try await work()
-        answers.withLock { $0[name] = answer }
+        let repeated = try KeptAnswer(status: 200, body: answer).repeatedBody(without: operation.shownOnce)
+        answers.withLock { $0[name] = repeated }
         return answer
     }
 }

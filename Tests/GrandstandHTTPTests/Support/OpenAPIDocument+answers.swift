@@ -99,7 +99,7 @@ extension Contract.Operation {
             "{bundleId}": "com.example.Stadium", "{attributesType}": "MatchAttributes", "{environment}": "production",
             "{key}": "derby",
             "{id}": "11111111-2222-4333-8444-555555555555", "{delivery}": "11111111-2222-4333-8444-555555555555",
-            "{quirk}": "management-path", "{installationId}": "11111111-2222-4333-8444-555555555555",
+            "{installationId}": "11111111-2222-4333-8444-555555555555",
             "{activityId}": "1",
         ]
         return path.split(separator: "/", omittingEmptySubsequences: false).map { values[String($0)] ?? String($0) }

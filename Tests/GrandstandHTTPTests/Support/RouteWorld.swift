@@ -32,13 +32,11 @@ struct RouteWorld {
     var gateway = FakeGateway()
     var ledger = FakeLedger()
     var reconciliations = FakeReconciliations()
-    /// Has the reports; `nil`: `reconciliations` has them.
-    var reports: (any ReconciliationStore)?
     var webhooks = FakeWebhooks()
     var installations = FakeInstallations()
     var idempotency = FakeIdempotency()
     /// The rate limits. They count the requests of all calls of this world.
-    var limits = RateLimits(.init(requests: nil, lookups: nil, failures: nil))
+    var limits = RateLimits(.init(requests: nil, failures: nil))
     /// Routes of the test, in addition to the API's.
     var others: [Route] = []
     var pages: MountedPages?
@@ -167,7 +165,7 @@ struct RouteWorld {
     private var stores: Stores {
         var stores = Stores(Databases(database), logger: Self.logger)
         (stores.apps, stores.channels, stores.events, stores.outbox) = (apps, channels, events, outbox)
-        (stores.starts, stores.quirks, stores.reconciliations) = (starts, quirks, reports ?? reconciliations)
+        (stores.starts, stores.quirks, stores.reconciliations) = (starts, quirks, reconciliations)
         (stores.webhooks, stores.installations) = (webhooks, installations)
         return stores
     }

@@ -14,6 +14,11 @@ extension Samples {
         let alarmed = try ReconciliationReading(try report(alarm: .capabilityOff, found: 201))
         var previewed = registered()
         previewed.preview = AppPreview(compact: text, expanded: "x")
+        previewed.quirks = [
+            Quirk(
+                environment: .production, name: .managementPath, value: "lowercased", learnedAt: Self.now,
+                evidence: text)
+        ]
         return [
             SignIn(returningTo: "/console/events?state=live", fault: text),
             ProblemPage(APIProblem(status: 403, title: text, detail: text), requestID: "1a2b"),
@@ -31,11 +36,6 @@ extension Samples {
                 [(registered(), [.development: .ok])], nextCursor: "next", visit("/console/apps")),
             AppDetail(
                 previewed, keyFiles: [.production: .unreadable], contents: [try contentType()],
-                quirks: [
-                    Quirk(
-                        environment: .production, name: .managementPath, value: "lowercased", learnedAt: Self.now,
-                        evidence: text)
-                ],
                 visit("/console/apps/com.example.Stadium")),
             ChannelList(
                 app, Page(items: [channel()], nextCursor: "next"), ChannelFilter(state: .failed, eventKey: key),
@@ -51,7 +51,7 @@ extension Samples {
                 visit("/console/audit-log", query: "from=2026-11-21")),
             KeyList(Contract.Page(items: [shownKey], nextCursor: "n"), visit("/console/keys")),
             KeyDetail(shownKey, [webhook], visit("/console/keys/1")),
-            IssuedSecret(title: text, secret: text, purpose: text, href: "/console/keys/1"),
+            IssuedSecret(title: text, secret: text, warnings: [text], purpose: text, href: "/console/keys/1"),
             WebhookList(Contract.Page(items: [webhook], nextCursor: "n"), visit("/console/webhooks")),
             WebhookDetail(
                 Versioned(value: webhook, version: 1),

@@ -70,9 +70,7 @@ final class FakeQuirks: QuirkStore {
 
     var learned: [Quirk] { kept.withLock { Array($0.values) } }
 
-    func quirks(of bundleID: BundleID) async throws -> [Quirk] { learned }
-
-    func remember(_ quirk: Quirk, for app: AppEnvironment, by actor: AuditActor) async throws {
+    func remember(_ quirk: Quirk, for app: AppEnvironment) async throws {
         if fails { throw NotScripted() }
         kept.withLock { $0[quirk.name] = quirk }
     }
@@ -91,6 +89,160 @@ final class Reconciliations: Sendable {
         var store = FakeReconciliations()
         store.see = { [self] listing in lists.withLock { $0.append(listing) } }
         store.want = { [self] app in requests.withLock { $0.append(app) } }
+        return store
+    }
+}
+
+/// What happened to a fake store. A test can wait for it.
+final class Happenings<Account: Sendable>: Sendable {
+    private let account: Mutex<Account>
+    private let events: AsyncStream<Void>.Continuation
+    private let changes: AsyncStream<Void>
+
+    init(_ account: Account) {
+        self.account = Mutex(account)
+        (changes, events) = AsyncStream.makeStream()
+    }
+
+    var record: Account { account.withLock { $0 } }
+
+    func change<Value: Sendable, Failure: Error>(
+        _ body: (inout Account) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        defer { events.yield() }
+        return try account.withLock { account throws(Failure) in try body(&account) }
+    }
+
+    /// Waits until the records satisfy `isEnough`.
+    func wait(until isEnough: (Account) -> Bool) async {
+        if isEnough(record) { return }
+        for await _ in changes where isEnough(record) { return }
+    }
+}
+
+/// An outbox of deliveries that are due at once.
+struct FakeOutbox {
+    struct Account: Sendable {
+        var waiting: [ClaimedDelivery]
+        /// The number of settlements and claims that fail before one succeeds.
+        var settlementFailures: Int
+        var claimFailures: Int
+        var claims: [Int] = []
+        var settled: [Settlement] = []
+        var released: [ClaimedDelivery] = []
+        /// The lanes whose leases were extended, by call.
+        var extended: [[Int]] = []
+        /// Lanes that another transaction has locked.
+        var locked: Set<Int> = []
+        /// The lanes that the last claim named as held by this replica, and its limits.
+        var held: Set<Int> = []
+        var limits: [LaneLimit] = []
+    }
+
+    private let happenings: Happenings<Account>
+
+    init(_ deliveries: [ClaimedDelivery], settlementFailures: Int = 0, claimFailures: Int = 0) {
+        happenings = Happenings(
+            Account(waiting: deliveries, settlementFailures: settlementFailures, claimFailures: claimFailures))
+    }
+
+    var record: Account { happenings.record }
+
+    func add(_ deliveries: [ClaimedDelivery]) { happenings.change { $0.waiting += deliveries } }
+
+    /// Locks these lanes, and unlocks all others.
+    func lock(_ lanes: Set<Int>) { happenings.change { $0.locked = lanes } }
+
+    func wait(until isEnough: (Account) -> Bool) async { await happenings.wait(until: isEnough) }
+
+    var store: PortFakes.FakeOutbox {
+        var store = PortFakes.FakeOutbox()
+        store.lease = { [happenings] claim in
+            try happenings.change { account in
+                if account.claimFailures > 0 {
+                    account.claimFailures -= 1
+                    throw NotScripted()
+                }
+                account.claims.append(claim.limit)
+                account.held = claim.held
+                account.limits = claim.limits
+                defer { account.waiting.removeFirst(min(claim.limit, account.waiting.count)) }
+                return Array(account.waiting.prefix(claim.limit))
+            }
+        }
+        store.conclude = { [happenings] delivery, settlement in
+            try happenings.change { account in
+                if account.settlementFailures > 0 {
+                    account.settlementFailures -= 1
+                    throw Problem(.storeUnavailable, "down")
+                }
+                guard !account.locked.contains(delivery.lane) else { return false }
+                if let settlement { account.settled.append(settlement) } else { account.released.append(delivery) }
+                return true
+            }
+        }
+        store.extend = { [happenings] lanes in happenings.change { $0.extended.append(lanes) } }
+        return store
+    }
+}
+
+/// Signals that the test gives.
+final class HandSignals: WakeSignals {
+    private let streams = Mutex<[AsyncStream<Void>.Continuation]>([])
+
+    func wakes(_ topic: WakeTopic) -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        streams.withLock { $0.append(continuation) }
+        return stream
+    }
+
+    func wake() { for stream in streams.withLock({ $0 }) { stream.yield() } }
+}
+
+/// A store of shards that are due at once.
+struct FakeStartStore {
+    struct Account: Sendable {
+        var shards: [StartShard]
+        var settlementFailures: Int
+        var claims: [StartClaim] = []
+        var settled: [(run: Int, outcomes: [StartOutcome])] = []
+        var extended: [[Int]] = []
+        /// Claims, failures and settlements in their order.
+        var log: [String] = []
+    }
+
+    private let happenings: Happenings<Account>
+
+    init(_ shards: [StartShard], settlementFailures: Int = 0) {
+        happenings = Happenings(Account(shards: shards, settlementFailures: settlementFailures))
+    }
+
+    var record: Account { happenings.record }
+
+    func wait(until isEnough: (Account) -> Bool) async { await happenings.wait(until: isEnough) }
+
+    var store: FakeStarts {
+        var store = FakeStarts()
+        store.lease = { [happenings] claim in
+            happenings.change { account in
+                account.claims.append(claim)
+                account.log.append("claim")
+                defer { account.shards.removeFirst(min(claim.limit, account.shards.count)) }
+                return Array(account.shards.prefix(claim.limit))
+            }
+        }
+        store.conclude = { [happenings] shard, verdicts in
+            try happenings.change { account in
+                if account.settlementFailures > 0 {
+                    account.settlementFailures -= 1
+                    account.log.append("failure")
+                    throw Problem(.storeUnavailable, "It is away.")
+                }
+                account.log.append("settled")
+                account.settled.append((shard.run, verdicts))
+            }
+        }
+        store.extend = { [happenings] runs in happenings.change { $0.extended.append(runs) } }
         return store
     }
 }

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import Logging
 internal import Synchronization
 internal import Testing
 
@@ -117,13 +118,14 @@ enum LookupWorld {
 
     static func withReplica(
         _ source: FakeSource = FakeSource(), settings given: LookupReplica.Settings? = nil,
+        logger: Logger = Sample.logger,
         _ body: (LookupReplica, FakeSource, Clock) async throws -> Void
     ) async throws {
         let clock = Clock()
         var settings = LookupReplica.Settings()
         settings.interval = .milliseconds(10)
         let replica = LookupReplica(
-            source: source, settings: given ?? settings, now: { clock.now }, logger: Sample.logger)
+            source: source, settings: given ?? settings, now: { clock.now }, logger: logger)
         source.state.withLock { $0.channelIDs[Self.key("derby")] = "one" }
         let running = Task { await replica.run() }
         source.stream.continuation.yield(.listening)

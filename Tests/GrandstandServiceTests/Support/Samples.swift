@@ -206,7 +206,7 @@ final class FakeGateway: APNsGateway {
         }
     }
 
-    func keyFile(of use: KeyUse) async -> KeyFileState { keyFileState }
+    func keyFile(of use: KeyUse) -> KeyFileState { keyFileState }
 
     private static func next<Value>(_ answers: inout [APNsAnswer<Value>]) -> APNsAnswer<Value> {
         guard let answer = answers.first else { return .unsent("not scripted") }

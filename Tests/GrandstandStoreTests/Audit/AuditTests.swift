@@ -9,56 +9,51 @@ internal import Testing
 
 @Suite(.timeLimit(.minutes(20)))
 struct AuditTests {
-    @Test func `changes of apps, events, channels and keys have their actors and Apple's answer, the newest first`()
-        async throws
-    {
+    @Test func `every change has its actor and Apple's answer, newest first`() async throws {
         try await withStores { stores in
             let (key, _) = try await stores.keys.create(
                 name: "desk", scopes: [.operate], bundleID: nil, by: .commandLine)
-            _ = try await stores.apps.put(.sample(), by: AuditActor(key))
-            _ = try await stores.events.put(.sample(), by: AuditActor(key), now: stores.now)
+            let desk = AuditActor(key)
+            _ = try await stores.apps.put(.sample(), by: desk)
+            _ = try await stores.events.put(.sample(), by: desk, now: stores.now)
             try await stores.align()
             let task = try #require(try await stores.claimChannels().first)
             let answer = APNsRecord(status: 201, reason: nil, requestID: "request-1")
             let channel = try await stores.record(.created(channelID: "abc=="), of: task, answer)
-            try await stores.events.cancel(.sample(), by: AuditActor(key), now: stores.now)
+            let intake = BroadcastIntake(.event(try .sample()), request: .update(), by: desk)
+            let sent = try await stores.accept([intake])[0].get()
+            #expect(try await stores.read(sent)?.by == "key:desk")
+            try await stores.sendOne()
+            try await stores.events.cancel(.sample(), by: desk, now: stores.now)
             try await stores.align()
 
             let entries = try await stores.audited()
             #expect(
                 entries.map(\.action).reversed() == [
-                    .keyCreated, .appRegistered, .eventCreated, .channelCreated, .eventCancelled, .channelRetired,
+                    .keyCreated, .appRegistered, .eventCreated, .channelCreated, .broadcastAccepted, .eventCancelled,
+                    .channelRetired,
                 ])
-            let created = try #require(entries.first { $0.action == .channelCreated })
+            let created = entries[3]
             #expect(created.actor == "grandstand" && created.answer == answer && created.signingKey == "KEY1234567")
             #expect(created.subject.channel == channel.id && created.subject.channelID == "abc==")
             #expect(created.subject.eventKey == (try .sample()))
-            let cancelled = try #require(entries.first { $0.action == .eventCancelled })
-            #expect(cancelled.actor == "key:desk" && cancelled.keyID == key.id)
+            #expect(entries[2].subject.broadcast == sent.id && entries[2].reason == "update")
+            for entry in entries[1...2] { #expect(entry.actor == "key:desk" && entry.keyID == key.id) }
         }
     }
 
-    @Test func `entries can be filtered and paged`() async throws {
+    @Test func `entries can be filtered`() async throws {
         try await withStores { stores in
             for name in ["a", "b", "c"] { try await stores.apps.put(.sample("com.example.\(name)", at: stores.now)) }
             let later = stores.clock.advance(by: 10)
             _ = try await stores.apps.put(.sample("com.example.a", at: later), by: .commandLine)
-            func count(_ filter: AuditFilter) async throws -> Int {
-                let entries = try await stores.audited(filter)
-                return entries.count
+            for (filter, count) in [
+                (AuditFilter(actor: "command-line"), 1), (AuditFilter(action: .appRegistered), 3),
+                (AuditFilter(bundleID: try .sample("com.example.A")), 2), (AuditFilter(from: later), 1),
+                (AuditFilter(to: later), 3),
+            ] {
+                #expect(try await stores.audited(filter).count == count)
             }
-            #expect(try await count(AuditFilter(actor: "command-line")) == 1)
-            #expect(try await count(AuditFilter(action: .appRegistered)) == 3)
-            #expect(try await count(AuditFilter(bundleID: .sample("com.example.A"))) == 2)
-            #expect(try await count(AuditFilter(from: later)) == 1)
-            #expect(try await count(AuditFilter(to: later)) == 3)
-            let first = try await stores.auditLog.entries(where: AuditFilter(), PageRequest(limit: 3))
-            #expect(first.items.count == 3)
-            let second = try await stores.auditLog.entries(
-                where: AuditFilter(), PageRequest(limit: 3, cursor: first.nextCursor))
-            #expect(second.items.count == 1)
-            #expect(second.nextCursor == nil)
-            #expect(Set((first.items + second.items).map(\.id)).count == 4)
         }
     }
 
@@ -136,7 +131,7 @@ struct AuditHistoryTests {
                     }
                 }
             }
-            #expect(try await stores.count("select count(*) as n from audit_log") == 1)
+            #expect(try await stores.rows("audit_log") == 1)
         }
     }
 
@@ -155,6 +150,75 @@ struct AuditHistoryTests {
         for time in times {
             try await stores.pool.query(
                 "insert into audit_log (at, actor, action) values (\(time), 'key:desk', 'event.created')")
+        }
+    }
+}
+
+/// The actor of a broadcast.
+@Suite(.timeLimit(.minutes(20)))
+struct AttributionTests {
+    private static let desk = AuditActor.key(id: UUID(), name: "desk")
+    private static let night = AuditActor.key(id: UUID(), name: "night shift")
+
+    private func accept(
+        _ stores: Stores, _ request: BroadcastRequest, for target: BroadcastTarget, by actor: AuditActor = Self.desk
+    ) async throws -> Broadcast {
+        try #require(try await stores.accept([BroadcastIntake(target, request: request, by: actor)]).first).get()
+    }
+
+    @Test func `the entry of a channel without an event names the channel`() async throws {
+        try await withStores { stores in
+            try await stores.apps.put(.sample())
+            let channel = try await stores.record(.created(channelID: "abc=="), of: stores.reserve())
+            let broadcast = try await accept(stores, .update(), for: .channel(channel.id))
+            _ = try await stores.outbox.cancel(broadcast.id, within: .all, by: Self.night, now: stores.now)
+            let found = try await stores.audited(AuditFilter(bundleID: .sample())).filter {
+                $0.subject.broadcast == broadcast.id
+            }
+            #expect(found.map(\.action) == [.broadcastWithdrawn, .broadcastAccepted])
+            #expect(found.allSatisfy { $0.subject.channel == channel.id && $0.subject.eventKey == nil })
+        }
+    }
+
+    @Test(arguments: [nil, 60.0])
+    func `a broadcast to two apps has an entry for each, so that neither app's log shows the other`(
+        in seconds: TimeInterval?
+    )
+        async throws
+    {
+        try await withStores { stores in
+            let other = try Audience.sample("com.example.Other")
+            let key = try await stores.open(audiences: [.sample(), other])
+            let sendAt = seconds.map { stores.now.addingTimeInterval($0) }
+            let both = try await accept(stores, .update(sendAt: sendAt), for: .event(key))
+            let one = try await accept(
+                stores, .update(sendAt: sendAt, audiences: [other.id]), for: .event(key))
+            for id in [one.id, both.id] {
+                #expect(try await stores.outbox.cancel(id, within: .all, by: Self.night, now: stores.now) == true)
+            }
+            func told(_ app: String) async throws -> [UUID?] {
+                try await stores.audited(AuditFilter(actor: "key:night shift", bundleID: .sample(app)))
+                    .map(\.subject.broadcast)
+            }
+            #expect(try await told("com.example.Goal") == [both.id])
+            #expect(try await told("com.example.Other") == [both.id, one.id])
+            #expect(try await stores.audited(AuditFilter(action: .broadcastAccepted)).count == 3)
+        }
+    }
+
+    @Test func `an event's entries are found by each of its apps, including a removed one`() async throws {
+        try await withStores { stores in
+            let other = try Audience.sample("com.example.Other")
+            let key = try await stores.put(.sample(audiences: [.sample(), other])).specification.key
+            try await stores.put(.sample(audiences: [.sample()]))
+            try await stores.events.cancel(key, by: Self.desk, now: stores.now)
+            func told(_ app: String) async throws -> [AuditAction] {
+                try await stores.audited(AuditFilter(bundleID: .sample(app))).map(\.action).filter {
+                    [.eventCreated, .eventChanged, .eventCancelled].contains($0)
+                }
+            }
+            #expect(try await told("com.example.Goal") == [.eventCancelled, .eventChanged, .eventCreated])
+            #expect(try await told("com.example.Other") == [.eventChanged, .eventCreated])
         }
     }
 }

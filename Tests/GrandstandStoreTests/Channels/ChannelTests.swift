@@ -8,28 +8,9 @@ internal import Testing
 @testable internal import GrandstandStore
 
 struct ChannelListTests {
-    private func list(
-        _ stores: Stores, _ filter: ChannelFilter = ChannelFilter(), _ page: PageRequest = PageRequest()
-    ) async throws -> Page<Channel> {
-        try await stores.channels.channels(of: .sample("COM.example.goal"), in: .production, where: filter, page)
-    }
-
-    @Test func `channels are paged in the order of creation, each once`() async throws {
-        try await withStores { stores in
-            for n in 1...5 { try await stores.put(.sample("match-\(n)")) }
-            try await stores.provision()
-            var seen: [Channel] = []
-            var cursor: String?
-            repeat {
-                let page = try await list(stores, ChannelFilter(), PageRequest(limit: 2, cursor: cursor))
-                seen += page.items
-                cursor = page.nextCursor
-            } while cursor != nil
-            #expect(Set(seen.map(\.id)).count == 5)
-            #expect(seen.count == 5)
-            let kind = try await problem { try await list(stores, ChannelFilter(), PageRequest(cursor: "?")) }
-            #expect(kind == .invalidRequest)
-        }
+    private func list(_ stores: Stores, _ filter: ChannelFilter = ChannelFilter()) async throws -> Page<Channel> {
+        try await stores.channels.channels(
+            of: .sample("COM.example.goal"), in: .production, where: filter, PageRequest())
     }
 
     @Test func `channels are filtered by state, policy, event and Apple's ID`() async throws {
@@ -64,8 +45,8 @@ struct ImportTests {
             try await stores.apps.put(.sample())
             let channel = try await stores.adopt(of: "com.example.goal")
             #expect(try channel.state == .active && channel.bundleID == .sample() && channel.label == "by hand")
-            #expect(try await problem { try await stores.adopt() } == .channelExists)
-            #expect(try await problem { try await stores.adopt("b", of: "com.example.none") } == .appNotFound)
+            try await refuses(.channelExists) { try await stores.adopt() }
+            try await refuses(.appNotFound) { try await stores.adopt("b", of: "com.example.none") }
         }
     }
 
@@ -84,16 +65,13 @@ struct ImportTests {
     @Test func `an import for an event with a channel, or for one that is over or unknown, is refused`() async throws {
         try await withStores { stores in
             try await stores.open()
-            #expect(try await problem { try await stores.adopt(for: "match-1") } == .channelExists)
-            #expect(
-                try await problem { try await stores.adopt("x", for: "match-1", .noMessageStored) } == .invalidRequest)
-            #expect(try await problem { try await stores.adopt(for: "other") } == .eventNotFound)
+            try await refuses(.channelExists) { try await stores.adopt(for: "match-1") }
+            try await refuses(.invalidRequest) { try await stores.adopt("x", for: "match-1", .noMessageStored) }
+            try await refuses(.eventNotFound) { try await stores.adopt(for: "other") }
             try await stores.cancel()
-            #expect(try await problem { try await stores.adopt(for: "match-1") } == .eventEnded)
+            try await refuses(.eventEnded) { try await stores.adopt(for: "match-1") }
             // None of the refused imports stored a channel.
-            let channels = try await stores.channels.channels(
-                of: .sample(), in: .production, where: ChannelFilter(channelID: "console=="), PageRequest())
-            #expect(channels.items.isEmpty)
+            #expect(try await stores.rows("channels where channel_id = 'console=='") == 0)
         }
     }
 
@@ -114,14 +92,14 @@ struct DeliveryByTokensTests {
         return audience
     }
 
-    @Test func `an audience with delivery by tokens gets no channel, and none is forecast`() async throws {
+    @Test func `an audience with tokens gets, imports and plans no channel`() async throws {
         try await withStores { stores in
             let event = try await stores.put(.sample(audiences: [try Self.audience(.tokens)]))
             #expect(event.specification.audiences.map(\.delivery) == [.tokens])
             #expect(event.channels.map(\.state) == [.none])
             #expect(try await stores.provision().isEmpty)
-            let quota = try await stores.quota()
-            #expect(quota.forecast.peak == 0)
+            try await refuses(.invalidRequest) { try await stores.adopt(for: "match-1") }
+            #expect(try await stores.quota().forecast.peak == 0)
         }
     }
 
@@ -130,20 +108,180 @@ struct DeliveryByTokensTests {
             try await stores.open()
             let channel = try await stores.channel()
             try await stores.put(.sample(audiences: [try Self.audience(.tokens)]))
-            #expect(try await stores.count("select count(*) as n from lanes where channel is not null") == 0)
+            #expect(try await stores.rows("lanes where channel is not null") == 0)
             try await stores.put(.sample(audiences: [try Self.audience(.channel)]))
-            #expect(try await stores.count("select count(*) as n from lanes where channel = \(channel.id)") == 1)
+            #expect(try await stores.rows("lanes where channel = \(channel.id)") == 1)
             try await stores.put(.sample(audiences: [try Self.audience(.tokens)]))
             try await stores.align()
             #expect(try await stores.channel().state == .retiring)
             #expect(try await stores.claimChannels().isEmpty)
         }
     }
+}
 
-    @Test func `no channel can be imported for an audience with delivery by tokens`() async throws {
+struct ReserveTests {
+    @Test func `40 concurrent reservations at a limit of 7 give exactly 7, and the others get the numbers in use`()
+        async throws
+    {
         try await withStores { stores in
-            try await stores.put(.sample(audiences: [try Self.audience(.tokens)]))
-            #expect(try await problem { try await stores.adopt(for: "match-1") } == .invalidRequest)
+            _ = try await stores.apps.put(.sample(channelLimit: 7))
+            let problems = try await concurrently(40) { _ -> Problem? in
+                do {
+                    _ = try await stores.reserve()
+                    return nil
+                } catch let problem as Problem { return problem }
+            }.compactMap(\.self)
+            #expect(problems.count == 33)
+            #expect(Set(problems.map(\.kind)) == [.quotaExhausted])
+            #expect(problems.allSatisfy { $0.members == [.limit(7), .used(0), .reserved(7)] })
+            #expect(try await stores.rows("channels") == 7)
+        }
+    }
+
+    @Test func `each environment has its own limit, and deleted and failed channels do not count`() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample(channelLimit: 1))
+            let task = try await stores.reserve()
+            try await refuses(.quotaExhausted) { try await stores.reserve() }
+            _ = try await stores.reserve(in: .development)
+            try await stores.record(.notCreated(state: .deleted, nextAttemptAt: nil), of: task)
+            let second = try await stores.reserve()
+            try await stores.record(.created(channelID: "a"), of: second)
+            try await refuses(.quotaExhausted) { try await stores.reserve() }
+        }
+    }
+
+    @Test func `a reservation is a leased channel in creation with the app's address, whatever its case`()
+        async throws
+    {
+        try await withStores { stores in
+            let override = App.Override(teamID: nil, keyID: "KEYPROD123")
+            _ = try await stores.apps.put(.sample(overrides: [.production: override]))
+            let task = try await stores.reserve("com.example.goal")
+            #expect(task.channel.state == .creating && task.channel.label == "by hand")
+            #expect(try task.channel.bundleID == .sample() && task.address.bundleID == .sample())
+            #expect(task.address.credentials == Credentials(teamID: "TEAM123456", keyID: "KEYPROD123"))
+            #expect(try await stores.channel(task.channel.id) == task.channel)
+            #expect(try await stores.channels.channel(task.channel.id, of: .sample(), in: .development) == nil)
+            #expect(try await stores.claimChannels().isEmpty)
+        }
+    }
+
+    @Test func `a learned quirk is part of the address`() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample())
+            let quirk = Quirk(
+                environment: .production, name: .managementPath, value: "lowercased", learnedAt: stores.now,
+                evidence: "seen")
+            try await stores.apps.remember(quirk, for: .sample())
+            let address = try await stores.channels.address(of: .sample(), in: .production)
+            #expect(address?.managementPath == .lowercased)
+            #expect(try await stores.channels.address(of: .sample(), in: .development)?.managementPath == .registered)
+        }
+    }
+}
+
+struct DeletionTests {
+    private func begin(_ stores: Stores, _ id: UUID, force: Bool = false) async throws -> ChannelTask {
+        try await stores.channels.beginDeletion(
+            id, of: .sample(), in: .production, force: force, now: stores.now,
+            leasedUntil: stores.now + 10)
+    }
+
+    @Test func `claimDue leases a channel to only one of many callers until the lease ends`() async throws {
+        try await withStores { stores in
+            let keys = try (1...10).map { try EventKey.sample("match-\($0)") }
+            for key in keys { try await stores.open(key.rawValue) }
+            for key in keys { try await stores.cancel(key) }
+            try await stores.align()
+            stores.clock.advance(by: Stores.retireAfter)
+            let tasks = try await concurrently(5) { _ in try await stores.claimChannels(limit: 4) }.flatMap(\.self)
+            let rest = try await stores.claimChannels()
+            #expect(Set((tasks + rest).map(\.channel.id)).count == 10)
+            #expect(tasks.count + rest.count == 10)
+            #expect(try await stores.claimChannels().isEmpty)
+            #expect(try await stores.nextDueChannel() == stores.now + 10)
+            stores.clock.advance(by: 10.5)
+            let again = try await stores.claimChannels()
+            #expect(again.count == 10)
+            #expect(again.allSatisfy { $0.channel.state == .deleting && $0.channel.attempts == 2 })
+        }
+    }
+
+    @Test func `a caller that asks Apple keeps its own lease for as long as the call takes`() async throws {
+        try await withStores { stores in
+            try await stores.put(.sample())
+            try await stores.align()
+            let creation = try #require(try await stores.claimChannels().first)
+            let end = stores.now + 60
+            try await stores.channels.extendLease(of: creation, until: end)
+            #expect(try await stores.nextReconciliation() == end)
+            try await stores.record(.created(channelID: "made"), of: creation)
+            try await stores.channels.extendLease(of: creation, until: end)
+            #expect(try await stores.nextDueChannel() == nil)
+
+            try await stores.forceDeletion(of: try await stores.channel())
+            stores.clock.advance(by: 10.5)
+            let deletion = try #require(try await stores.claimChannels().first)
+            try await stores.channels.extendLease(of: deletion, until: stores.now + 60)
+            stores.clock.advance(by: 50)
+            #expect(try await stores.claimChannels().isEmpty)
+            stores.clock.advance(by: 10.5)
+            #expect(try await stores.claimChannels().map(\.channel.id) == [deletion.channel.id])
+        }
+    }
+
+    @Test func `a channel that a live event needs is deleted only by force, and the event then gets another`()
+        async throws
+    {
+        try await withStores { stores in
+            try await stores.open()
+            let old = try await stores.channel()
+            try await refuses(.channelInUse) { try await begin(stores, old.id) }
+            #expect(try await stores.channel().state == .active)
+            let task = try await begin(stores, old.id, force: true)
+            #expect(task.channel.state == .deleting)
+            #expect(task.channel.channelID == old.channelID)
+            stores.clock.advance(by: 1)
+            try await stores.provision()
+            let new = try await stores.channel()
+            #expect(new.id != old.id)
+            #expect(new.state == .active)
+            try await stores.deleted(old)
+            try await stores.accept(.update())
+            #expect(try await stores.sendOne().message.channelID == new.channelID)
+        }
+    }
+
+    @Test func `a channel without an event can be deleted, and is not found afterwards`() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample())
+            let made = try await stores.reserve(leasedFor: 0)
+            try await refuses(.channelInUse) { try await begin(stores, made.channel.id) }
+            try await stores.record(.created(channelID: "x"), of: made)
+            _ = try await begin(stores, made.channel.id)
+            #expect(try await stores.claimChannels().isEmpty)
+            let failed = try await stores.record(.notDeleted(nextAttemptAt: stores.now + 1), of: made, .noAnswer)
+            #expect(failed.state == .deleting)
+            #expect(failed.reason == "no answer")
+            stores.clock.advance(by: 1)
+            let again = try #require(try await stores.claimChannels().first)
+            #expect(again.channel.id == made.channel.id)
+            try await stores.deleted(again.channel)
+            try await refuses(.channelNotFound) { try await begin(stores, made.channel.id) }
+        }
+    }
+
+    @Test func `an unknown channel, or one of another environment, is not deleted`() async throws {
+        try await withStores { stores in
+            try await stores.open(audiences: [.sample("com.example.Goal", .development)])
+            let found = try await stores.channels.channels(
+                of: .sample(), in: .development, where: ChannelFilter(), PageRequest())
+            var unknown = try #require(found.items.first)
+            try await refuses(.channelNotFound) { [unknown] in try await begin(stores, unknown.id) }
+            unknown.id = UUID()
+            try await refuses(.channelNotFound) { [unknown] in try await begin(stores, unknown.id) }
+            try await refuses(.channelNotFound) { [unknown] in try await stores.deleted(unknown) }
         }
     }
 }

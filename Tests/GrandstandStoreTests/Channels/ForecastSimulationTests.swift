@@ -74,7 +74,7 @@ private struct Season {
             switch Int.random(in: 0..<40, using: &random) {
             case 0..<8: try await stores.accept(.update(), for: key.rawValue)
             case 8: try await stores.accept(.end(), for: key.rawValue)
-            case 9: try await stores.events.cancel(key, now: stores.now)
+            case 9: try await stores.cancel(key)
             case 10:
                 specification.audiences.removeFirst()
                 try await stores.put(specification)
@@ -112,7 +112,7 @@ private struct Season {
     }
 
     private func isOpen(_ key: EventKey) async throws -> Bool {
-        guard let event = try await stores.events.event(key, now: stores.now) else { return false }
+        guard let event = try await stores.event(key) else { return false }
         return !event.state.isOver
     }
 

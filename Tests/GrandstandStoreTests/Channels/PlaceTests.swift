@@ -12,27 +12,20 @@ struct AlignTests {
         try await withStores { stores in
             let audiences = [
                 try Audience.sample("com.example.A", .development, .noMessageStored),
-                try Audience.sample("com.example.A", .production, .mostRecentMessageStored),
+                try Audience.sample("com.example.A"),
                 try Audience.sample("com.example.B", .production, .noMessageStored),
             ]
             let key = try await stores.put(.sample(audiences: audiences)).specification.key
             #expect(try await stores.align() > 0)
             #expect(try await stores.align() == 0)
-            let asked = try await stores.events.event(key, now: stores.now)?.channels
-            #expect(asked?.map(\.state) == [.pending, .pending, .pending] && asked?.compactMap(\.reason) == [])
+            #expect(try await stores.event(key)?.channels.map(\.state) == [.pending, .pending, .pending])
             let tasks = try await stores.claimChannels()
-            let made = tasks.map { task in
-                Audience(
-                    bundleID: task.channel.bundleID, environment: task.channel.environment,
-                    storagePolicy: task.channel.storagePolicy)
-            }
+            let made = tasks.map { Audience(id: $0.channel.audience, storagePolicy: $0.channel.storagePolicy) }
             #expect(Set(made) == Set(audiences))
             #expect(tasks.allSatisfy { $0.channel.state == .creating && $0.channel.eventKey == key })
-            for task in tasks {
-                try await stores.record(.created(channelID: "\(task.channel.id)"), of: task)
-            }
+            for task in tasks { try await stores.record(.created(channelID: "\(task.channel.id)"), of: task) }
             #expect(try await stores.align() == 0)
-            let event = try #require(try await stores.events.event(key, now: stores.now))
+            let event = try #require(try await stores.event(key))
             #expect(event.channels.map(\.state) == [.active, .active, .active])
             #expect(event.channels.allSatisfy { $0.channelID != nil })
         }
@@ -46,26 +39,8 @@ struct AlignTests {
             try await stores.sendOne()
             try await stores.pool.query("update channels set state = 'missing'")
             try await stores.provision()
-            #expect(
-                try await stores.count(
-                    "select count(*) as n from channels where state = 'active' and bundle_id = 'com.example.A'") == 0)
-            #expect(
-                try await stores.count(
-                    "select count(*) as n from channels where state = 'active' and bundle_id = 'com.example.B'") == 1)
-        }
-    }
-
-    @Test func `channels wait for channelsOpenAt`() async throws {
-        try await withStores { stores in
-            let at = stores.now + 3_600
-            let key = try await stores.put(.sample(channelsOpenAt: at)).specification.key
-            #expect(try await stores.align() == 0)
-            #expect(try await stores.events.event(key, now: stores.now)?.channels.map(\.state) == [.waiting])
-            #expect(try await stores.channels.nextDue(now: stores.now) == at)
-            stores.clock.advance(by: 3_600)
-            #expect(try await stores.events.event(key, now: stores.now)?.channels.map(\.state) == [.pending])
-            #expect(try await stores.provision().map(\.state) == [.active])
-            #expect(try await stores.channels.nextDue(now: stores.now) == nil)
+            #expect(try await stores.rows("channels where state = 'active'") == 1)
+            #expect(try await stores.rows("channels where state = 'active' and bundle_id = 'com.example.B'") == 1)
         }
     }
 
@@ -78,7 +53,7 @@ struct AlignTests {
             try await stores.refuse(task, "BadRequestParams", for: 60)
             #expect(try await stores.align() == 0)
             #expect(try await stores.claimChannels().isEmpty)
-            #expect(try await stores.channels.nextDue(now: stores.now) == at)
+            #expect(try await stores.nextDueChannel() == at)
             stores.clock.advance(by: 60)
             try await stores.align()
             let again = try #require(try await stores.claimChannels().first)
@@ -95,9 +70,7 @@ struct AlignTests {
             try await stores.put(.sample())
             try await stores.align()
             let task = try #require(try await stores.claimChannels().first)
-            let kept = try await stores.record(
-                .unanswered(settleableAt: stores.now + 1), of: task,
-                APNsRecord(status: nil, reason: "no answer", requestID: nil))
+            let kept = try await stores.record(.unanswered(settleableAt: stores.now + 1), of: task, .noAnswer)
             #expect(kept.reason == "no answer")
             #expect(kept.state == .creating)
             #expect(try await stores.quotas().map(\.reserved).reduce(0, +) == 1)
@@ -162,7 +135,7 @@ struct PlaceTests {
             try await stores.sendOne()
             for key in ["idle-2", "idle-1"] {
                 stores.clock.advance(by: 1)
-                try await stores.events.cancel(.sample(key), now: stores.now)
+                try await stores.cancel(key)
             }
             try await stores.align()
             try await stores.put(.sample("next"))
@@ -186,7 +159,7 @@ struct PlaceTests {
             _ = try await stores.apps.put(.sample(channelLimit: 2))
             for key in ["a", "b"] {
                 try await stores.open(key)
-                try await stores.events.cancel(.sample(key), now: stores.now)
+                try await stores.cancel(key)
                 stores.clock.advance(by: 1)
             }
             try await stores.put(.sample("next"))
@@ -227,7 +200,7 @@ struct PlaceTests {
             for _ in 1...6 {
                 let channel = try await stores.channel(of: holder)
                 try await stores.forceDeletion(of: channel)
-                try await stores.events.cancel(.sample(holder), now: stores.now)
+                try await stores.cancel(holder)
                 try await stores.deleted(channel)
                 holder = try #require(try await stores.provision().first?.eventKey?.rawValue)
                 order.append(holder)

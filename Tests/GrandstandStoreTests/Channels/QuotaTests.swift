@@ -34,30 +34,6 @@ struct QuotaTests {
             #expect(quota.byStoragePolicy == [.mostRecentMessageStored: 3, .noMessageStored: 1])
         }
     }
-
-    @Test func `the forecast follows the events' openings and ends, and how long channels are kept`() async throws {
-        try await withStores { stores in
-            _ = try await stores.apps.put(.sample(channelLimit: 2))
-            let start = stores.now
-            func at(_ hours: Double) -> Date { start.addingTimeInterval(hours * 3_600) }
-            // A channel is kept for 8 hours after the end, because APNs stores the end. So `a` has a channel from 0 to
-            // 1 + 8 h, `b` from 10 to 12 + 8 h, `c` from 11 to 13 + 8 h, and `d` from 15 h on.
-            try await stores.put(.sample("a", endsAt: at(1)))
-            try await stores.put(.sample("b", endsAt: at(12), channelsOpenAt: at(10)))
-            try await stores.put(.sample("c", startsAt: at(12), endsAt: at(13), channelsOpenBefore: 3_600))
-            try await stores.put(.sample("d", channelsOpenAt: at(15)))
-            try await stores.put(.sample("cancelled", channelsOpenAt: at(15)))
-            try await stores.events.cancel(.sample("cancelled"), now: start)
-            let quotas = try await stores.channels.quotas(now: start, tenure: Stores.tenure)
-            let production = try #require(quotas.first { $0.environment == .production })
-            #expect(production.forecast.peak == 3)
-            #expect(production.forecast.peakAt == at(15))
-            #expect(production.forecast.exceedsAt == at(15))
-            let development = try #require(quotas.first { $0.environment == .development })
-            #expect(development.forecast.peak == 0)
-            #expect(development.forecast.exceedsAt == nil)
-        }
-    }
 }
 
 /// Samples of quotas in the database.

@@ -28,48 +28,51 @@ struct RetirementTests {
             try await stores.align()
             let at = end.acceptedAt.addingTimeInterval(Stores.retireAfter)
             #expect(try await retireAt(stores) == at)
-            #expect(try await stores.channels.nextDue(now: stores.now) == at)
+            #expect(try await stores.nextDueChannel() == at)
             #expect(try await stores.claimChannels().isEmpty)
             stores.clock.advance(by: Stores.retireAfter)
             #expect(try await stores.provision().map(\.state) == [.deleted])
-            #expect(try await stores.channels.nextDue(now: stores.now) == nil)
+            #expect(try await stores.nextDueChannel() == nil)
         }
     }
 
-    @Test func `a stored message keeps its channel until it expires`() async throws {
-        try await withStores { stores in
-            try await stores.open()
-            try await stores.accept(.update(expiresIn: 28_000))
-            try await stores.sendOne()
-            try await stores.accept(.end(expiresIn: 60))
-            try await stores.sendOne()
-            try await stores.align()
-            #expect(try await retireAt(stores) == stores.now + 28_000)
-        }
+    struct Keeping: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        var policy = StoragePolicy.noMessageStored
+        var before: BroadcastRequest?
+        let end: BroadcastRequest
+        /// How many seconds after the end is sent the channel is kept, if ended events keep theirs for a minute.
+        let seconds: Double
     }
 
-    @Test func `a message that was not stored does not keep its channel`() async throws {
-        try await withStores { stores in
-            try await stores.open()
-            var update = BroadcastRequest.update()
-            update.apnsExpiration = 0
-            try await stores.accept(update)
-            try await stores.sendOne()
-            try await stores.accept(.end(expiresIn: 60))
-            try await stores.sendOne()
-            try await stores.align()
-            #expect(try await retireAt(stores) == stores.now + Stores.retireAfter)
-        }
+    private static func notStored() -> BroadcastRequest {
+        var request = BroadcastRequest.update()
+        request.apnsExpiration = 0
+        return request
     }
 
-    @Test func `a dismissal date keeps the channel until it has passed`() async throws {
+    static let keeping = [
+        Keeping(
+            testDescription: "a stored message, until it expires", policy: .mostRecentMessageStored,
+            before: .update(expiresIn: 28_000), end: .end(expiresIn: 60), seconds: 28_000),
+        Keeping(
+            testDescription: "not a message that was not stored", policy: .mostRecentMessageStored,
+            before: notStored(), end: .end(expiresIn: 50), seconds: 60),
+        Keeping(
+            testDescription: "a dismissal date, until it has passed", end: .end(dismissalDate: 1_700_014_000),
+            seconds: 14_000),
+    ]
+
+    @Test(arguments: keeping)
+    func `a channel is kept for what devices may still need`(_ test: Keeping) async throws {
         try await withStores { stores in
-            try await stores.open(audiences: [unstored.get()])
-            let at = Int(stores.now.timeIntervalSince1970) + 14_000
-            try await stores.accept(.end(dismissalDate: at))
-            try await stores.sendOne()
+            try await stores.open(audiences: [.sample("com.example.Goal", .production, test.policy)])
+            for request in [test.before, test.end].compactMap(\.self) {
+                try await stores.accept(request)
+                try await stores.sendOne()
+            }
             _ = try await stores.channels.align(now: stores.now, tenure: ChannelTenure(retireAfter: 60))
-            #expect(try await retireAt(stores) == Date(timeIntervalSince1970: Double(at)))
+            #expect(try await retireAt(stores) == stores.now + test.seconds)
         }
     }
 
@@ -93,7 +96,7 @@ struct RetirementTests {
             let key = try await stores.open()
             try await stores.put(.sample("waiting"))
             try await stores.align()
-            for key in [key, try .sample("waiting")] { try await stores.events.cancel(key, now: stores.now) }
+            for key in [key, try .sample("waiting")] { try await stores.cancel(key) }
             stores.clock.advance(by: 60)
             try await stores.align()
             #expect(try await retireAt(stores) == stores.now.addingTimeInterval(Stores.retireAfter - 60))
@@ -107,7 +110,7 @@ struct RetirementTests {
             let key = try await stores.put(.sample()).specification.key
             try await stores.align()
             let task = try #require(try await stores.claimChannels().first)
-            try await stores.events.cancel(key, now: stores.now)
+            try await stores.cancel(key)
             #expect(try await stores.align() == 0)
             try await stores.record(.created(channelID: "late"), of: task)
             try await stores.align()
@@ -135,7 +138,7 @@ struct OverdueTests {
             #expect(try await stores.event()?.state == .ended)
             #expect(try await stores.channel().state == .retiring)
             #expect(try await stores.channel(of: "no-end").state == .active)
-            #expect(try await problem { try await stores.accept(.update()) } == .eventEnded)
+            try await refuses(.eventEnded) { try await stores.accept(.update()) }
             let entries = try await stores.audited(AuditFilter(action: .eventExpired))
             #expect(entries.map(\.subject.eventKey) == [try .sample()])
         }
@@ -144,23 +147,7 @@ struct OverdueTests {
     /// Whether the server closed the event by itself.
     private func isClosed(_ stores: Stores, _ key: String = "match-1") async throws -> Bool {
         try await stores.align()
-        return try await stores.events.event(.sample(key), now: stores.now)?.state == .ended
-    }
-
-    @Test func `an event without endsAt expires after the quiet time`() async throws {
-        try await withStores { stores in
-            try await stores.open()
-            stores.clock.advance(by: 30 * 3_600)
-            try await stores.accept(.update())
-            try await stores.sendOne()
-            stores.clock.advance(by: 48 * 3_600 - 1)
-            #expect(try await !isClosed(stores))
-            stores.clock.advance(by: 1)
-            #expect(try await isClosed(stores))
-            #expect(try await stores.channel().state == .retiring)
-            let entries = try await stores.audited(AuditFilter(action: .eventExpired))
-            #expect(entries.map(\.reason) == ["it has no endsAt, and no message came for 48 hours"])
-        }
+        return try await stores.event(key)?.state == .ended
     }
 
     @Test func `an event that has not begun, opens later or has a scheduled message is not quiet`()
@@ -194,16 +181,10 @@ struct OverdueTests {
             #expect(try await isClosed(stores))
             #expect(try await stores.channel().state == .retiring)
             // A declaration with an end in the past is refused, and the refusal says what to do.
-            do {
-                try await stores.put(.sample(endsAt: stores.now))
-                Issue.record("nothing was refused")
-            } catch let problem as Problem {
-                #expect(problem.kind == .eventEnded)
-                #expect(problem.detail.contains("endsAt in the future"))
-            }
+            let refusal = await #expect(throws: Problem.self) { try await stores.put(.sample(endsAt: stores.now)) }
+            #expect(refusal?.kind == .eventEnded && refusal?.detail.contains("endsAt in the future") == true)
             let event = try await stores.put(.sample(endsAt: stores.now + 7_200))
-            #expect(event.state != .ended)
-            #expect(event.channels.map(\.state) == [.active])
+            #expect(event.state != .ended && event.channels.map(\.state) == [.active])
             try await stores.align()
             #expect(try await stores.channel().id == channel.id)
             #expect(try await stores.lookup()?.channelID == channel.channelID)

@@ -277,3 +277,70 @@ struct ActivityReportTests {
         }
     }
 }
+
+/// Late followers of an open start, and installations that take over a token that a start went to.
+@Suite(.timeLimit(.minutes(20)))
+struct LateFollowerTests {
+    @Test func `a late follower is queued for each open start in the same commit`() async throws {
+        try await withPhones { phones in
+            for key in ["match-1", "match-2", "match-3"] { try await phones.stores.put(.sample(key)) }
+            let run = try await phones.open()
+            let both = try await phones.open("match-2", topics: ["team:b", "team:a"])
+            let other = try await phones.open("match-3", topics: ["team:c"])
+            let id = try Phones.id()
+            try await phones.put(Phones.state(), of: id)
+            let row = try await phones.row(id)
+            #expect(try await phones.queued(run) == [row])
+            #expect(try await phones.queued(both) == [row])
+            #expect(try await phones.queued(other) == [])
+        }
+    }
+
+    @Test func `an installation that got a start, or began to follow after its end, is not queued`() async throws {
+        try await withPhones { phones in
+            try await phones.stores.put(.sample())
+            let (had, refused, known) = (try Phones.id(), try Phones.id(), try Phones.id())
+            for (id, token) in [(had, "a1"), (refused, "a2"), (known, "a3")] {
+                try await phones.put(Phones.state(token: token), of: id)
+            }
+            let run = try await phones.open()
+            try await phones.start(run, phones.row(had))
+            try await phones.start(run, phones.row(refused), "rejected", reason: "Unregistered")
+            var language = try Phones.state(token: "a3")
+            language.locale = "fr"
+            for (id, state) in [
+                (had, try Phones.state(token: "b1")), (refused, try Phones.state(token: "b2")), (known, language),
+            ] {
+                try await phones.put(state, of: id)
+            }
+            #expect(try await phones.queued(run) == [phones.row(refused)])
+            try await phones.stores.pool.query("update fan_outs set closed_at = now()")
+            try await phones.put(Phones.state(token: "a7"), of: Phones.id())
+            #expect(try await phones.queued(run).count == 1)
+        }
+    }
+
+    /// A registration waits for an opening that has the lock. After the commit of the opening, the registration sees
+    /// the run.
+    @Test func `a registration during the opening of a start waits for it and is queued`() async throws {
+        try await withPhones { phones in
+            try await phones.stores.put(.sample())
+            let id = try Phones.id()
+            let (run, registering) = try await phones.stores.pool.transaction { connection in
+                try await connection.query(StartOpening.exclusive)
+                let run = try await phones.open(on: connection)
+                let registering = Task { try await phones.put(Phones.state(), of: id) }
+                try await until("the registration waits for the opening") {
+                    try await phones.stores.count(
+                        """
+                        select count(*) as n from pg_locks where locktype = 'advisory' and not granted
+                            and database = (select oid from pg_database where datname = current_database())
+                        """) == 1
+                }
+                return (run, registering)
+            }
+            #expect(try await registering.value)
+            #expect(try await phones.queued(run) == [phones.row(id)])
+        }
+    }
+}

@@ -29,6 +29,11 @@ struct CrowdJoinTests {
             let timestamp = try #require(Int(late.text.dropFirst(20).prefix { $0.isNumber }))
             #expect(try timestamp > end.timestamp)
             try await world.settle(late)
+            // Phones with few pushes get it at priority 5.
+            try await world.show("aa03", frequent: false)
+            let quiet = try #require(try await world.claim().first)
+            #expect(quiet.members.map { quiet.requests()($0).priority } == [.powerAware])
+            try await world.settle(quiet)
             #expect(try await world.stores.rows("fan_out_queue") == 0)
             world.stores.clock.advance(by: CrowdJoins.endIsOfUse)
             try await world.show("aa02")
@@ -198,11 +203,7 @@ struct CrowdJoinTests {
             #expect(tokens([shard]) == [["aa01"]])
             // The first activity gets a new token. The shard that is under way goes to the former token, so the new
             // token must get a push of its own.
-            try await world.stores.pool.withConnection { connection in
-                try await connection.query(
-                    "update activities set update_token = decode('bb01', 'hex') where id = \(first)")
-                _ = try await connection.pipeline(CrowdJoins.queue("\([first])", now: world.now))
-            }
+            try await world.stores.pool.withConnection { try await world.join(first, token: "bb01", on: $0) }
             try await world.settle(shard)
             var sent: [[String]] = []
             while let next = try await world.claim().first {
@@ -216,15 +217,11 @@ struct CrowdJoinTests {
     @Test func `a token reported while a shard is taken does not block it, and joins with its content`() async throws {
         try await withCrowds { world in
             let first = try await begin(world)
-            try await world.stores.pool.withConnection { connection in
-                _ = try await connection.pipeline(CrowdJoins.queue("\([first])", now: world.now))
-            }
+            try await world.stores.pool.withConnection { try await world.join(first, on: $0) }
             world.stores.clock.advance(by: 1)
             try await world.stores.accept(.update(#"{"n":2}"#))
             let shard = try await world.stores.pool.transaction { connection in
-                try await connection.query(
-                    "update activities set update_token = decode('bb01', 'hex') where id = \(first)")
-                _ = try await connection.pipeline(CrowdJoins.queue("\([first])", now: world.now))
+                try await world.join(first, token: "bb01", on: connection)
                 return try #require(try await world.claim().first)
             }
             #expect(tokens([shard]) == [["aa01"]])
@@ -239,34 +236,16 @@ struct CrowdJoinTests {
     @Test func `a token that changes while its settlement waits for the report joins again`() async throws {
         try await withCrowds { world in
             let first = try await begin(world)
-            try await world.stores.pool.withConnection { connection in
-                _ = try await connection.pipeline(CrowdJoins.queue("\([first])", now: world.now))
-            }
+            try await world.stores.pool.withConnection { try await world.join(first, on: $0) }
             let shard = try #require(try await world.claim().first)
             let settling = try await world.stores.pool.transaction { connection in
-                try await connection.query(
-                    "update activities set update_token = decode('bb01', 'hex') where id = \(first)")
-                _ = try await connection.pipeline(CrowdJoins.queue("\([first])", now: world.now))
+                try await world.join(first, token: "bb01", on: connection)
                 let settling = Task { try await world.settle(shard) }
                 try await world.stores.untilSomebodyWaits()
                 return settling
             }
             try await settling.value
             #expect(tokens(try await world.claim()) == [["bb01"]])
-        }
-    }
-
-    @Test func `phones with few pushes get a late end at priority 5`() async throws {
-        try await withCrowds { world in
-            try await world.stores.open()
-            try await world.stores.accept(.update())
-            try await world.stores.sendOne()
-            world.stores.clock.advance(by: 60)
-            try await world.stores.accept(.end())
-            try await world.stores.sendOne()
-            try await world.show("aa01", frequent: false)
-            let shard = try #require(try await world.claim().first)
-            #expect(shard.members.map { shard.requests()($0).priority } == [.powerAware])
         }
     }
 }

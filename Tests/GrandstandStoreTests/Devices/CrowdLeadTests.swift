@@ -22,7 +22,7 @@ struct CrowdLeadTests {
             #expect(accepted.deliveries.map { $0.counts == nil } == [true])
             #expect(try await world.claim().isEmpty)
             try await world.stores.accept(.end())
-            #expect(try await world.stores.events.event(.sample(), now: world.now)?.state == .ended)
+            #expect(try await world.stores.event()?.state == .ended)
             #expect(try await world.lookup()?.state == .ended)
         }
     }
@@ -53,7 +53,7 @@ struct CrowdLeadTests {
             let tokens = try await world.tokens(of: accepted)
             #expect((tokens.state, tokens.reason) == (.rejected, "PayloadTooLarge"))
             try await world.stores.sendOne()
-            #expect(try await world.stores.outbox.broadcast(accepted.id, within: .all)?.isCancelled == false)
+            #expect(try await world.stores.read(accepted)?.isCancelled == false)
             #expect(try await world.claim().isEmpty)
         }
     }
@@ -64,7 +64,8 @@ struct CrowdLeadTests {
             try await world.stores.put(.sample())
             let accepted = try await world.stores.accept(.update(#"{"n":1}"#))
             try await world.reach(by: .tokens)
-            let found = try #require(try await world.stores.outbox.broadcast(accepted.id, within: .all))
+            try await refuses(.payloadTooLarge) { try await world.stores.accept(.update(Self.large)) }
+            let found = try #require(try await world.stores.read(accepted))
             #expect(found.deliveries.map(\.state) == [.cancelled, .queued])
             #expect(try await world.lookup()?.contentState == Array(#"{"n":1}"#.utf8))
             try await world.show("aa01")
@@ -95,7 +96,7 @@ struct CrowdLeadTests {
             try await world.stores.put(.sample(audiences: [tokens, try .sample("com.example.Other")]))
             #expect(try await world.lookup()?.state == .ended)
             try await refuses(.eventEnded) { try await world.stores.accept(.update(audiences: [try .sample()])) }
-            try await world.stores.events.cancel(.sample(), now: world.now)
+            try await world.stores.cancel()
             #expect(try await world.stores.rows("deliveries where settled_at is null") == 0)
         }
     }
@@ -118,18 +119,6 @@ struct CrowdLeadTests {
             #expect(try await world.lookup()?.contentState == Array(#"{"n":1}"#.utf8))
             try await world.stores.accept(.end(audiences: [tokens.id]))
             #expect(try await world.lookup()?.state == .ended)
-        }
-    }
-
-    @Test func `a withdrawn broadcast does not become the content of a new crowd`() async throws {
-        try await withCrowds { world in
-            try await world.stores.open()
-            try await world.stores.accept(.update(#"{"n":1}"#))
-            try await world.stores.sendOne()
-            let second = try await world.stores.accept(.update(#"{"n":2}"#))
-            try await world.show("aa01")
-            #expect(try await world.stores.withdraw(second) == true)
-            #expect(try await world.claim().first?.text.contains(#"{"n":1}"#) == true)
         }
     }
 
@@ -216,7 +205,7 @@ struct CrowdLeadTests {
             try await world.show("aa01")
             try await send(#"{"n":1}"#, world)
             if isCancelled {
-                try await world.stores.events.cancel(.sample(), now: world.now)
+                try await world.stores.cancel()
             } else {
                 try await world.stores.accept(.end(#"{"n":2}"#))
             }

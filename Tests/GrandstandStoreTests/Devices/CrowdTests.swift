@@ -177,15 +177,6 @@ struct CrowdTests {
         }
     }
 
-    @Test func `a body that no lane accepts is refused before anything is queued`() async throws {
-        try await withCrowds { world in
-            try await world.stores.open()
-            try await world.reach(by: .tokens)
-            let large = #"{"t":"\#(String(repeating: "x", count: 4_200))"}"#
-            try await refuses(.payloadTooLarge) { try await world.stores.accept(.update(large)) }
-        }
-    }
-
     @Test func `timestamps continue the channel's, because an activity may have used it before`() async throws {
         try await withCrowds { world in
             try await world.stores.open()

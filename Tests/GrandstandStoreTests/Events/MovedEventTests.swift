@@ -42,10 +42,10 @@ struct MovedEventTests {
             let accepted = try await stores.accept(relative(-600))
             #expect(accepted.isScheduled && accepted.warnings.isEmpty)
             #expect(accepted.sendAt == stores.now + 3_000)
-            #expect(try await stores.outbox.broadcast(accepted.id)?.withoutMessage == accepted)
+            #expect(try await stores.read(accepted)?.withoutMessage == accepted)
 
             #expect(try await put(stores, startsAt: 7_200).warnings == [])
-            let moved = try #require(try await stores.outbox.broadcast(accepted.id))
+            let moved = try #require(try await stores.read(accepted))
             #expect(moved.sendAt == stores.now + 6_600)
             #expect(moved.sendAfterStart == -600)
             #expect(try await stores.outbox.nextScheduled() == moved.sendAt)
@@ -65,7 +65,7 @@ struct MovedEventTests {
             try await stores.accept(relative(600))
             let warnings = try #require(try await put(stores, startsAt: 7_200, endsAt: 9_000).warnings)
             #expect(warnings.count == 1 && warnings[0].contains("1, the first at \(RFC3339.text(at))"))
-            #expect(try await stores.outbox.broadcast(own.id)?.sendAt == at)
+            #expect(try await stores.read(own)?.sendAt == at)
             #expect(try await put(stores, startsAt: 7_200, endsAt: 9_000).warnings == [])
         }
     }
@@ -95,7 +95,7 @@ struct MovedEventTests {
             // The next update makes the event live again. If the update is withdrawn, the event is scheduled again.
             let update = try await stores.accept(.update(#"{"n":2}"#))
             #expect(try await state(stores) == [.live, .live])
-            #expect(try await stores.outbox.cancel(update.id, now: stores.now) == true)
+            #expect(try await stores.withdraw(update) == true)
             #expect(try await state(stores) == [.scheduled, .scheduled])
             stores.clock.advance(by: 86_400)
             #expect(try await state(stores) == [.live, .live])
@@ -106,21 +106,18 @@ struct MovedEventTests {
         async throws
     {
         try await withStores { stores in
-            let audiences = try ["de", "en", "fr"].map {
-                Audience(id: try .sample(variant: $0), storagePolicy: .noMessageStored)
-            }
+            let audiences = try ["de", "en", "fr"].map { try Audience.sample(variant: $0) }
             // Nobody can follow a channel that was not created yet.
-            _ = try await put(stores, startsAt: nil, audiences: audiences)
-            #expect(try await put(stores, startsAt: nil, audiences: Array(audiences.prefix(2))).warnings == [])
-            _ = try await put(stores, startsAt: nil, audiences: audiences)
+            for count in [3, 2, 3] {
+                let first = Array(audiences.prefix(count))
+                #expect(try await put(stores, startsAt: nil, audiences: first).warnings == [])
+            }
             try await stores.provision()
             try await stores.accept(.end(audiences: [audiences[2].id]))
-            let event = try #require(try await stores.event())
-            let warnings = try #require(
-                try await put(stores, startsAt: nil, audiences: Array(audiences.prefix(1))).warnings)
-            #expect(warnings.count == 1)
+            let lost = try #require(try await stores.event()?.channels[1].channelID)
+            let warnings = try #require(try await put(stores, startsAt: nil, audiences: [audiences[0]]).warnings)
+            #expect(warnings.count == 1 && warnings[0].contains(lost))
             #expect(warnings[0].contains("com.example.Goal in production for variant en"))
-            #expect(warnings[0].contains(try #require(event.channels[1].channelID)))
         }
     }
 
@@ -131,7 +128,7 @@ struct MovedEventTests {
             try await stores.open()
             let waiting = try await stores.accept(.update())
             #expect(waiting.warnings.count == 1)
-            #expect(try await stores.outbox.broadcast(waiting.id)?.warnings == waiting.warnings)
+            #expect(try await stores.read(waiting)?.warnings == waiting.warnings)
             #expect(try await stores.accept(.update(), for: "first").warnings.isEmpty)
             // A channel that is not created yet does not mean that there is no place for it.
             _ = try await stores.apps.put(.sample(channelLimit: 2))
@@ -152,7 +149,7 @@ struct SeasonTests {
             #expect(event.specification.channelsOpenBefore == 86_400 && event.specification.channelsOpenAt == nil)
             #expect(event.channels.map(\.state) == [.waiting])
             #expect(event.channels.map(\.nextAttemptAt) == [at(6)])
-            #expect(try await stores.channels.nextDue(now: stores.now) == at(6))
+            #expect(try await stores.nextDueChannel() == at(6))
             let moved = try await stores.put(.sample(startsAt: at(40), channelsOpenBefore: 86_400))
             #expect(moved.channels.map(\.nextAttemptAt) == [at(16)])
             stores.clock.advance(by: 16 * 3_600 - 1)
@@ -203,46 +200,21 @@ struct SeasonTests {
         }
     }
 
-    private let defaults = EventDefaults(
-        priority: .immediate, staleAfter: 300, expiresIn: 60, relevanceScore: Array("7.5".utf8))
-
-    @Test func `messages get their event's defaults, unless they have their own values`()
-        async throws
-    {
-        try await withStores { stores in
-            try await stores.put(.sample(defaults: defaults))
-            #expect(try await stores.event()?.specification.defaults == defaults)
-            try await stores.provision()
-            let stale = Int(stores.now.timeIntervalSince1970) + 300
-            try await stores.accept(.update())
-            let first = try await stores.sendOne()
-            #expect(first.text.contains(#""stale-date":\#(stale)"#) && first.text.contains(#""relevance-score":7.5"#))
-            #expect(first.message.priority == .immediate)
-            #expect(first.expiresAt == stores.now + 60)
-            var own = BroadcastRequest.update(priority: .powerAware, expiresIn: 10)
-            own.payload.staleDate = 5
-            try await stores.accept(own)
-            let second = try await stores.sendOne()
-            #expect(second.text.contains(#""stale-date":5"#) && second.message.priority == .powerAware)
-            #expect(second.expiresAt == stores.now + 10)
-            // Another event, without defaults.
-            try await stores.open("plain")
-            try await stores.accept(.update(), for: "plain")
-            #expect(try await !stores.sendOne().text.contains("stale-date"))
-        }
-    }
-
     @Test func `a scheduled message gets the defaults of its time`() async throws {
         try await withStores { stores in
-            try await stores.put(.sample(defaults: defaults))
+            let early = EventDefaults(
+                priority: .immediate, staleAfter: 300, expiresIn: 60, relevanceScore: Array("7.5".utf8))
+            try await stores.put(.sample(defaults: early))
+            #expect(try await stores.event()?.specification.defaults == early)
             try await stores.provision()
-            try await stores.accept(.update(sendAt: stores.now + 3_600))
-            try await stores.put(.sample(defaults: EventDefaults(staleAfter: 100)))
+            try await stores.accept(.update(expiresIn: 10, sendAt: stores.now + 3_600))
+            try await stores.put(.sample(defaults: EventDefaults(staleAfter: 100, expiresIn: 60)))
             stores.clock.advance(by: 3_600)
-            _ = try await stores.promote()
+            try await stores.promote()
             let sent = try await stores.sendOne()
             #expect(sent.text.contains(#""stale-date":\#(Int(stores.now.timeIntervalSince1970) + 100)"#))
             #expect(!sent.text.contains("relevance-score") && sent.message.priority == .powerAware)
+            #expect(sent.expiresAt == stores.now + 10)
         }
     }
 }

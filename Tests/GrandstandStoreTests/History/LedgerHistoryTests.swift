@@ -27,8 +27,7 @@ struct LedgerHistoryTests {
             stores.clock.advance(by: Self.month + 1)
             try await Self.prune(stores)
             #expect(try await Self.rows(stores) == empty)
-            let lookup = try await stores.events.lookup(
-                topic: "com.example.goal", in: .production, try .sample(), contentState: false, now: stores.now)
+            let lookup = try await stores.lookup()
             #expect(lookup == nil)
 
             try await stores.open()
@@ -72,7 +71,7 @@ struct LedgerHistoryTests {
         try await withStores { stores in
             let second = try Audience.sample("com.example.Other")
             try await stores.open(audiences: [.sample(), second])
-            let lanes = try await stores.count("select count(*) as n from lanes")
+            let lanes = try await stores.rows("lanes")
             // The audience `second` is removed after its channel was created. The third audience is removed before its
             // channel is created.
             try await stores.put(.sample(audiences: [.sample()]))
@@ -83,8 +82,8 @@ struct LedgerHistoryTests {
             try await stores.provision()
             stores.clock.advance(by: Self.month + 1)
             try await Self.prune(stores)
-            #expect(try await stores.count("select count(*) as n from channels") == 1)
-            #expect(try await stores.count("select count(*) as n from lanes") == lanes - 1)
+            #expect(try await stores.rows("channels") == 1)
+            #expect(try await stores.rows("lanes") == lanes - 1)
             try await stores.accept(.update())
             try await stores.sendOne()
         }
@@ -99,7 +98,7 @@ struct LedgerHistoryTests {
             let cutoff = stores.now.addingTimeInterval(-Self.month)
             for left in [7_000, 2_000] {
                 #expect(try await history.prune(.events, before: cutoff, limit: 10) == 10)
-                #expect(try await stores.count("select count(*) as n from starts") == left)
+                #expect(try await stores.rows("starts") == left)
                 #expect(try await Self.has("match-1", stores))
             }
             #expect(try await history.prune(.events, before: cutoff, limit: 10) == 1)
@@ -116,14 +115,14 @@ struct LedgerHistoryTests {
             let history = stores.history
             #expect(try await history.prune(.keys, before: stores.now, limit: 10) == 0)
             #expect(try await history.prune(.keys, before: stores.now + 1, limit: 10) == 1)
-            #expect(try await stores.count("select count(*) as n from api_keys where name = 'kept'") == 1)
+            #expect(try await stores.rows("api_keys where name = 'kept'") == 1)
         }
     }
 
     // MARK: Steps
 
     private static func has(_ key: String, _ stores: Stores) async throws -> Bool {
-        try await stores.events.event(.sample(key), now: stores.now) != nil
+        try await stores.event(key) != nil
     }
 
     /// Removes old events, channels and lanes until none are left.
@@ -182,5 +181,38 @@ struct LedgerHistoryTests {
             rows[table] = try await stores.count(PostgresQuery(unsafeSQL: "select count(*) as n from \(table)"))
         }
         return rows
+    }
+}
+
+/// Old rows are deleted in steps.
+@Suite(.timeLimit(.minutes(20)))
+struct HistoryTests {
+    @Test func `old settled broadcasts are removed, oldest first, but not waiting ones or an event's newest`()
+        async throws
+    {
+        try await withStores { stores in
+            let history = stores.history
+            try await stores.open()
+            let scheduled = try await stores.accept(.update(sendAt: stores.now + 86_400)).id
+            var ids: [UUID] = []
+            for _ in 0..<4 {
+                ids.append(try await stores.accept(.update()).id)
+                try await stores.sendOne()
+                stores.clock.advance(by: 10)
+            }
+            // This message is old but not sent yet, because its channel does not exist.
+            try await stores.put(.sample("waiting"))
+            let waiting = try await stores.accept(.update(), for: "waiting").id
+            let cutoff = stores.now + 1
+
+            #expect(try await history.prune(.broadcasts, before: stores.now - 100, limit: 10) == 0)
+            #expect(try await history.prune(.broadcasts, before: cutoff, limit: 2) == 2)
+            for id in ids.prefix(2) { #expect(try await stores.outbox.broadcast(id) == nil) }
+            #expect(try await stores.outbox.broadcast(ids[2]) != nil)
+            #expect(try await history.prune(.broadcasts, before: cutoff, limit: 10) == 1)
+            #expect(try await history.prune(.broadcasts, before: cutoff, limit: 10) == 0)
+            for id in [ids[3], waiting, scheduled] { #expect(try await stores.outbox.broadcast(id) != nil) }
+            #expect(try await stores.lookup(contentState: true)?.contentState != nil)
+        }
     }
 }

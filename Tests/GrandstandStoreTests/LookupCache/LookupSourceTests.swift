@@ -2,6 +2,7 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandTestKit
+internal import PortFakes
 internal import Postgres
 internal import Testing
 
@@ -10,23 +11,18 @@ internal import Testing
 struct LookupTests {
     @Test func `a lookup names the channel while it can be followed`() async throws {
         try await withStores { stores in
-            let starts = stores.now + 60
-            let ends = stores.now + 120
+            let (starts, ends) = (stores.now + 60, stores.now + 120)
             try await stores.put(.sample(startsAt: starts, endsAt: ends))
-            let pending = try #require(try await stores.lookup())
             #expect(
-                pending
+                try await stores.lookup()
                     == LookupEntry(
-                        eventKey: try .sample(), state: .scheduled, storagePolicy: .mostRecentMessageStored,
+                        eventKey: .sample(), state: .scheduled, storagePolicy: .mostRecentMessageStored,
                         channelID: nil, startsAt: starts, endsAt: ends))
             try await stores.provision()
             let channel = try await stores.channel()
             #expect(try await stores.lookup()?.channelID == channel.channelID)
             try await stores.forceDeletion(of: channel)
             #expect(try await stores.lookup()?.channelID == nil)
-            stores.clock.advance(by: 1)
-            try await stores.provision()
-            #expect(try await stores.lookup()?.channelID == (try await stores.channel()).channelID)
             try await stores.accept(.end())
             #expect(try await stores.lookup()?.state == .ended)
         }
@@ -47,29 +43,6 @@ struct LookupTests {
             #expect(try await stores.lookup(contentState: true)?.timestamp == (try sent.timestamp + 1))
             #expect(try await stores.sendOne().timestamp == (try sent.timestamp + 1))
             #expect(try await stores.lookup(contentState: true)?.timestamp == (try sent.timestamp + 1))
-        }
-    }
-
-    @Test func `an audience that got its end has only its last content, and the other continues`()
-        async throws
-    {
-        try await withStores { stores in
-            let audiences = [try Audience.sample("com.example.A"), try Audience.sample("com.example.B")]
-            try await stores.open(audiences: audiences)
-            try await stores.accept(.update())
-            try await stores.accept(.end(audiences: [audiences[0].id]))
-            for contentState in [false, true] {
-                let (ended, live) = (
-                    try await stores.lookup(topic: "com.example.a", contentState: contentState),
-                    try await stores.lookup(topic: "com.example.b", contentState: contentState)
-                )
-                guard case .over(let last) = ended.map({ LookupAnswer($0) }) else {
-                    Issue.record("\(contentState)")
-                    continue
-                }
-                #expect((last != nil) == contentState)
-                #expect(live?.state == .live)
-            }
         }
     }
 
@@ -128,7 +101,7 @@ struct LookupSourceTests {
         #expect(first == .listening)
         let start = try await source.position()
         try await body()
-        _ = try await stores.keys.create(name: "end", scopes: [.lookup], bundleID: nil)
+        _ = try await stores.key("end", [.lookup])
         var heard: Set<LookupChange> = []
         while case .change(let change) = await announcements.next() {
             heard.insert(change)
@@ -159,12 +132,13 @@ struct LookupSourceTests {
         "update lanes set channel = null", "update lanes set fenced_at = now()",
         "delete from channels where event_key = 'match-1'",
         "update channels set state = 'failed', channel_id = null, next_attempt_at = now() where event_key = 'match-1'",
+        "truncate events cascade",
     ])
     func `every change of an answer is announced and in the journal`(_ sql: String) async throws {
         try await withStores { stores in
             try await stores.open("match-1")
             let subjects = try await announced(stores) { try await stores.pool.query(PostgresQuery(unsafeSQL: sql)) }
-            #expect(subjects == [.event(try .sample("match-1"))])
+            #expect(subjects == [sql.hasPrefix("truncate") ? .everything : .event(try .sample("match-1"))])
         }
     }
 
@@ -178,14 +152,6 @@ struct LookupSourceTests {
             try await stores.open("match-1")
             let subjects = try await announced(stores) { try await stores.pool.query(PostgresQuery(unsafeSQL: sql)) }
             #expect(subjects == [])
-        }
-    }
-
-    @Test func `truncating a table announces that everything changed`() async throws {
-        try await withStores { stores in
-            try await stores.open("match-1")
-            let subjects = try await announced(stores) { try await stores.pool.query("truncate events cascade") }
-            #expect(subjects == [.everything])
         }
     }
 
@@ -261,6 +227,123 @@ struct LookupSourceTests {
             try await stores.lookups.tidy()
             let left = try await stores.count("select count(*)::int as n from lookup_journal")
             #expect(left == 1)
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(20)))
+struct LookupContentsTests {
+    /// A database whose queries wait for the test.
+    private final class Events: Sendable {
+        let asked = AsyncStream.makeStream(of: Set<LookupName>.self)
+        let go = AsyncStream.makeStream(of: String.self)
+
+        var store: FakeEvents {
+            var store = FakeEvents()
+            store.look = { [self] names, contentState in
+                #expect(contentState)
+                return try await answer(names)
+            }
+            return store
+        }
+
+        private func answer(_ names: Set<LookupName>) async throws -> [LookupName: LookupEntry] {
+            asked.continuation.yield(names)
+            var iterator = go.stream.makeAsyncIterator()
+            let channelID = await iterator.next()
+            if channelID == "down" { throw Problem(.storeUnavailable, "down") }
+            return Dictionary(
+                uniqueKeysWithValues: names.map { name in
+                    let entry = LookupEntry(
+                        eventKey: name.key, state: .live, storagePolicy: .noMessageStored, channelID: channelID,
+                        startsAt: nil, endsAt: nil)
+                    return (name, entry)
+                })
+        }
+    }
+
+    private static func name(_ key: String = "derby") throws -> LookupName {
+        LookupName(topic: "com.example.goal", environment: .production, key: try #require(EventKey(rawValue: key)))
+    }
+
+    private static func text(_ answer: LookupAnswer?) -> String {
+        guard case .found(let body)? = answer else { return "" }
+        return String(decoding: body.bytes, as: UTF8.self)
+    }
+
+    @Test func `callers during a query share one more query, with each name once`() async throws {
+        let events = Events()
+        let contents = LookupContents(events: events.store, now: { Date(timeIntervalSince1970: 0) })
+        var asked = events.asked.stream.makeAsyncIterator()
+        let names = try (0..<20).map { try Self.name("event-\($0)") }
+        try await withThrowingTaskGroup(of: String.self) { group in
+            group.addTask { Self.text(try await contents.answer(names[0])) }
+            let asked1 = await asked.next()
+            #expect(asked1 == [names[0]])
+            for number in 0..<1_000 { group.addTask { Self.text(try await contents.answer(names[number % 20])) } }
+            while contents.waitingCount < 1_000 { await Task.yield() }
+            events.go.continuation.yield("first")
+            let first = try await group.next()
+            #expect(first?.contains(#""first""#) == true)
+            let asked2 = await asked.next()
+            #expect(asked2 == Set(names))
+            events.go.continuation.yield("second")
+            // A caller that asked after the first query began does not get the result of that query.
+            for try await text in group { #expect(text.contains(#""second""#)) }
+        }
+    }
+
+    @Test func `one query has a limited number of names, and its failure goes to the callers that waited for it`()
+        async throws
+    {
+        let events = Events()
+        let contents = LookupContents(events: events.store, now: { Date(timeIntervalSince1970: 0) })
+        var asked = events.asked.stream.makeAsyncIterator()
+        try await withThrowingTaskGroup(of: Problem.Kind?.self) { group in
+            func ask(_ key: String) throws {
+                let name = try Self.name(key)
+                group.addTask {
+                    do {
+                        _ = try await contents.answer(name)
+                        return nil
+                    } catch let problem as Problem {
+                        return problem.kind
+                    }
+                }
+            }
+            try ask("first")
+            let asked3 = await asked.next()
+            #expect(asked3?.count == 1)
+            for number in 0..<150 { try ask("event-\(number)") }
+            while contents.waitingCount < 150 { await Task.yield() }
+            events.go.continuation.yield("down")
+            let refused = try await group.next()
+            #expect(refused == .storeUnavailable)
+            let asked4 = await asked.next()
+            #expect(asked4?.count == 100)
+            events.go.continuation.yield("up")
+            let asked5 = await asked.next()
+            #expect(asked5?.count == 50)
+            events.go.continuation.yield("up")
+            for try await kind in group { #expect(kind == nil) }
+        }
+    }
+
+    @Test func `more than ten thousand callers do not wait, but must retry later`() async throws {
+        let events = Events()
+        let contents = LookupContents(events: events.store, now: { Date(timeIntervalSince1970: 0) })
+        var asked = events.asked.stream.makeAsyncIterator()
+        let name = try Self.name()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { _ = try await contents.answer(name) }
+            _ = await asked.next()
+            for _ in 0..<10_000 { group.addTask { _ = try await contents.answer(name) } }
+            while contents.waitingCount < 10_000 { await Task.yield() }
+            let refusal = await #expect(throws: Problem.self) { try await contents.answer(name) }
+            #expect(refusal?.kind == .storeUnavailable)
+            #expect(refusal?.retryAfter == 1)
+            for _ in 0..<2 { events.go.continuation.yield("up") }
+            try await group.waitForAll()
         }
     }
 }

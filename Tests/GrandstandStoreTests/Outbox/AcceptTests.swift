@@ -11,35 +11,26 @@ struct AcceptTests {
     @Test func `a message is accepted, claimed and settled, and answers match the database`() async throws {
         try await withStores { stores in
             try await stores.open()
-            let channel = try await stores.channel()
             let accepted = try await stores.accept(.update(alert: #"{"title":"Goal"}"#))
-            #expect(try await stores.outbox.broadcast(accepted.id)?.withoutMessage == accepted)
+            #expect(try await stores.read(accepted)?.withoutMessage == accepted)
             #expect(accepted.state == .queued)
 
             let claimed = try #require(try await stores.claim().first)
-            #expect(claimed.attempts == 1)
+            #expect(claimed.attempts == 1 && claimed.message.priority == .immediate)
             #expect(claimed.address == (try await stores.channels.address(of: .sample(), in: .production)))
-            #expect(claimed.message.channelID == channel.channelID)
-            #expect(claimed.message.priority == .immediate)
+            #expect(claimed.message.channelID == (try await stores.channel().channelID))
             #expect(claimed.message.expiration == 1_700_000_000 + 28_800)
             #expect(claimed.expiresAt == stores.now + 28_800)
-            #expect(
-                claimed.text
-                    == #"{"aps":{"timestamp":1700000000,"event":"update","content-state":{"score":"1-0"},"#
-                    + #""alert":{"title":"Goal"}}}"#)
             #expect(try await stores.state(of: accepted) == .sending)
 
             stores.clock.advance(by: 0.5)
             try await stores.settle(claimed, .accepted(APNsReceipt(requestID: "r", uniqueID: "u")))
-            let done = try #require(try await stores.outbox.broadcast(accepted.id))
-            let delivery = try #require(done.deliveries.first)
-            #expect(done.state == .done)
-            #expect(delivery.state == .accepted)
-            #expect(delivery.apnsUniqueID == "u")
+            #expect(try await stores.read(accepted)?.state == .done)
+            let delivery = try await stores.delivery(of: accepted)
+            #expect(delivery.state == .accepted && delivery.apnsUniqueID == "u")
             #expect(delivery.apnsRequestID == claimed.message.requestID)
             #expect(delivery.apnsRequestID == accepted.deliveries.first?.apnsRequestID)
-            #expect(delivery.timestamp == 1_700_000_000)
-            #expect(delivery.settledAt == stores.now)
+            #expect(delivery.timestamp == 1_700_000_000 && delivery.settledAt == stores.now)
             #expect(try await stores.claim().isEmpty)
             #expect(try await stores.outbox.nextDue() == nil)
         }
@@ -49,21 +40,19 @@ struct AcceptTests {
         try await withStores { stores in
             let audiences = [
                 try Audience.sample("com.example.B", .production, .noMessageStored),
-                try Audience.sample("com.example.A", .development, .mostRecentMessageStored),
-                try Audience.sample("com.example.A", .production, .mostRecentMessageStored),
+                try Audience.sample("com.example.A", .development), try Audience.sample("com.example.A"),
             ]
             // The order of the deliveries does not depend on the age of the lanes.
             try await stores.open(audiences: [audiences[2]])
             try await stores.open(audiences: audiences)
-            let all = try await stores.accept(.update())
-            #expect(try await stores.outbox.broadcast(all.id)?.withoutMessage == all)
-            #expect(all.deliveries.map(\.bundleID) == audiences.map(\.bundleID))
-            #expect(all.deliveries.map(\.environment) == audiences.map(\.environment))
-            #expect(all.deliveries.map(\.apnsExpiration) == [0, 1_700_028_800, 1_700_028_800])
-
-            let one = try await stores.accept(.update(audiences: [audiences[1].id]))
-            #expect(one.deliveries.map(\.bundleID.rawValue) == ["com.example.A"])
-            #expect(one.deliveries.map(\.environment) == [.development])
+            for (selected, wanted) in [(nil, audiences), ([audiences[1].id], [audiences[1]])]
+                as [([Audience.ID]?, [Audience])]
+            {
+                let accepted = try await stores.accept(.update(audiences: selected))
+                #expect(try await stores.read(accepted)?.withoutMessage == accepted)
+                #expect(accepted.deliveries.map(\.bundleID) == wanted.map(\.bundleID))
+                #expect(accepted.deliveries.map(\.environment) == wanted.map(\.environment))
+            }
         }
     }
 
@@ -75,50 +64,35 @@ struct AcceptTests {
             try await stores.open()
             let stranger = try Audience.sample("com.example.Other").id
             let long = #"{"text":""# + String(repeating: "x", count: 5_120) + #""}"#
-            let items = [
-                BroadcastIntake(eventKey: try .sample("nothing"), request: .update()),
-                BroadcastIntake(eventKey: try .sample(), request: .update(audiences: [stranger])),
-                BroadcastIntake(eventKey: try .sample(), request: .update()),
-                BroadcastIntake(eventKey: try .sample(), request: .update(long)),
+            let items: [(String, BroadcastRequest)] = [
+                ("nothing", .update()), ("match-1", .update(audiences: [stranger])), ("match-1", .update()),
+                ("match-1", .update(long)),
             ]
-            let results = try await stores.outbox.accept(items, now: stores.now, plan: Stores.plan)
+            let results = try await stores.accept(
+                try items.map { BroadcastIntake(eventKey: try .sample($0), request: $1) })
             #expect(results.map { $0.failure?.kind } == [.eventNotFound, .invalidRequest, nil, .payloadTooLarge])
             #expect(try await stores.rows("broadcasts") == 1)
             #expect(try await stores.rows("deliveries") == 1)
         }
     }
 
-    @Test func `of two updates and an end in one batch only the end is sent, and later messages are refused`()
-        async throws
-    {
+    @Test func `a batch may name an event twice, and nothing follows an end`() async throws {
         try await withStores { stores in
-            try await stores.open()
-            let results = try await stores.accept([
-                .update(#"{"n":1}"#), .update(#"{"n":2}"#), .end(#"{"n":3}"#), .update(#"{"n":4}"#),
-            ])
-            #expect(results.map { $0.failure?.kind } == [nil, nil, nil, .eventEnded])
-            let states = try await results.prefix(3).asyncMap { try await stores.state(of: $0.get()) }
-            #expect(states == [.superseded, .superseded, .queued])
-            #expect(try await stores.sendOne().text.contains(#"{"n":3}"#))
-            #expect(try await stores.claim().isEmpty)
-        }
-    }
-
-    @Test func `a batch may name several events, and the same one twice`() async throws {
-        try await withStores { stores in
-            try await stores.open("b")
-            try await stores.open("a")
-            let results = try await stores.outbox.accept(
-                [
-                    BroadcastIntake(eventKey: try .sample("b"), request: .update(#"{"n":1}"#)),
-                    BroadcastIntake(eventKey: try .sample("a"), request: .update(#"{"n":2}"#)),
-                    BroadcastIntake(eventKey: try .sample("b"), request: .update(#"{"n":3}"#)),
-                ], now: stores.now, plan: Stores.plan)
-            #expect(try results.map { try $0.get().eventKey?.rawValue } == ["b", "a", "b"])
+            for key in ["b", "a"] { try await stores.open(key) }
+            let items: [(key: String, request: BroadcastRequest)] = [
+                ("b", .update(#"{"n":1}"#)), ("a", .update(#"{"n":2}"#)), ("b", .update(#"{"n":3}"#)),
+                ("b", .end(#"{"n":4}"#)), ("b", .update(#"{"n":5}"#)),
+            ]
+            let results = try await stores.accept(
+                try items.map { BroadcastIntake(eventKey: try .sample($0.key), request: $0.request) })
+            #expect(results.map { $0.failure?.kind } == [nil, nil, nil, nil, .eventEnded])
+            let accepted = try results.prefix(4).map { try $0.get() }
+            #expect(accepted.map { $0.eventKey?.rawValue } == ["b", "a", "b", "b"])
+            let states = try await accepted.asyncMap { try await stores.state(of: $0) }
+            #expect(states == [.superseded, .queued, .superseded, .queued])
             let sent = try await stores.claim().map(\.text)
             #expect(sent.count == 2)
-            #expect(sent.contains { $0.contains(#"{"n":2}"#) })
-            #expect(sent.contains { $0.contains(#"{"n":3}"#) })
+            for text in [#"{"n":2}"#, #"{"n":4}"#] { #expect(sent.contains { $0.contains(text) }) }
         }
     }
 
@@ -132,19 +106,8 @@ struct AcceptTests {
             #expect(accepted.deliveries.map(\.bundleID) == [live.bundleID])
             #expect(accepted.warnings.count == 2)
             #expect(accepted.warnings.last?.contains("com.example.Over in production") == true)
-            #expect(try await stores.outbox.broadcast(accepted.id)?.warnings == accepted.warnings)
+            #expect(try await stores.read(accepted)?.warnings == accepted.warnings)
             #expect(try await stores.accept(.update(audiences: [live.id])).warnings == [])
-        }
-    }
-
-    @Test func `the first update makes an event live, and the end ends it`() async throws {
-        try await withStores { stores in
-            let key = try await stores.open()
-            #expect(try await stores.events.event(key, now: stores.now)?.state == .scheduled)
-            try await stores.accept(.update())
-            #expect(try await stores.events.event(key, now: stores.now)?.state == .live)
-            try await stores.accept(.end())
-            #expect(try await stores.events.event(key, now: stores.now)?.state == .ended)
         }
     }
 }

@@ -14,15 +14,7 @@ struct DoubtTests {
             delivery, .channelDoubted(.channelGone, next: last ? nil : stores.now + 1))
     }
 
-    private func dueRun(_ stores: Stores) async throws -> ReconciliationRun? {
-        try await stores.reconciliations.claimDue(
-            interval: 0, now: stores.now, leasedUntil: stores.now + 10)
-    }
-
-    @Test
-    func `after a false refusal a reconciliation is due at once, and the same message is repeated`()
-        async throws
-    {
+    @Test func `a refusal is checked at once, and another in half a minute`() async throws {
         try await withStores { stores in
             try await stores.open()
             stores.clock.advance(by: 60)
@@ -30,48 +22,29 @@ struct DoubtTests {
             let channelID = try #require(channel.channelID)
             let broadcast = try await stores.accept(.update(#"{"n":1}"#))
             let first = try #require(try await stores.claim().first)
-            #expect(try await dueRun(stores) == nil)
+            #expect(try await stores.claimReconciliation() == nil)
             try await doubt(stores, first)
-            #expect(try await stores.channel().state == .active)
-            #expect(try await stores.channel().reason == "ChannelNotRegistered")
-            let due = try #require(try await stores.reconciliations.nextDue(interval: 0, now: stores.now))
+            let doubted = try await stores.channel()
+            #expect(doubted.state == .active && doubted.reason == "ChannelNotRegistered")
+            let due = try #require(try await stores.nextReconciliation())
             #expect(due.timeIntervalSince(stores.now) <= 2)
 
             stores.clock.advance(by: 0.5)
             let (actions, alarm) = try await stores.reconcile([channelID], policies: [channelID: channel.storagePolicy])
-            #expect(actions.map(\.name) == ["confirm"])
-            #expect(alarm == nil)
-            try await stores.align()
+            #expect(actions.map(\.name) == ["confirm"] && alarm == nil)
             let present = try await stores.channel()
             #expect(present.id == channel.id && present.state == .active && present.reason == nil)
             stores.clock.advance(by: 1)
             let second = try #require(try await stores.claim().first)
             #expect(second.message == first.message && second.attempts == 2)
-            try await stores.settle(second, .ok)
-            #expect(try await stores.state(of: broadcast) == .accepted)
-            #expect(try await dueRun(stores) == nil)
-        }
-    }
-
-    @Test func `a repeated refusal is checked every half minute, and the message is rejected in the end`() async throws
-    {
-        try await withStores { stores in
-            try await stores.open()
-            stores.clock.advance(by: 60)
-            let channelID = try #require(try await stores.channel().channelID)
-            let broadcast = try await stores.accept(.update())
-            try await doubt(stores, try #require(try await stores.claim().first))
-            stores.clock.advance(by: 1)
-            try await stores.reconcile([channelID], policies: [channelID: .mostRecentMessageStored])
-            stores.clock.advance(by: 1)
-            try await doubt(stores, try #require(try await stores.claim().first), true)
-            #expect(try await stores.state(of: broadcast) == .rejected)
-            #expect(try await stores.delivery(of: broadcast).reason == "ChannelNotRegistered")
+            try await doubt(stores, second, true)
+            let delivery = try await stores.delivery(of: broadcast)
+            #expect(delivery.state == .rejected && delivery.reason == "ChannelNotRegistered")
             #expect(try await stores.channel().state == .active)
             stores.clock.advance(by: 20)
-            #expect(try await dueRun(stores) == nil)
+            #expect(try await stores.claimReconciliation() == nil)
             stores.clock.advance(by: 10)
-            #expect(try await dueRun(stores) != nil)
+            #expect(try await stores.claimReconciliation() != nil)
         }
     }
 
@@ -111,7 +84,7 @@ struct DoubtTests {
             // The channel is in Apple's list after all: devices may follow it, and nobody asked Apple to delete it.
             let again = [other, try #require(lost.channelID), try #require(replacement.channelID)]
             #expect(try await stores.reconcile(again).actions.map(\.name) == ["release"])
-            let unmanaged = try await stores.channels.unmanagedChannels(of: .sample(), in: .production, PageRequest())
+            let unmanaged = try await stores.unmanaged()
             #expect(unmanaged.items.map(\.channelID) == [lost.channelID])
             #expect(unmanaged.items.first?.lackedAt == nil)
             #expect(try await stores.claimChannels().isEmpty)
@@ -135,7 +108,7 @@ struct DoubtTests {
             let channelID = try #require(lost.channelID)
             #expect(try await stores.reconcile([other, channelID]).actions.map(\.name) == ["restore"])
             #expect(try await stores.claimChannels().isEmpty)
-            let back = try await stores.channels.channel(lost.id, of: .sample(), in: .production)
+            let back = try await stores.channel(lost.id)
             #expect(back?.state == .active)
             #expect(try await stores.sendOne().message.channelID == channelID)
         }

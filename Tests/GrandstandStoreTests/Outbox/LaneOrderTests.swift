@@ -68,11 +68,10 @@ struct LaneOrderTests {
                 now: stores.now, leasedUntil: stores.now + 10)
             let channel = try await stores.record(.created(channelID: "own"), of: task)
             let alone = BroadcastIntake(.channel(channel.id), request: .update())
-            _ = try await stores.outbox.accept([alone], now: stores.now, plan: Stores.plan)
+            _ = try await stores.accept([alone])
             let key = try await stores.open()
             try await stepping(stores) {
-                let results = try await stores.outbox.accept(
-                    [BroadcastIntake(eventKey: key, request: .update()), alone], now: stores.now, plan: Stores.plan)
+                let results = try await stores.accept([BroadcastIntake(eventKey: key, request: .update()), alone])
                 #expect(results.count { (try? $0.get()) != nil } == 2)
             }
         }
@@ -81,14 +80,11 @@ struct LaneOrderTests {
     @Test func `a reconciliation can mark channels as missing while their messages are settled`() async throws {
         try await withStores { stores in
             for n in 1...12 { try await stores.open("match-\(n)") }
-            let run = try await stores.reconciliations.begin(
-                .sample(), now: stores.now, leasedUntil: stores.now + 10)
+            let run = try await stores.beginReconciliation()
             let snapshot = try await stores.reconciliations.observe(
                 ChannelListing(channelIDs: []), listedAt: stores.now, seenAt: stores.now, run)
             try await stepping(stores) {
-                let (done, _) = try await stores.reconciliations.apply(
-                    snapshot.entries.shuffled().map { .markMissing($0) }, run, by: .server, now: stores.now,
-                    leasedUntil: stores.now + 10)
+                let done = try await stores.apply(snapshot.entries.shuffled().map { .markMissing($0) }, run).done
                 #expect(done == Array(repeating: true, count: 12))
             }
         }
@@ -123,9 +119,7 @@ struct LaneOrderTests {
                 draft, now: stores.now, leasedUntil: stores.now + 10)
             let channel = try await stores.record(.created(channelID: "apple"), of: task)
             @Sendable func accept() async throws -> Broadcast {
-                try await stores.outbox.accept(
-                    [BroadcastIntake(.channel(channel.id), request: .update())], now: stores.now, plan: Stores.plan
-                )[0].get()
+                try await stores.accept([BroadcastIntake(.channel(channel.id), request: .update())])[0].get()
             }
             let broadcast = try await accept()
             if writer == .deletion { try await stores.forceDeletion(of: channel) }

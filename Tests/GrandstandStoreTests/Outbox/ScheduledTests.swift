@@ -17,14 +17,14 @@ struct ScheduledTests {
             let at = stores.now + 60
             let accepted = try await stores.accept(.update(expiresIn: 10, sendAt: at))
             #expect(accepted.state == .scheduled)
-            #expect(try await stores.outbox.broadcast(accepted.id)?.withoutMessage == accepted)
+            #expect(try await stores.read(accepted)?.withoutMessage == accepted)
             #expect(try await stores.outbox.nextScheduled() == at)
             stores.clock.advance(by: 59)
             #expect(try await promote(stores) == 0)
             stores.clock.advance(by: 1)
             #expect(try await promote(stores) == 1)
             #expect(try await promote(stores) == 0)
-            #expect(try await stores.outbox.broadcast(accepted.id)?.state == .queued)
+            #expect(try await stores.read(accepted)?.state == .queued)
             let sent = try await stores.sendOne()
             #expect(sent.message.expiration == Int(at.timeIntervalSince1970) + 10)
             #expect(try sent.timestamp == Int(at.timeIntervalSince1970))
@@ -85,7 +85,7 @@ struct ScheduledTests {
             try await stores.accept(.end())
             stores.clock.advance(by: 60)
             #expect(try await promote(stores) == 1)
-            let late = try #require(try await stores.outbox.broadcast(scheduled.id))
+            let late = try #require(try await stores.read(scheduled))
             #expect(late.state == .cancelled)
             #expect(late.deliveries.isEmpty)
             #expect(late.warnings.count == 1)
@@ -99,9 +99,9 @@ struct ScheduledTests {
             let key = try await stores.open()
             let waiting = try await stores.accept(.update())
             let scheduled = try await stores.accept(.end(sendAt: stores.now + 60))
-            try await stores.events.cancel(key, now: stores.now)
+            try await stores.cancel(key)
             for broadcast in [waiting, scheduled] {
-                #expect(try await stores.outbox.broadcast(broadcast.id)?.state == .cancelled)
+                #expect(try await stores.read(broadcast)?.state == .cancelled)
             }
             stores.clock.advance(by: 60)
             #expect(try await promote(stores) == 0)
@@ -114,50 +114,25 @@ struct ScheduledTests {
         async throws
     {
         try await withStores { stores in
-            let own = try Audience.sample("com.example.Own")
-            let other = try Audience.sample("com.example.Other")
-            try await stores.open(audiences: [own])
-            try await stores.open("left", audiences: [own])
-            let sendAt = stores.now + 60
-            func accept(_ key: String, _ reach: AppReach) async throws -> UUID {
-                let intake = BroadcastIntake(
-                    .event(try .sample(key)), request: .update(sendAt: sendAt), by: .commandLine, within: reach)
-                let results = try await stores.outbox.accept([intake], now: stores.now, plan: Stores.plan)
-                return try #require(results.first).get().id
+            let (own, other) = (try Audience.sample("com.example.Own"), try Audience.sample("com.example.Other"))
+            for key in ["match-1", "left"] { try await stores.open(key, audiences: [own]) }
+            let mine = AppReach.only([own.bundleID])
+            let intakes = try [("match-1", mine), ("match-1", .all), ("left", mine)].map { key, reach in
+                BroadcastIntake(.event(try .sample(key)), request: .update(sendAt: stores.now + 60), within: reach)
             }
-            let bound = try await accept("match-1", .only([own.bundleID]))
-            let free = try await accept("match-1", .all)
-            let lost = try await accept("left", .only([own.bundleID]))
+            let accepted = try await stores.accept(intakes)
             try await stores.put(.sample(audiences: [own, other]))
             try await stores.put(.sample("left", audiences: [other]))
             stores.clock.advance(by: 60)
             #expect(try await promote(stores) == 3)
-            func apps(_ id: UUID) async throws -> [BundleID]? {
-                try await stores.outbox.broadcast(id)?.deliveries.map(\.bundleID)
-            }
-            #expect(try await apps(bound) == [own.bundleID])
-            #expect(try await apps(free) == [own.bundleID, other.bundleID])
-            let refused = try #require(try await stores.outbox.broadcast(lost))
-            #expect(refused.state == .cancelled)
+            let sent = try await accepted.asyncMap { try #require(try await stores.read($0.get())) }
             #expect(
-                refused.warnings == [
+                sent.map { $0.deliveries.map(\.bundleID) } == [[own.bundleID], [own.bundleID, other.bundleID], []])
+            #expect(sent[2].state == .cancelled)
+            #expect(
+                sent[2].warnings == [
                     "not sent: The event no longer has an audience that the broadcast's API key may send to."
                 ])
-        }
-    }
-
-    @Test func `the latest dismissal date counts from the time when the end is sent`() async throws {
-        try await withStores { stores in
-            try await stores.open()
-            let sendAt = stores.now + 3_600
-            let latest = Int(sendAt.timeIntervalSince1970) + 14_400
-            try await refuses(.invalidRequest) {
-                try await stores.accept(.end(dismissalDate: latest + 1, sendAt: sendAt))
-            }
-            try await stores.accept(.end(dismissalDate: latest, sendAt: sendAt))
-            stores.clock.advance(by: 3_600)
-            #expect(try await stores.outbox.promote(now: stores.now, limit: 10, plan: Stores.plan) == 1)
-            #expect(try await stores.sendOne().text.contains(#""dismissal-date":\#(latest)"#))
         }
     }
 }

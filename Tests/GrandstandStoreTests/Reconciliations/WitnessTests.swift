@@ -17,8 +17,7 @@ struct WitnessTests {
         try await stores.align()
         let task = try #require(try await stores.claimChannels().first)
         if let listed {
-            try await stores.reconciliations.witness(
-                ChannelListing(channelIDs: listed), askedAt: stores.now, seenAt: stores.now, .sample())
+            try await stores.witness(listed)
             stores.clock.advance(by: 0.1)
             #expect(try await stores.channels.beginCall(of: task, now: stores.now))
         }
@@ -77,15 +76,13 @@ struct WitnessTests {
         try await withStores { stores in
             try await stores.apps.put(.sample())
             let early = stores.now
-            let run = try await stores.reconciliations.begin(
-                .sample(), now: early, leasedUntil: early.addingTimeInterval(10))
+            let run = try await stores.beginReconciliation()
             let late = stores.clock.advance(by: 1)
-            try await stores.reconciliations.witness(
-                ChannelListing(channelIDs: ["x"]), askedAt: late, seenAt: late, .sample())
+            try await stores.witness(["x"])
             let snapshot = try await stores.reconciliations.observe(
                 ChannelListing(channelIDs: []), listedAt: early, seenAt: late, run)
             #expect(snapshot.unmanaged.isEmpty)
-            let page = try await stores.channels.unmanagedChannels(of: .sample(), in: .production, PageRequest())
+            let page = try await stores.unmanaged()
             #expect(page.items.map(\.firstSeenAt) == [late])
             #expect(try await stores.quota().apple == Quota.Listed(count: 1, at: late))
         }

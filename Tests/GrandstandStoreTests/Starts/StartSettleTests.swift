@@ -26,24 +26,25 @@ struct StartSettleTests {
             }
             #expect(try await world.stores.rows("start_tokens") == 2)
             let counts = try await world.counts()
-            #expect(counts.unknown == 1)
-            #expect(counts.accepted == 1)
-            #expect(counts.followers == 2)
+            #expect((counts.unknown, counts.accepted, counts.followers) == (1, 1, 2))
         }
     }
 
-    @Test func `a renewed lease keeps the run`() async throws {
+    @Test func `a lease that is renewed, held or cut off stays its replica's`() async throws {
         try await withStarts { world in
             try await world.open()
             try await world.follow()
-            let shard = try #require(try await world.claim().first)
-            try await world.starts.extendLeases(
-                of: [shard.run], replica: world.stores.replica, until: world.now + 60)
+            let shard = try #require(try await world.claim(holding: []).first)
+            try await world.starts.extendLeases(of: [shard.run], replica: world.stores.replica, until: world.now + 60)
             world.stores.clock.advance(by: 30)
             #expect(try await world.claim(by: UUID()).isEmpty)
             #expect(try await world.starts.nextDue(in: .production) == world.now + 30)
+            world.stores.clock.advance(by: 40)
+            #expect(try await world.claim(holding: [shard.run]).isEmpty)
+            #expect(try await world.claim(by: UUID(), leasesEndedBefore: world.now - 15).isEmpty)
             try await world.settle(shard)
-            #expect(try await world.counts().accepted == 1)
+            let counts = try await world.counts()
+            #expect((counts.accepted, counts.unknown) == (1, 0))
         }
     }
 
@@ -72,22 +73,19 @@ struct StartSettleTests {
     @Test func `answers are counted by state and reason`() async throws {
         try await withStarts { world in
             try await world.open()
-            let ids = [try await world.follow(), try await world.follow(), try await world.follow()]
-            let shard = try #require(try await world.claim().first)
-            try await world.settle(shard) { member in
-                member.installation == ids[0]
-                    ? .accepted
-                    : member.installation == ids[1] ? .unknown(reason: "timeout") : .rejected(reason: "PayloadEmpty")
+            let ids = try await world.followers(3)
+            let verdicts: [Int: TokenVerdict] = [
+                ids[1]: .unknown(reason: "timeout"), ids[2]: .rejected(reason: "PayloadEmpty"),
+            ]
+            try await world.settle(try #require(try await world.claim().first)) {
+                verdicts[$0.installation] ?? .accepted
             }
             try await world.stores.pool.query("update starts set confirmed_at = now() where installation = \(ids[1])")
             let report = try await world.report()
-            #expect(report.counts.accepted == 1)
-            #expect(report.counts.unknown == 1)
-            #expect(report.counts.rejected == 1)
-            #expect(report.counts.confirmed == 1)
+            let counts = report.counts
+            #expect((counts.accepted, counts.unknown, counts.rejected, counts.confirmed) == (1, 1, 1, 1))
             #expect(report.byReason == ["PayloadEmpty": 1])
-            #expect(report.startedAt == world.now)
-            #expect(report.finishedAt == world.now)
+            #expect(report.startedAt == world.now && report.finishedAt == world.now)
         }
     }
 
@@ -103,9 +101,7 @@ struct StartSettleTests {
                 """)
             try await world.settle(shard)
             let counts = try await world.counts()
-            #expect(counts.accepted == 1)
-            #expect(counts.confirmed == 1)
-            #expect(counts.unknown == 0)
+            #expect((counts.accepted, counts.confirmed, counts.unknown) == (1, 1, 0))
         }
     }
 
@@ -140,11 +136,10 @@ struct StartSettleTests {
     @Test func `an installation that was or may have been reached gets no other start with a new token`() async throws {
         try await withStarts { world in
             try await world.open()
-            let ids = [try await world.follow(), try await world.follow(), try await world.follow()]
-            let shard = try #require(try await world.claim().first)
-            try await world.settle(shard) { member in
-                member.installation == ids[0]
-                    ? .accepted : member.installation == ids[1] ? .unknown(reason: "") : .rejected(reason: "BadTopic")
+            let ids = try await world.followers(3)
+            let verdicts: [Int: TokenVerdict] = [ids[1]: .unknown(reason: ""), ids[2]: .rejected(reason: "BadTopic")]
+            try await world.settle(try #require(try await world.claim().first)) {
+                verdicts[$0.installation] ?? .accepted
             }
             for (place, id) in ids.enumerated() {
                 try await world.register("cc0\(place)", of: id)
@@ -177,7 +172,7 @@ struct StartSettleTests {
     @Test func `a shard whose lease never reached its replica is sent again at once`() async throws {
         try await withStarts { world in
             try await world.open()
-            let followers = [try await world.follow(), try await world.follow()]
+            let followers = try await world.followers(2)
             let lost = try #require(try await world.claim(holding: []).first)
             #expect(lost.members.map(\.installation) == followers)
             #expect(try await world.claim(by: UUID(), holding: []).isEmpty)
@@ -185,34 +180,7 @@ struct StartSettleTests {
             #expect(again.members.map(\.installation) == followers)
             try await world.settle(again)
             let counts = try await world.counts()
-            #expect(counts.accepted == 2)
-            #expect(counts.unknown == 0)
-        }
-    }
-
-    @Test func `a shard that a replica still has is not claimed again after its lease`() async throws {
-        try await withStarts { world in
-            try await world.open()
-            try await world.follow()
-            let shard = try #require(try await world.claim(holding: []).first)
-            world.stores.clock.advance(by: 20)
-            #expect(try await world.claim(holding: [shard.run]).isEmpty)
-            try await world.settle(shard)
-            #expect(try await world.counts().accepted == 1)
-        }
-    }
-
-    @Test func `a lease that ended while the database was away does not end at once`() async throws {
-        try await withStarts { world in
-            try await world.open()
-            try await world.follow()
-            let shard = try #require(try await world.claim().first)
-            world.stores.clock.advance(by: 20)
-            let before = world.now - 15
-            #expect(try await world.claim(by: UUID(), leasesEndedBefore: before).isEmpty)
-            try await world.settle(shard)
-            #expect(try await world.counts().accepted == 1)
-            #expect(try await world.counts().unknown == 0)
+            #expect((counts.accepted, counts.unknown) == (2, 0))
         }
     }
 
@@ -224,20 +192,16 @@ struct StartSettleTests {
             try await world.sendAll()
             world.stores.clock.advance(by: 60)
             let dead = try #require(try await world.claim(by: UUID()).first)
-            #expect(dead.closes)
-            #expect(dead.members.isEmpty)
+            #expect(dead.closes && dead.members.isEmpty)
             #expect(try await world.claim().isEmpty)
-            var report = try await world.report()
-            #expect(report.state == .done)
-            #expect(report.counts.followers == 2)
+            #expect(try await world.report().state == .done)
             world.stores.clock.advance(by: 10)
             let closing = try #require(try await world.claim().first)
             #expect(closing.closes)
             try await world.settle(closing)
             try await world.follow(system: "16.4")
-            report = try await world.report()
-            #expect(report.counts.followers == 2)
-            #expect(report.counts.ineligible[.system] == 1)
+            let counts = try await world.counts()
+            #expect(counts.followers == 2 && counts.ineligible[.system] == 1)
             #expect(try await world.starts.nextDue(in: .production) == nil)
         }
     }

@@ -28,30 +28,16 @@ struct CrowdWorld: Sendable {
     func show(
         _ token: String, of key: String = "match-1", frequent: Bool = true, variant: String = ""
     ) async throws -> Int {
-        let installation: Int = try #require(
-            try await stores.pool.query(
-                """
-                insert into installations (app, installation, secret_hash, system_version, live_activities_enabled,
-                    frequent_pushes_enabled, created_at, seen_at)
-                select id, gen_random_uuid(), sha256('secret'), 17004, true, \(frequent), \(now), \(now)
-                from app_environments where bundle_id = 'com.example.Goal' and environment = 'production' returning id
-                """
-            ).first
-        ).decode("id")
-        let activity: Int = try #require(
-            try await stores.pool.query(
-                """
-                insert into activities (installation, activity, app, event_key, attributes_type, state, update_token,
-                    registered_at, reported_at, frequent, variant)
-                select id, 'one', app, \(key), 'MatchAttributes', 'active', decode(\(token), 'hex'), \(now), \(now),
-                    frequent_pushes_enabled, \(variant)
-                from installations where id = \(installation) returning id
-                """
-            ).first
-        ).decode("id")
-        try await stores.pool.withConnection { connection in
-            _ = try await connection.pipeline(CrowdJoins.queue("\([activity])", now: stores.now))
-        }
+        let installation = try await stores.install(frequent: frequent)
+        let activity = try await stores.count(
+            """
+            insert into activities (installation, activity, app, event_key, attributes_type, state, update_token,
+                registered_at, reported_at, frequent, variant)
+            select id, 'one', app, \(key), 'MatchAttributes', 'active', decode(\(token), 'hex'), \(now), \(now),
+                frequent_pushes_enabled, \(variant)
+            from installations where id = \(installation) returning id as n
+            """)
+        try await stores.pool.withConnection { try await join(activity, on: $0) }
         // Removes the activity from the queue if the crowd has no content yet, as the dispatcher's loop does at once.
         try await stores.pool.query(
             """
@@ -59,6 +45,15 @@ struct CrowdWorld: Sendable {
             where f.id = j.run and l.newest_broadcast is null
             """)
         return activity
+    }
+
+    /// Queues an activity, with a new token if one is given, as its report does.
+    func join(_ activity: Int, token: String? = nil, on connection: PostgresConnection) async throws {
+        if let token {
+            try await connection.query(
+                "update activities set update_token = decode(\(token), 'hex') where id = \(activity)")
+        }
+        _ = try await connection.pipeline(CrowdJoins.queue("\([activity])", now: now))
     }
 
     func claim(
@@ -94,7 +89,7 @@ struct CrowdWorld: Sendable {
 
     /// The delivery of a broadcast to its crowd.
     func tokens(of broadcast: Broadcast) async throws -> Delivery {
-        let found = try #require(try await stores.outbox.broadcast(broadcast.id, within: .all))
+        let found = try #require(try await stores.read(broadcast))
         return try #require(found.deliveries.first { $0.counts != nil })
     }
 

@@ -51,10 +51,16 @@ struct Hooks: Sendable {
         try #require(try await webhooks.delivery(message.id, of: message.webhook)).delivery
     }
 
+    /// Queues a test message.
+    @discardableResult
+    func test(_ webhook: Webhook) async throws -> WebhookDelivery? {
+        try await webhooks.test(webhook.id, by: .commandLine, now: stores.now)
+    }
+
     /// Adds a webhook and claims a test message for it.
     func tested() async throws -> (webhook: Webhook, message: ClaimedWebhook) {
         let webhook = try await add([.quotaLevel])
-        _ = try await webhooks.test(webhook.id, by: .commandLine, now: stores.now)
+        try await test(webhook)
         return (webhook, try #require(try await claim().first))
     }
 }

@@ -67,16 +67,8 @@ struct StartWorld: Sendable {
         hasToken: Bool = true, locale: String? = nil, variant: String? = nil, attributesType: String = "MatchAttributes"
     ) async throws -> Int {
         let version = try #require(SystemVersion(system))
-        let row = try await stores.pool.query(
-            """
-            insert into installations (app, installation, secret_hash, system_version, locale, variant,
-                live_activities_enabled, frequent_pushes_enabled, created_at, seen_at)
-            select id, gen_random_uuid(), sha256('secret'), \(version.number), \(locale), \(variant), \(enabled), true,
-                \(now), \(now)
-            from app_environments where bundle_id = 'com.example.Goal' and environment = 'production' returning id
-            """
-        ).first
-        let id: Int = try #require(row).decode(Int.self, "id")
+        let id = try await stores.install(
+            system: version.number, locale: locale, variant: variant, enabled: enabled)
         try await stores.pool.query(
             """
             insert into follows (installation, topic, app)
@@ -85,6 +77,8 @@ struct StartWorld: Sendable {
         if hasToken { try await register(token ?? "aa\(id + 1_000)", of: id, attributesType) }
         return id
     }
+
+    func followers(_ count: Int) async throws -> [Int] { try await (0..<count).asyncMap { _ in try await follow() } }
 
     /// Registers a token in place of the previous one.
     func register(_ token: String, of installation: Int, _ attributesType: String = "MatchAttributes") async throws {
@@ -147,13 +141,17 @@ struct StartWorld: Sendable {
         return sent
     }
 
-    func report(_ key: String = "match-1", _ outlook: StartOutlook = .asItIs) async throws -> StartReport {
-        let reports = try #require(try await starts.report(of: .sample(key), within: .all, outlook, now: now))
+    func reports(_ outlook: StartOutlook = .asItIs) async throws -> [AudienceStart] {
+        try #require(try await starts.report(of: .sample(), within: .all, outlook, now: now))
+    }
+
+    func report(_ outlook: StartOutlook = .asItIs) async throws -> StartReport {
+        let reports = try await reports(outlook)
         #expect(reports.count == 1)
         return try #require(reports.first).report
     }
 
-    func counts(_ key: String = "match-1") async throws -> StartReport.Counts { try await report(key).counts }
+    func counts() async throws -> StartReport.Counts { try await report().counts }
 }
 
 /// Runs a test with the store of starts on its own database.

@@ -1,10 +1,11 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
-internal import GrandstandStore
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
+
+@testable internal import GrandstandStore
 
 /// Every store on one fresh database, with a clock that the test sets and the steps that most tests begin with.
 struct Stores: Sendable {
@@ -16,10 +17,8 @@ struct Stores: Sendable {
     let channels: PostgresChannelStore
     let outbox: PostgresOutbox
     let keys: PostgresKeyStore
-    let quirks: PostgresQuirkStore
     let reconciliations: PostgresReconciliationStore
     let auditLog: PostgresAuditLog
-    let providerTokens: PostgresProviderTokenStore
 
     /// Seconds for which the channel of an ended event is kept.
     static let retireAfter = 14_400.0
@@ -37,10 +36,8 @@ struct Stores: Sendable {
         channels = PostgresChannelStore(test.database)
         outbox = PostgresOutbox(test.database)
         keys = PostgresKeyStore(test.database)
-        quirks = PostgresQuirkStore(test.database)
         reconciliations = PostgresReconciliationStore(test.database)
         auditLog = PostgresAuditLog(test.database)
-        providerTokens = PostgresProviderTokenStore(test.database)
     }
 
     var now: Date { clock.now }
@@ -124,26 +121,57 @@ struct Stores: Sendable {
         _ listed: [String], policies: [String: StoragePolicy] = [:],
         _ options: ReconciliationOptions = ReconciliationOptions(apply: true)
     ) async throws -> (actions: [ReconciliationAction], alarm: ReconciliationReport.Alarm?) {
-        let run = try await reconciliations.begin(.sample(), now: now, leasedUntil: now.addingTimeInterval(10))
+        let run = try await beginReconciliation()
         clock.advance(by: 0.001)
-        let listing = ChannelListing(channelIDs: listed)
-        let plan = ReconciliationPlan(
-            listing, try await reconciliations.observe(listing, listedAt: now, seenAt: now, run))
+        let plan = try await observe(listed, run)
         var readings: [String: ReconciliationPlan.Reading] = [:]
         for channelID in plan.questions(options, now: now, limit: 100) {
             readings[channelID] = policies[channelID].map(ReconciliationPlan.Reading.exists) ?? .gone
         }
         let (actions, alarm) = plan.conclusions(readings, options, now: now)
-        let done = try await reconciliations.apply(
-            actions, run, by: .server, now: now, leasedUntil: now.addingTimeInterval(10)
-        ).done
+        let done = try await apply(actions, run).done
         #expect(done.allSatisfy { $0 }, "\(zip(actions, done).filter { !$1 })")
+        try await finish(run, alarm)
+        return (actions, alarm)
+    }
+
+    // The steps of a reconciliation of the sample app in production.
+
+    func beginReconciliation() async throws -> ReconciliationRun {
+        try await reconciliations.begin(.sample(), now: now, leasedUntil: now + 10)
+    }
+
+    func claimReconciliation(interval: TimeInterval = 0) async throws -> ReconciliationRun? {
+        try await reconciliations.claimDue(interval: interval, now: now, leasedUntil: now + 10)
+    }
+
+    func observe(_ listed: [String], _ run: ReconciliationRun) async throws -> ReconciliationPlan {
+        let listing = ChannelListing(channelIDs: listed)
+        return ReconciliationPlan(listing, try await reconciliations.observe(listing, listedAt: now, seenAt: now, run))
+    }
+
+    func apply(
+        _ actions: [ReconciliationAction], _ run: ReconciliationRun
+    ) async throws -> (done: [Bool], deletions: [ChannelTask]) {
+        try await reconciliations.apply(actions, run, by: .server, now: now, leasedUntil: now + 10)
+    }
+
+    @discardableResult
+    func finish(
+        _ run: ReconciliationRun, _ alarm: ReconciliationReport.Alarm? = nil
+    ) async throws -> ReconciliationReport {
         let report = ReconciliationReport(
             id: UUID(), bundleID: run.address.bundleID, environment: run.address.environment, actor: "test",
-            startedAt: run.startedAt, finishedAt: now, applied: options.apply, apple: 0, ledger: 0, matched: 0,
-            missing: [], unmanaged: [], actions: [], alarm: alarm, notes: [])
+            startedAt: run.startedAt, finishedAt: now, applied: true, apple: 0, ledger: 0, matched: 0, missing: [],
+            unmanaged: [], actions: [], alarm: alarm, notes: [])
         try await reconciliations.finish(run, report, again: nil, now: now)
-        return (actions, alarm)
+        return report
+    }
+
+    /// Records Apple's list as it was read before a creation.
+    func witness(_ listed: [String]) async throws {
+        try await reconciliations.witness(
+            ChannelListing(channelIDs: listed), askedAt: now, seenAt: now, .sample())
     }
 
     /// Reconciles with a list that lacks only this channel. The operator has asked for lost channels to be replaced,
@@ -163,6 +191,20 @@ struct Stores: Sendable {
             leasedUntil: now.addingTimeInterval(10))
     }
 
+    func channel(_ id: UUID) async throws -> Channel? {
+        try await channels.channel(id, of: .sample(), in: .production)
+    }
+
+    func unmanaged() async throws -> Page<UnmanagedChannel> {
+        try await channels.unmanagedChannels(of: .sample(), in: .production, PageRequest())
+    }
+
+    func nextDueChannel() async throws -> Date? { try await channels.nextDue(now: now) }
+
+    func nextReconciliation() async throws -> Date? {
+        try await reconciliations.nextDue(interval: 0, now: now)
+    }
+
     // MARK: Broadcasts
 
     @discardableResult
@@ -174,8 +216,15 @@ struct Stores: Sendable {
         Broadcast, Problem
     >] {
         let key = try EventKey.sample(key)
-        return try await outbox.accept(
-            requests.map { BroadcastIntake(eventKey: key, request: $0) }, now: now, plan: Self.plan)
+        return try await accept(requests.map { BroadcastIntake(eventKey: key, request: $0) })
+    }
+
+    func accept(_ intakes: [BroadcastIntake]) async throws -> [Result<Broadcast, Problem>] {
+        try await outbox.accept(intakes, now: now, plan: Self.plan)
+    }
+
+    func rehearse(_ intake: BroadcastIntake) async throws -> BroadcastRehearsal {
+        try await outbox.rehearse(intake, now: now, plan: Self.plan)
     }
 
     func claim(
@@ -238,6 +287,23 @@ struct Stores: Sendable {
     /// The number of rows of a table, with a condition.
     func rows(_ rest: PostgresQuery) async throws -> Int { try await count("select count(*) as n from \(rest)") }
 
+    /// Adds an installation of the sample app in production.
+    ///
+    /// - Returns: its row.
+    func install(
+        system: Int = 17_004, locale: String? = nil, variant: String? = nil, enabled: Bool = true,
+        frequent: Bool = true
+    ) async throws -> Int {
+        try await count(
+            """
+            insert into installations (app, installation, secret_hash, system_version, locale, variant,
+                live_activities_enabled, frequent_pushes_enabled, created_at, seen_at)
+            select id, gen_random_uuid(), sha256('secret'), \(system), \(locale), \(variant), \(enabled), \(frequent),
+                \(now), \(now)
+            from app_environments where bundle_id = 'com.example.Goal' and environment = 'production' returning id as n
+            """)
+    }
+
     /// Returns when a transaction waits for a lock of another one.
     func untilSomebodyWaits() async throws {
         try await until("a transaction waits for a lock") {
@@ -290,6 +356,10 @@ extension ClaimedDelivery {
     var text: String { String(decoding: message.body, as: UTF8.self) }
 }
 
+extension APNsRecord {
+    static let noAnswer = APNsRecord(status: nil, reason: "no answer", requestID: nil)
+}
+
 extension Verdict {
     static let ok = Verdict.accepted(APNsReceipt(requestID: nil))
 }
@@ -311,5 +381,129 @@ extension PostgresEventStore {
     ) async throws -> LookupEntry? {
         let name = LookupName(topic: topic, environment: environment, key: key, variant: variant)
         return try await lookups(of: [name], contentState: contentState, now: now)[name]
+    }
+}
+
+/// The calls that many tests make, for the sample app in production.
+extension Stores {
+    var history: PostgresHistory { PostgresHistory(Database(pool)) }
+    var lookups: PostgresLookupSource { PostgresLookupSource(Database(pool)) }
+
+    // MARK: Events
+
+    func event(_ key: String = "match-1") async throws -> Event? {
+        try await events.event(.sample(key), now: now)
+    }
+
+    func event(_ key: EventKey) async throws -> Event? { try await events.event(key, now: now) }
+
+    func cancel(_ key: String = "match-1") async throws { try await cancel(EventKey.sample(key)) }
+
+    func cancel(_ key: EventKey) async throws { try await events.cancel(key, now: now) }
+
+    /// The broadcast as it is now.
+    func read(_ broadcast: Broadcast) async throws -> Broadcast? { try await outbox.broadcast(broadcast.id) }
+
+    func create(_ draft: KeyDraft) async throws -> IssuedKey {
+        try await keys.create(draft, by: .commandLine, now: now)
+    }
+
+    /// A key for all apps.
+    func key(_ name: String, _ scopes: Set<APIKey.Scope>) async throws -> (key: APIKey, secret: String) {
+        try await keys.create(name: name, scopes: scopes, bundleID: nil)
+    }
+
+    /// The lookup of one event by SQL.
+    func lookup(
+        _ key: String = "match-1", topic: String = "com.example.goal", in environment: APNsEnvironment = .production,
+        variant: String? = nil, contentState: Bool = false
+    ) async throws -> LookupEntry? {
+        try await events.lookup(
+            topic: topic, in: environment, .sample(key), variant: variant.flatMap(Variant.init),
+            contentState: contentState, now: now)
+    }
+
+    /// Plans the scheduled messages whose time has come, and returns their number.
+    @discardableResult
+    func promote() async throws -> Int { try await outbox.promote(now: now, limit: 10, plan: Self.plan) }
+
+    /// The newest entries of the audit log first.
+    func audited(_ filter: AuditFilter = AuditFilter()) async throws -> [AuditEntry] {
+        try await auditLog.entries(where: filter, PageRequest()).items
+    }
+
+    // MARK: Channels
+
+    func quotas() async throws -> [Quota] { try await channels.quotas(now: now, tenure: Self.tenure) }
+
+    /// The first app's quota in production.
+    func quota() async throws -> Quota { try #require(try await quotas().first { $0.environment == .production }) }
+
+    /// Reserves a channel without an event.
+    func reserve(
+        _ bundleID: String = "com.example.Goal", in environment: APNsEnvironment = .production,
+        leasedFor seconds: TimeInterval = 10
+    ) async throws -> ChannelTask {
+        try await channels.reserve(
+            ChannelDraft(
+                bundleID: .sample(bundleID), environment: environment, storagePolicy: .noMessageStored, label: "by hand"
+            ), now: now, leasedUntil: now + seconds)
+    }
+
+    /// Records that Apple refused to create the channel, and when the creation is due again.
+    @discardableResult
+    func refuse(
+        _ task: ChannelTask, _ reason: String, status: Int = 400, for seconds: TimeInterval
+    ) async throws -> Channel {
+        try await record(
+            .notCreated(state: .failed, nextAttemptAt: now + seconds), of: task,
+            APNsRecord(status: status, reason: reason, requestID: nil))
+    }
+
+    /// Imports a channel that was created elsewhere, for an event or for none.
+    @discardableResult
+    func adopt(
+        _ channelID: String = "console==", for key: String? = nil, variant: String? = nil,
+        _ policy: StoragePolicy = .mostRecentMessageStored, of bundleID: String = "com.example.Goal",
+        within reach: AppReach = .all
+    ) async throws -> Channel {
+        let channel = ChannelImport(
+            bundleID: try .sample(bundleID), environment: .production, channelID: channelID, storagePolicy: policy,
+            label: "by hand", eventKey: try key.map { try .sample($0) }, variant: variant.flatMap(Variant.init),
+            within: reach, answer: APNsRecord(status: 200, reason: nil, requestID: nil))
+        return try await channels.import(channel, by: .server, now: now)
+    }
+}
+
+extension Hooks {
+    /// The topics of all messages, the oldest first.
+    func told() async throws -> [String] {
+        _ = try await compose()
+        return try await stores.pool.query(
+            "select topic::text as topic from webhook_messages order by created_at, topic::text"
+        ).map { try $0.decode("topic") }
+    }
+}
+
+/// Calls `body` so often at the same time, with the numbers from 0.
+func concurrently<Value: Sendable>(
+    _ count: Int, _ body: @escaping @Sendable (Int) async throws -> Value
+) async throws -> [Value] {
+    try await withThrowingTaskGroup(of: Value.self) { group in
+        for number in 0..<count { group.addTask { try await body(number) } }
+        return try await group.reduce(into: []) { $0.append($1) }
+    }
+}
+
+/// Settles and releases in one transaction, without the batch that collects such calls.
+extension PostgresOutbox {
+    @discardableResult
+    func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws -> Set<Int> {
+        try await Settling(dispatch: dispatch).settle(settlements, replica: replica, now: now)
+    }
+
+    @discardableResult
+    func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws -> Set<Int> {
+        try await Settling(dispatch: dispatch).release(deliveries, replica: replica, now: now)
     }
 }

@@ -10,9 +10,9 @@ internal import Testing
 /// The order of messages while APNs throttles an app.
 struct LimitedClaimTests {
     private static func limit(
-        _ allowance: Int, of bundleID: String = "com.example.Goal", patience: Double = 10
+        _ allowance: Int, of bundleID: String = "com.example.Goal", perSecond: Double = 0.3
     ) throws -> LaneLimit {
-        LaneLimit(bundleID: try BundleID.sample(bundleID), allowance: allowance, patience: patience)
+        LaneLimit(bundleID: try BundleID.sample(bundleID), allowance: allowance, perSecond: perSecond)
     }
 
     /// Opens events, each with a channel.
@@ -87,7 +87,7 @@ struct LimitedClaimTests {
             var sent: Set<Int> = []
             for _ in 0..<12 where sent.count < 12 {
                 for key in 1...3 { try await stores.accept(.update(#"{"n":1}"#, alert: "{}"), for: "loud-\(key)") }
-                for delivery in try await stores.claim(limits: [Self.limit(3, patience: 5)]) {
+                for delivery in try await stores.claim(limits: [Self.limit(3, perSecond: 3)]) {
                     if Self.number(delivery) == "0" { sent.insert(delivery.lane) }
                     try await stores.settle(delivery, .accepted(APNsReceipt(requestID: nil)))
                 }
@@ -98,90 +98,52 @@ struct LimitedClaimTests {
     }
 }
 
-/// What replicas share about apps that APNs throttles.
-@Suite(.timeLimit(.minutes(20)))
-struct SendRateStoreTests {
-    private static func rate(
-        _ perSecond: Double, of replica: UUID, _ stores: Stores, api: AppSendRate.API = .broadcast
-    ) throws -> LearnedRate {
-        LearnedRate(
-            bundleID: try BundleID.sample(), api: api, replica: replica, perSecond: perSecond,
-            since: stores.now, throttledAt: stores.now)
+/// What the database knows of apps that APNs throttles.
+struct ThrottleStoreTests {
+    private static func limit(_ stores: Stores, api: AppSendRate.API = .broadcast) throws -> Throttle {
+        Throttle(
+            app: AppEnvironment(bundleID: try BundleID.sample(), environment: .production), api: api, since: stores.now)
     }
 
-    @Test func `each replica reads what the other wrote, and quotas show the sum`() async throws {
+    @Test func `quotas show a throttled app and its waiting lanes until 30 s after the last report`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update())
-            stores.clock.advance(by: 2)
-            let store = PostgresSendRates(Database(stores.pool))
-            let (one, other) = (UUID(), UUID())
-            _ = try await store.exchange([Self.rate(8, of: one, stores)], of: one, in: .production)
-            let known = try await store.exchange([Self.rate(12, of: other, stores)], of: other, in: .production)
-            #expect(known.map(\.perSecond).sorted() == [8, 12])
-            #expect(try await store.exchange([], of: UUID(), in: .development).isEmpty)
+            let began = stores.now
+            let store = PostgresThrottles(Database(stores.pool))
+            try await store.report([Self.limit(stores)], now: stores.now)
+            stores.clock.advance(by: 12)
+            // Another replica was limited later.
+            try await store.report([Self.limit(stores)], now: stores.now)
+            stores.clock.advance(by: 29)
             let quotas = try await stores.quotas()
             let throttle = try #require(quotas.first { $0.environment == .production }?.throttles.first)
-            #expect((throttle.perSecond, throttle.lanesWaiting, throttle.oldestSeconds) == (20, 1, 2))
+            #expect((throttle.since, throttle.lanesWaiting, throttle.oldestSeconds) == (began.inMicroseconds, 1, 41))
             #expect(quotas.first { $0.environment == .development }?.throttles == [])
+            stores.clock.advance(by: 1)
+            #expect(try await store.throttles(now: stores.now).isEmpty)
         }
     }
 
-    @Test func `a delivery that waits for the rate shows its estimated time, never one in the past`() async throws {
-        try await withStores { stores in
-            for key in ["one", "two", "three"] { try await stores.put(.sample(key)) }
-            try await stores.provision()
-            var broadcasts: [Broadcast] = []
-            for key in ["one", "two", "three"] {
-                broadcasts.append(try await stores.accept(.update(), for: key))
-                stores.clock.advance(by: 0.001)
-            }
-            for broadcast in broadcasts { #expect(try await stores.delivery(of: broadcast).nextAttemptAt == nil) }
-            let replica = UUID()
-            let asked = Date()
-            _ = try await PostgresSendRates(Database(stores.pool)).exchange(
-                [Self.rate(0.1, of: replica, stores)], of: replica, in: .production)
-            for (place, broadcast) in broadcasts.enumerated() {
-                let next = try #require(try await stores.delivery(of: broadcast).nextAttemptAt)
-                // The estimate was made between these two readings of the clock.
-                let estimate = asked + Double(10 * (place + 1) - 1)...Date() + Double(10 * (place + 1) + 1)
-                #expect(estimate.contains(next), "\(next)")
-            }
-        }
-    }
-
-    @Test func `webhooks are told when the first replica is limited, and when the last one no longer is`()
+    @Test func `webhooks are told once when an app is throttled, and when no replica is limited any more`()
         async throws
     {
         try await withHooks { hooks in
             let stores = hooks.stores
             try await stores.open()
             try await hooks.add([.throttleBegan, .throttleEnded])
-            let store = PostgresSendRates(Database(stores.pool))
-            let replicas = [UUID(), UUID()]
-            _ = try await concurrently(2) { n in
-                try await store.exchange([Self.rate(8, of: replicas[n], stores)], of: replicas[n], in: .production)
-            }
-            _ = try await store.exchange([Self.rate(9, of: replicas[0], stores)], of: replicas[0], in: .production)
-            #expect(try await hooks.told() == ["throttle.began"])
-            _ = try await concurrently(2) { try await store.exchange([], of: replicas[$0], in: .production) }
-            #expect(try await hooks.told() == ["throttle.began", "throttle.ended"])
-        }
-    }
-
-    @Test func `the row of a dead replica is ignored, and removed by the next reader`() async throws {
-        try await withHooks { hooks in
-            let stores = hooks.stores
-            try await stores.open()
-            try await hooks.add([.throttleEnded])
-            let store = PostgresSendRates(Database(stores.pool))
-            let gone = UUID()
-            _ = try await store.exchange([Self.rate(8, of: gone, stores)], of: gone, in: .production)
-            try await stores.pool.query("update send_rates set written_at = written_at - interval '6 seconds'")
-            #expect(try await store.throttles(now: stores.now).isEmpty)
-            #expect(try await store.exchange([], of: UUID(), in: .production).isEmpty)
-            #expect(try await stores.count("select count(*) as n from send_rates") == 0)
-            #expect(try await hooks.told() == ["throttle.ended"])
+            let store = PostgresThrottles(Database(stores.pool))
+            let limits = [try Self.limit(stores), try Self.limit(stores, api: .device)]
+            _ = try await concurrently(2) { _ in try await store.report(limits, now: stores.now) }
+            #expect(try await hooks.told() == ["throttle.began", "throttle.began"])
+            stores.clock.advance(by: 29)
+            try await store.report([limits[0]], now: stores.now)
+            stores.clock.advance(by: 1)
+            _ = try await concurrently(2) { _ in try await store.report([], now: stores.now) }
+            #expect(try await hooks.told() == ["throttle.began", "throttle.began", "throttle.ended"])
+            stores.clock.advance(by: 29)
+            try await store.report([], now: stores.now)
+            #expect(try await hooks.told().count == 4)
         }
     }
 }

@@ -1,8 +1,10 @@
 internal import APNsWire
-internal import FoundationEssentials
+internal import Foundation
 internal import Grandstand
+internal import GrandstandService
 internal import GrandstandTestKit
 internal import JSON
+internal import PortFakes
 internal import Postgres
 internal import Testing
 
@@ -37,11 +39,10 @@ struct WebhookNoteTests {
             #expect(try await hooks.compose() == 2)
             let told = try await Self.bodies(hooks)
             try #require(told.count == 2)
-            let missing = String(decoding: JSONWriter.text(QuotedText(text: lost)), as: UTF8.self)
             #expect(told[0].contains(#""type":"channel.missing""#) && told[0].contains(#""reason":"gone""#))
-            #expect(told[0].contains(#""channelId":\#(missing)"#))
+            #expect(told[0].contains(#""channelId":"\#(lost)""#))
             #expect(told[1].contains(#""type":"channel.replaced""#))
-            #expect(told[1].contains(#""channelId":\#(missing)}}"#))
+            #expect(told[1].contains(#""channelId":"\#(lost)"}}"#))
         }
     }
 
@@ -106,14 +107,9 @@ struct WebhookNoteTests {
                 values ('channel.moved', \(hooks.stores.now), '{}', '{}')
                 """)
             #expect(try await hooks.compose() == 0)
-            #expect(try await hooks.stores.count("select count(*) as n from webhook_notes") == 1)
+            #expect(try await hooks.stores.rows("webhook_notes") == 1)
         }
     }
-}
-
-private struct QuotedText: JSONWritable {
-    let text: String
-    func write(to json: inout JSONWriter) { json.string(text) }
 }
 
 /// Triggers write notes for webhook topics, whichever statement changes the rows.
@@ -130,10 +126,10 @@ struct WebhookTriggerTests {
             #expect(try await hooks.told().count == 2)
             let app = try AppEnvironment.sample()
             for value in ["on", "off", "off"] {
-                try await hooks.stores.quirks.remember(
+                try await hooks.stores.apps.remember(
                     Quirk(
                         environment: .production, name: .broadcastFeature, value: value, learnedAt: hooks.stores.now,
-                        evidence: "BroadcastFeatureNotEnabled"), for: app, by: .server)
+                        evidence: "BroadcastFeatureNotEnabled"), for: app)
             }
             #expect(try await hooks.told() == Array(repeating: "capability.off", count: 3))
         }
@@ -158,6 +154,39 @@ struct WebhookTriggerTests {
             #expect(try await hooks.told() == ["quota.level"])
             let body = String(decoding: try #require(try await hooks.claim().first).body, as: UTF8.self)
             #expect(body.contains(#""level":"critical","previousLevel":"ok""#))
+        }
+    }
+
+    @Test func `the watch reports a quota that becomes full`() async throws {
+        try await withHooks { hooks in
+            let stores = hooks.stores
+            _ = try await stores.apps.put(.sample(channelLimit: 1))
+            try await hooks.add([.quotaLevel])
+            try await stores.open()
+            let watch = QuotaWatch(
+                channels: stores.channels, levels: PostgresQuotaLevels(Database(stores.pool)), signals: Silence(),
+                settings: .init(tenure: ChannelTenure()), now: { stores.now }, logger: TestLog.logger("quotas"))
+            let running = Task { await watch.run() }
+            try await until("the level is reported") { try await hooks.told() == ["quota.level"] }
+            running.cancel()
+            await running.value
+        }
+    }
+
+    @Test func `a reconciliation that found something is reported when it is finished`() async throws {
+        try await withHooks { hooks in
+            let stores = hooks.stores
+            try await stores.open()
+            try await hooks.add([.reconciliationFound])
+            let run = try await stores.reconciliations.begin(
+                .sample(), now: stores.now, leasedUntil: stores.now.addingTimeInterval(10))
+            #expect(try await hooks.told().isEmpty)
+            let report = ReconciliationReport(
+                id: UUID(), bundleID: run.address.bundleID, environment: run.address.environment, actor: "test",
+                startedAt: run.startedAt, finishedAt: stores.now, applied: false, apple: 0, ledger: 0, matched: 0,
+                missing: [], unmanaged: [], actions: [], alarm: .listIncomplete, notes: [])
+            try await stores.reconciliations.finish(run, report, again: nil, now: stores.now)
+            #expect(try await hooks.told() == ["reconciliation.found"])
         }
     }
 
@@ -200,6 +229,110 @@ struct WebhookTriggerTests {
             let told = try await stores.pool.query("select webhooks from webhook_notes").first
             let webhooks: [UUID] = try #require(try told?.decode("webhooks"))
             #expect(Set(webhooks) == [pair.id, all.id])
+        }
+    }
+}
+
+/// Which key declared a webhook, who may change the webhook, and what happens to it when this key is revoked.
+struct WebhookDeclarationTests {
+    private static func key(_ hooks: Hooks, of app: BundleID? = nil) async throws -> APIKey {
+        try await hooks.stores.keys.create(name: "k", scopes: [.organise], bundleID: app).key
+    }
+
+    private static func draft(_ host: String = "example.com", _ reach: AppReach = .all) throws -> WebhookDraft {
+        WebhookDraft(
+            url: try #require(WebhookURL(rawValue: "https://\(host)/hooks")), topics: [.broadcastSettled], reach: reach)
+    }
+
+    private static func create(_ hooks: Hooks, by key: APIKey, _ reach: AppReach = .all) async throws -> Webhook {
+        try await hooks.webhooks.create(
+            try draft("example.com", reach), by: AuditActor(key), now: hooks.stores.now
+        ).webhook
+    }
+
+    private static func declared(_ hooks: Hooks, by key: APIKey) async throws -> [UUID] {
+        try await hooks.webhooks.webhooks(where: WebhookFilter(declaredBy: key.id), PageRequest(limit: 10)).items.map(
+            \.id)
+    }
+
+    @Test func `a webhook belongs to its declaring key until another key changes its URL or content`() async throws {
+        try await withHooks { hooks in
+            let (first, second) = (try await Self.key(hooks), try await Self.key(hooks))
+            let webhook = try await Self.create(hooks, by: first)
+            #expect(webhook.declaredBy == first.id)
+            var paused = try Self.draft()
+            (paused.description, paused.isEnabled) = ("paused by a colleague", false)
+            for (draft, owner) in [(paused, first), (try Self.draft("other.example"), second)] {
+                let replaced = try await hooks.webhooks.replace(
+                    webhook.id, with: draft, by: AuditActor(second), if: .none, now: hooks.stores.now)
+                #expect(replaced?.declaredBy == owner.id)
+                for key in [first, second] {
+                    #expect(try await Self.declared(hooks, by: key) == (key == owner ? [webhook.id] : []))
+                }
+            }
+        }
+    }
+
+    @Test func `revoking a key disables its webhooks on request, also later`() async throws {
+        try await withHooks { hooks in
+            let (leaked, other) = (try await Self.key(hooks), try await Self.key(hooks))
+            let bad = try await Self.create(hooks, by: leaked)
+            let good = try await Self.create(hooks, by: other)
+            func revoke(disabling: Bool) async throws -> Bool {
+                try await hooks.stores.keys.revoke(
+                    leaked.id, disablingWebhooks: disabling, by: .commandLine, now: hooks.stores.now)
+            }
+            #expect(try await revoke(disabling: false))
+            #expect(try await hooks.webhooks.webhook(bad.id)?.state == .enabled)
+            #expect(try await revoke(disabling: true))
+            let disabled = try #require(try await hooks.webhooks.webhook(bad.id))
+            #expect(disabled.state == .disabled && disabled.reason == "The key that declared it was revoked.")
+            #expect(disabled.version != bad.version)
+            #expect(try await hooks.webhooks.webhook(good.id)?.state == .enabled)
+            #expect(try await revoke(disabling: true) == false)
+            let entries = try await hooks.stores.audited().map(\.action)
+            #expect(entries.prefix(2) == [.webhookDisabled, .keyRevoked])
+        }
+    }
+
+    @Test func `a revoked key declares nothing, and other keys only for apps that they still reach`() async throws {
+        try await withHooks { hooks in
+            for app in ["com.example.Goal", "com.example.Other"] { try await hooks.stores.apps.put(.sample(app)) }
+            let (revoked, bound) = (try await Self.key(hooks), try await Self.key(hooks, of: .sample()))
+            let webhook = try await Self.create(hooks, by: bound, .only([.sample()]))
+            _ = try await hooks.stores.keys.revoke(revoked.id, by: .commandLine, now: hooks.stores.now)
+            let other = AppReach.only([try .sample("com.example.Other")])
+            for (key, kind) in [(revoked, Problem.Kind.unauthenticated), (bound, .forbidden)] {
+                try await refuses(kind) { try await Self.create(hooks, by: key, other) }
+                try await refuses(kind) {
+                    try await hooks.webhooks.replace(
+                        webhook.id, with: try Self.draft("example.com", other), by: AuditActor(key), if: .none,
+                        now: hooks.stores.now)
+                }
+            }
+        }
+    }
+
+    @Test func `a webhook moved out of reach is not found by a write in progress`() async throws {
+        try await withHooks { hooks in
+            for app in ["com.example.Goal", "com.example.Other"] { try await hooks.stores.apps.put(.sample(app)) }
+            let (store, now) = (hooks.webhooks, hooks.stores.now)
+            let webhook = try await hooks.add([.broadcastSettled], apps: ["com.example.Goal", "com.example.Other"])
+            let id = webhook.id
+            let queued = try #require(try await store.test(id, by: .commandLine, now: now))
+            let draft = try Self.draft("example.com", .only([.sample()]))
+            // When the caller read the webhook, it covered only one app. Now it also covers another app or other
+            // topics.
+            for bounds in [WebhookFilter(within: .only([try .sample()])), WebhookFilter(topics: [.quotaLevel])] {
+                #expect(
+                    try await store.replace(id, with: draft, within: bounds, by: .server, if: .none, now: now) == nil)
+                let rotated = try await store.rotateSecret(of: id, overlap: 0, within: bounds, by: .server, now: now)
+                #expect(rotated == nil)
+                #expect(try await store.test(id, within: bounds, by: .server, now: now) == nil)
+                #expect(try await store.replay(queued.id, of: id, within: bounds, now: now) == nil)
+                #expect(try await store.delete(id, within: bounds, by: .server, now: now) == false)
+            }
+            #expect(try await store.webhook(id) == webhook)
         }
     }
 }

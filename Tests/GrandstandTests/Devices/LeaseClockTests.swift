@@ -8,15 +8,6 @@ struct LeaseClockTests {
 
     private static func at(_ seconds: Double) -> Date { start.addingTimeInterval(seconds) }
 
-    @Test func `while the database answers the clock shows the time`() {
-        var clock = LeaseClock()
-        #expect(clock.leasesEndedBefore(at: Self.at(0)) == Self.at(0))
-        clock.answered(at: Self.at(0), lease: 6)
-        #expect(clock.leasesEndedBefore(at: Self.at(5)) == Self.at(5))
-        clock.answered(at: Self.at(100), lease: 6)
-        #expect(clock.leasesEndedBefore(at: Self.at(100)) == Self.at(100))
-    }
-
     @Test func `a lease with four seconds left still has them when the database is back`() {
         var clock = LeaseClock()
         clock.answered(at: Self.at(0), lease: 6)

@@ -19,25 +19,4 @@ struct JSONParserTests {
         let fault = #expect(throws: Problem.self) { try parse("{\"a\": {\"b\": [1, x]}}") }
         #expect(fault?.errors.first?.pointer == "/a/b/1" && fault?.detail.contains("line 1, column 17") == true)
     }
-
-    @Test func `nesting is limited`() throws {
-        let limit = JSONParser.maximumDepth
-        _ = try parse(String(repeating: "[", count: limit) + "1" + String(repeating: "]", count: limit))
-        let deep = String(repeating: "[", count: 2_000) + String(repeating: "]", count: 2_000)
-        #expect { try parse(deep) } throws: { ($0 as? Problem)?.detail.contains("nested deeper") ?? false }
-    }
-
-    @Test func `values are counted with nested ones and members, and one beyond the limit is refused`()
-        throws
-    {
-        func parse(_ text: String, _ limit: Int) throws(Problem) {
-            _ = try JSONValue(parsing: Array(text.utf8), maximumValues: limit)
-        }
-        let text = #"{"a": [1, {"b": null}], "c": "d"}"#
-        try parse(text, 6)
-        let problem = #expect(throws: Problem.self) { try parse(text, 5) }
-        #expect(problem?.kind == .bodyTooLarge && problem?.members == [.limit(5)])
-        let zeros = "[" + String(repeating: "0,", count: JSONParser.maximumValues) + "0]"
-        #expect(throws: Problem.self) { try self.parse(zeros) }
-    }
 }

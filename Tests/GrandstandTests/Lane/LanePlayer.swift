@@ -52,7 +52,7 @@ struct LaneScript: Sendable, CustomTestStringConvertible {
 
     enum Answer: Sendable {
         case ok, rejected, expired
-        case retry(TimeInterval), throttled(TimeInterval), doubted(TimeInterval)
+        case retry(TimeInterval), doubted(TimeInterval)
         /// APNs did not process the message.
         case refused(TimeInterval)
     }
@@ -257,7 +257,6 @@ private struct LanePlayer {
             case .rejected: .rejected(refusal)
             case .expired: .expired(reason: "late")
             case .retry(let seconds), .refused(let seconds): .retry(at: now + seconds, reason: "slow")
-            case .throttled(let seconds): .throttled(until: now + seconds, reason: "slow")
             case .doubted(let seconds): .channelDoubted(refusal, next: now + seconds)
             }
         var settlement = Settlement(delivery: message ?? underWay ?? 0, lane: 1, verdict: verdict, at: now)

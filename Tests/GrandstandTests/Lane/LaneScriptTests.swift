@@ -5,37 +5,7 @@ internal import Testing
 
 /// The rules of a lane, as short histories.
 struct LaneScriptTests {
-    @Test(arguments: LaneScript.alerts)
-    func `alerts ring while they are fresh, each once and in order, and do not delay newer state`(
-        _ script: LaneScript
-    ) throws {
-        #expect(try script.play() == script.log)
-    }
-
-    @Test(arguments: LaneScript.order)
-    func `one message is under way at a time, the newest state replaces older state, and the interval is kept`(
-        _ script: LaneScript
-    ) throws {
-        #expect(try script.play() == script.log)
-    }
-
-    @Test(arguments: LaneScript.answers + LaneScript.leases)
-    func `an answer counts once, and a dead replica's message is sent by another`(_ script: LaneScript) throws {
-        #expect(try script.play() == script.log)
-    }
-
-    @Test(arguments: LaneScript.withdrawals + LaneScript.ends)
-    func `after a withdrawal everything is as before, except for what was sent`(_ script: LaneScript) throws {
-        #expect(try script.play() == script.log)
-    }
-
-    @Test(arguments: LaneScript.channels)
-    func `messages wait for a channel, and leave it with what it may still store`(_ script: LaneScript) throws {
-        #expect(try script.play() == script.log)
-    }
-
-    @Test(arguments: LaneScript.crowds)
-    func `a message to a crowd is sent shard by shard, and each member gets it once`(_ script: LaneScript) throws {
+    @Test(arguments: LaneScript.all) func `each short history leaves its log`(_ script: LaneScript) throws {
         #expect(try script.play() == script.log)
     }
 

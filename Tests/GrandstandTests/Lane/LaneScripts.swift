@@ -3,53 +3,27 @@ internal import FoundationEssentials
 internal import Grandstand
 
 extension LaneScript {
-    static let alerts = named([
+    static let all: [LaneScript] = [
+        alerts, order, answers, leases, withdrawals, ends, channels, crowds,
+    ].flatMap(\.self)
+
+    private static let alerts = named([
         "after 15 minutes only the newest state is sent, and says why it did not ring": .init(
             [.alert, .alert, .alert, .wait(900), .send, .take, .states, .reason(3)],
             "3, -, superseded superseded accepted, the alert was too old to ring"),
-        "an alert rings until its time is over": .init([.alert, .wait(899.9), .send], "1!1"),
         "an end is sent without its old alert": .init(
             [.accept(.init(alerting: true, isEnd: true)), .wait(900), .send], "1"),
-        "recent alerts ring in order, then the newest state is sent, then the end": .init(
-            [.alert, .alert, .update, .send, .update, .send, .end, .send, .take], "1!1, 2!2, 5, -"),
-        "newer state is sent with the alert that is tried again, as another message, and then by itself": .init(
-            [.alert, .take, .retry(30), .take, .update, .take, .retry(30), .take, .due, .wait(30), .send, .send, .due],
-            "1!1, -, 2!1, -, +30, =2!1, 2, idle"),
-        "newer state that comes during an alert is sent after its settlement, not at its retry": .init(
-            every: 1, [.alert, .take, .update, .retry(30), .due, .wait(1), .take], "1!1, +1, 2!1"),
         "the reason that an alert did not ring is shown after further attempts": .init(
             [.alert, .take, .retry(900), .wait(900), .take, .retry(900), .wait(900), .send, .reason(1)],
             "1!1, 1, =1, the alert was too old to ring"),
         "an alert that rang at a later attempt has no reason": .init(
             [.alert, .take, .retry(1), .wait(1), .send, .reason(1)], "1!1, =1!1, none"),
-        "Retry-After delays newer state with an alert, too": .init(
-            [.alert, .take, .settle(.throttled(20)), .update, .take, .due], "1!1, -, +20"),
-        "an alert that became too old between two attempts is another message without it": .init(
-            [.alert, .take, .wait(900), .takeover], "1!1, 1"),
-        "content that was sent with an alert cannot be withdrawn, and no older content follows it": .init(
-            [.alert, .alert, .take, .update(for: 5), .retry(1), .send, .withdraw(3), .wait(5), .send, .states],
-            "1!1, 3!1, stays, 3!2, accepted accepted expired"),
-        "content that expired after it was sent with an alert is not followed by older content": .init(
-            [
-                .alert, .alert, .alert, .alert(for: 30), .take, .retry(60), .take, .retry(60), .wait(60), .send,
-                .withdraw(3), .send,
-            ], "1!1, 4!1, =4!1, withdrawn, 4!2"),
-        "an alert and newer state that do not fit into one message are sent one after the other": .init(
-            [.alert, .take, .retry(0), .accept(.init(bytes: 5_000)), .send, .send], "1!1, =1!1, 2"),
-        "an alert that a dead replica was sending is repeated unchanged, so it rings once": .init(
-            [.alert, .take, .update, .wait(5), .takeover], "1!1, =1!1"),
     ])
 
-    static let order = named([
-        "alerts are sent one at a time": .init(
-            [.alert, .alert, .alert, .take, .takeover, .ok, .send, .send, .take], "1!1, -, 2!2, 3!3, -"),
+    private static let order = named([
         "an update gives way to a newer one, an alert does not, and the end is last": .init(
             [.update, .alert, .update, .update, .end, .states, .send, .send, .take, .gate],
             "superseded queued superseded superseded queued, 2!2, 5, -, fenced"),
-        "a message under way is not replaced, and the newest waits behind it": .init(
-            [.update, .take, .update, .update, .take, .ok, .send, .states], "1, -, 3, accepted superseded accepted"),
-        "a message past its time is expired and not sent": .init(
-            [.alert(for: 10), .update(for: 20), .wait(10), .send, .states, .attempts(1)], "2, expired accepted, 0"),
         "the timestamp is the clock's, and rises even with several messages a second": .init(
             [
                 .update, .send, .timestamp, .wait(0.2), .update, .send, .timestamp, .wait(100), .update, .send,
@@ -57,12 +31,6 @@ extension LaneScript {
             ], "1, 0, 2, 1, 3, 100"),
         "timestamps are at most an hour ahead of the clock, and beyond that the lane waits": .init(
             [.lift(3_600), .update, .take, .due, .update, .wait(1), .send, .timestamp], "-, +1, 2, 3601"),
-        "a message that was accepted within the interval is sent after it, with the newest content": .init(
-            every: 1,
-            [.update, .send, .wait(0.25), .update, .take, .due, .wait(0.5), .update, .take, .wait(0.25), .take],
-            "1, -, +0.75, -, 3"),
-        "a message that waited behind another is sent after the interval": .init(
-            every: 1, [.update, .take, .update, .wait(0.25), .ok, .due, .take, .wait(0.75), .take], "1, +0.75, -, 2"),
         "a late claim does not delay the next message": .init(
             every: 1, [.update, .send, .update, .wait(1.25), .send, .update, .due], "1, 2, +0.75"),
         "half an interval lies between two messages": .init(
@@ -79,31 +47,18 @@ extension LaneScript {
             [.update, .rank, .alert, .rank, .wait(900), .rank, .end, .rank], "quiet, ringing, immediate, ringing"),
     ])
 
-    static let answers = named([
-        "a retry waits for its time and repeats the message": .init(
-            [.update, .take, .retry(30), .states, .reason(1), .due, .wait(29), .take, .wait(1), .send, .attempts(1)],
-            "1, queued, slow, +30, -, =1, 2"),
-        "a retry is given up when newer state waits or comes later": .init(
-            [.update, .take, .update, .retry(10), .states, .take, .retry(10), .update, .states, .send],
-            "1, superseded queued, 2, superseded superseded queued, 3"),
+    private static let answers = named([
         "a refusal or a missed deadline settles the message and frees the lane": .init(
             [
                 .update, .take, .settle(.rejected), .update, .take, .settle(.expired), .update, .send, .states,
                 .reason(1), .reason(2),
             ], "1, 2, 3, rejected expired accepted, ChannelNotRegistered, late"),
-        "newer state waits until the time that APNs named": .init(
-            [.update, .take, .settle(.throttled(20)), .update, .states, .wait(19), .take, .wait(1), .send],
-            "1, superseded queued, -, 2"),
         "a released message is back at once and does not count as an attempt": .init(
             every: 1, [.update, .take, .release(1), .states, .attempts(1), .takeover, .attempts(1)],
             "1, queued, 0, =1, 1"),
     ])
 
-    static let leases = named([
-        "after the lease another replica sends the same message": .init(
-            [.update, .take, .wait(4.5), .takeover, .due, .wait(0.5), .takeover, .attempts(1)], "1, -, +0.5, =1, 2"),
-        "what a dead replica left gives way to newer state": .init(
-            [.update, .take, .update, .wait(5), .takeover, .states], "1, 2, superseded sending"),
+    private static let leases = named([
         "a result after the lease went to another replica changes nothing": .init(
             [
                 .update, .take, .wait(5), .takeover, .settle(.rejected), .release(1), .take, .settle(.ok, by: 1),
@@ -116,24 +71,10 @@ extension LaneScript {
             [.update, .take, .extend(100, by: 1), .extend(9), .wait(8), .takeover, .wait(1), .takeover], "1, -, =1"),
     ])
 
-    static let withdrawals = named([
-        "the newest content is that of the newest message that is not withdrawn": .init(
-            [
-                .update, .send, .update, .update, .update, .withdraw(3), .newest, .withdraw(4), .newest, .withdraw(2),
-                .newest,
-            ], "1, withdrawn, 4, withdrawn, 2, withdrawn, 1"),
-        "an update that the withdrawn message had replaced is sent after all": .init(
-            [.update, .update, .withdraw(2), .states, .send, .take], "withdrawn, queued cancelled, 1, -"),
+    private static let withdrawals = named([
         "an earlier update waits for its channel again, unless it has expired": .init(
             [.disconnect, .update(for: 10), .update, .withdraw(2), .states, .update, .wait(10), .withdraw(3), .states],
             "free, withdrawn, waiting cancelled, withdrawn, superseded cancelled cancelled"),
-        "an earlier update waits for the message under way": .init(
-            [.update, .take, .update, .update, .withdraw(3), .take, .ok, .send], "1, withdrawn, -, 2"),
-        "a replaced message can be withdrawn, and is not sent later": .init(
-            [.update, .update, .withdraw(1), .withdraw(2), .take, .newest, .due], "withdrawn, withdrawn, -, none, idle"),
-        "a message that is under way, was tried or was sent stays": .init(
-            [.alert, .take, .withdraw(1), .retry(0), .withdraw(1), .send, .withdraw(1)],
-            "1!1, stays, stays, =1!1, stays"),
         "a message that was given back stays": .init(
             [.end, .take, .release(1), .withdraw(1)], "1, stays"),
         "an end that APNs always refused can be withdrawn, and the update before it is sent as another message": .init(
@@ -146,7 +87,7 @@ extension LaneScript {
     ])
 
     /// An end by mistake, as far as it can be undone.
-    static let ends = named([
+    private static let ends = named([
         "a waiting end is not sent, and what it replaced is sent": .init(
             [.update, .end, .states, .wait(1), .takeBack, .states, .newest, .gate, .take],
             "superseded queued, unsent, queued cancelled, 1, open, 1"),
@@ -182,10 +123,7 @@ extension LaneScript {
             [.fence, .wait(1), .close, .gate, .reopen, .gate], "closed, fenced"),
     ])
 
-    static let channels = named([
-        "when a channel is ready only the newest waiting message is sent": .init(
-            [.disconnect, .update, .update, .states, .take, .wait(3), .connect, .states, .send, .timestamp],
-            "free, superseded waiting, -, superseded queued, 2, 3"),
+    private static let channels = named([
         "a message that waits for a channel expires at its time": .init(
             [.disconnect, .update(for: 60), .due, .wait(60), .take, .states, .due], "free, +60, -, expired, idle"),
         "an end accepted before the channel existed is sent": .init(
@@ -200,9 +138,6 @@ extension LaneScript {
             storing: .noMessageStored, [.update, .take, .disconnect], "1, +5"),
         "a request on the old channel counts for nothing on the new one": .init(
             [.update(for: 60), .take, .change, .ok, .connect, .disconnect, .states], "1, +60, free, accepted"),
-        "a message whose request on the old channel failed waits for the new one, and is another message there": .init(
-            [.update(for: 60), .take, .change, .connect, .takeover, .retry(1), .wait(1), .send, .states],
-            "1, +60, -, 1, accepted"),
         "a refusal because of the old channel does not doubt the new one": .init(
             [.update(for: 60), .take, .disconnect, .connect, .settle(.doubted(1)), .states], "1, +60, rejected"),
         "if a lane loses its channel, only the message that APNs refused because of it is rejected": .init(
@@ -210,7 +145,7 @@ extension LaneScript {
         ),
     ])
 
-    static let crowds = named([
+    private static let crowds = named([
         "shards follow one another without waiting for the interval, with one timestamp": .init(
             on: .crowd, every: 1,
             [

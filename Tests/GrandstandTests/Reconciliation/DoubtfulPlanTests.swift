@@ -7,27 +7,6 @@ internal import Testing
 extension ReconciliationPlanTests {
     // MARK: Channels of unanswered creations
 
-    @Test(arguments: [nil, 120.001])
-    func `without a list in the minute before the call nothing is adopted, there is an alarm, and the call is repeated`(
-        _ lacked: TimeInterval?
-    ) {
-        let call = call()
-        let channel = unmanaged("theirs?", lacked: lacked)
-        let (actions, alarm) = conclusions(plan([call], [channel]))
-        #expect(actions == [.reopen(call), .contest(channel)])
-        #expect(alarm == .ambiguousCreation)
-        #expect(conclusions(plan([call], [unmanaged("ours", lacked: 120)])).actions.map(\.name) == ["settle"])
-    }
-
-    @Test func `if there are more channels than calls that can have created them, none is adopted`() {
-        let (early, late) = (call(began: 60, settleable: 50), call(began: 30, settleable: 20))
-        // Two calls and two channels. Both channels came after the early call had ended.
-        let channels = [unmanaged("a", seen: 20, lacked: 45), unmanaged("b", seen: 20, lacked: 45)]
-        let (actions, alarm) = conclusions(plan([early, late], channels))
-        #expect(actions == [.reopen(early), .reopen(late), .contest(channels[0]), .contest(channels[1])])
-        #expect(alarm == .ambiguousCreation)
-    }
-
     @Test func `a call leaves a channel to the only other call that can have created it`() {
         let (early, late) = (call(began: 60, settleable: 50), call(began: 40, settleable: 30))
         // The channel `either` may belong to either call. The channel `early` was seen before the late call began, so
@@ -74,19 +53,6 @@ extension ReconciliationPlanTests {
 
     // MARK: Refused channels
 
-    @Test func `a refused channel is read, and confirmed if Apple has it`() {
-        let doubted = entry("a", doubted: 1)
-        let plan = plan(listed: ["a", "b"], [doubted, entry("b"), entry("late", doubted: 0)])
-        #expect(questions(plan) == ["late", "a"])
-        for (reading, isConfirmed) in [
-            (ReconciliationPlan.Reading.exists(.noMessageStored), true), (.gone, true), (.unknown, false),
-        ] {
-            let (actions, alarm) = conclusions(plan, ["a": reading])
-            #expect(actions == (isConfirmed ? [.confirm(doubted)] : []), "\(reading)")
-            #expect(alarm == nil)
-        }
-    }
-
     @Test
     func
         `a refused channel that Apple has but does not list is confirmed, and one that Apple does not have is missing`()
@@ -100,20 +66,6 @@ extension ReconciliationPlanTests {
     }
 
     // MARK: Channels that are listed again
-
-    @Test func `of channels that are listed again only those whose deletion Apple confirmed are deleted again`() {
-        let asked = entry("asked", .deleted, confirmed: true)
-        let (lost, wanted, missing) = (
-            entry("lost", .deleted), entry("wanted", .deleted, wanted: true), entry("missing", .missing)
-        )
-        let plan = plan(listed: ["asked", "lost", "wanted", "missing"], [asked, lost, wanted, missing])
-        let all = ReconciliationOptions(apply: true, adopt: true, deleteUnmanaged: true, recreate: true, grace: 0)
-        for options in [apply, all] {
-            #expect(
-                conclusions(plan, [:], options).actions
-                    == [.deleteAgain(asked), .release(lost), .restore(wanted), .restore(missing)])
-        }
-    }
 
     @Test func `of two channels that served one event the newer serves it again`() {
         let older = entry("older", .deleted, wanted: true)

@@ -63,30 +63,6 @@ struct ReconciliationPlanTests {
 
     // MARK: Listed and missing channels
 
-    @Test func `channels in the ledger and in Apple's list match, and nothing is done`() {
-        let plan = plan(
-            listed: ["a", "b", "c"],
-            [entry("a"), entry("b", .retiring), entry("c", .deleting), entry("deleting", .deleting)])
-        #expect(plan.matched == 3)
-        // A channel that is being deleted need not be listed.
-        #expect(plan.expected.count == 2 && plan.vanished.isEmpty)
-        #expect(questions(plan).isEmpty && conclusions(plan).actions.isEmpty)
-    }
-
-    @Test func `a channel that is not listed is read, and only Apple's answer makes it missing`() {
-        let (gone, retiring) = (entry("gone"), entry("retiring", .retiring))
-        // A channel that became active after the list was requested need not be listed.
-        let plan = plan(
-            listed: ["here"],
-            [entry("here"), gone, retiring, entry("silent"), entry("not asked"), entry("new", changed: 0)],
-            [unmanaged("x", nil)])
-        #expect(questions(plan) == ["gone", "retiring", "silent", "not asked"])
-        #expect(questions(plan, ReconciliationOptions(apply: true, adopt: true), limit: 2) == ["gone", "retiring"])
-        let (actions, alarm) = conclusions(plan, ["gone": .gone, "retiring": .gone, "silent": .unknown])
-        #expect(actions == [.markMissing(gone), .markMissing(retiring)])
-        #expect(alarm == nil)
-    }
-
     @Test func `if an existing channel is not listed the list proves no absence`() {
         let (gone, call) = (entry("gone"), call())
         let plan = plan(listed: ["here"], [entry("here"), gone, entry("hidden"), call])
@@ -133,22 +109,6 @@ struct ReconciliationPlanTests {
 
     // MARK: Creations without an answer
 
-    @Test func `a channel that a running creation may have made is neither unmanaged nor changed`() {
-        let before = unmanaged("before", seen: 31)
-        // A channel of the other policy is not unmanaged either. The rule ignores policies: the policy of the call is
-        // known, but that of the channel may not be.
-        let plan = plan(
-            [call(began: 30, settleable: -10)],
-            [before, unmanaged("at", seen: 30), unmanaged("after", .mostRecentMessageStored, seen: 5)])
-        #expect(plan.unmanaged == [before])
-        let options = ReconciliationOptions(apply: true, deleteUnmanaged: true, grace: 0)
-        #expect(conclusions(plan, [:], options).actions == [.deleteUnmanaged(before)])
-        let adopting = ReconciliationOptions(apply: true, adopt: true)
-        #expect(conclusions(plan, [:], adopting).actions == [.adopt(before)])
-        // The creation may still be running, so it does not count as unanswered, and the list need not be read again.
-        #expect(!plan.leavesUnanswered([]))
-    }
-
     @Test func `an unanswered creation gets the first channel of its policy that was seen after its call`() {
         let call = call(.mostRecentMessageStored, began: 60)
         let (unread, second) = (unmanaged("unread", nil), unmanaged("second", .mostRecentMessageStored, seen: 30))
@@ -172,22 +132,6 @@ struct ReconciliationPlanTests {
             conclusions(plan([early, late], [second])).actions == [.settle(early, with: second), .reopen(late)])
     }
 
-    @Test func `a creation without a fitting channel is repeated as soon as the list can decide`() {
-        let call = call(began: 60, settleable: 0)
-        #expect(conclusions(plan([call])).actions == [.reopen(call)])
-        #expect(conclusions(plan([self.call(began: 60, settleable: -0.001)])).actions.isEmpty)
-        let others = [unmanaged("before", nil, seen: 61), unmanaged("other", .mostRecentMessageStored)]
-        #expect(conclusions(plan([call], others)).actions == [.reopen(call)])
-        // The channel was deleted between the list and the reading, so it belongs to no call.
-        #expect(conclusions(plan([call], [unmanaged("x", nil)]), ["x": .gone]).actions == [.reopen(call)])
-    }
-
-    @Test func `a creation waits while a channel that may belong to it was not read`() {
-        let plan = plan([call()], [unmanaged("x", nil)])
-        #expect(conclusions(plan).actions.isEmpty && conclusions(plan, ["x": .unknown]).actions.isEmpty)
-        #expect(plan.leavesUnanswered([]))
-    }
-
     @Test func `a creation waits while a channel may belong to another running call, and the list is read again`() {
         let (call, underWay) = (call(began: 60), call(began: 30, settleable: -10))
         let plan = plan([call, underWay], [unmanaged("x", seen: 20)])
@@ -197,8 +141,6 @@ struct ReconciliationPlanTests {
         let other = self.plan([call, underWay], [unmanaged("x", .mostRecentMessageStored, seen: 20)])
         #expect(conclusions(other).actions == [.reopen(call)])
     }
-
-    // MARK: Unmanaged channels
 
     @Test func `an adoption needs the policy from Apple, and comes before a deletion`() {
         let options = ReconciliationOptions(apply: true, adopt: true, deleteUnmanaged: true, grace: 0)
@@ -212,6 +154,8 @@ struct ReconciliationPlanTests {
             conclusions(plan, readings, options).actions
                 == [.adopt(unmanaged("read", .mostRecentMessageStored)), .adopt(unmanaged("kept"))])
     }
+
+    // MARK: Unmanaged channels
 
     @Test func `a dry run shows the plan without reading policies`() {
         let channel = unmanaged("x", nil)

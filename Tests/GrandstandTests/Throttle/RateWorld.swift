@@ -6,7 +6,8 @@ internal import FoundationEssentials
 /// Replicas that always have something to send, and a limit that they do not know, in virtual time.
 struct RateWorld {
     struct Second {
-        var accepted = 0
+        /// By replica.
+        var accepted: [Int]
         var refused = 0
     }
 
@@ -17,27 +18,30 @@ struct RateWorld {
     }
 
     private(set) var seconds: [Second]
-    private(set) var rates: [SendRate]
     /// The number of requests that the limit allowed in each second.
     private(set) var offered: [Double]
 
     /// - Parameters:
+    /// - present: the seconds in which each replica sends; empty: all.
     /// - changes: the limit's rate, by the second from which it applies.
     /// - retryAfter: the Retry-After of a refusal.
     /// - lateness: the most seconds by which a replica is late, as on a busy machine.
     init(
-        _ limiter: Limiter, replicas: Int, retryAfter: Int? = nil, duration: Int, changes: [Int: Double] = [:],
-        underWay: Int = 200, lateness: Double = 0, seed: UInt64 = 1
+        _ limiter: Limiter, replicas: Int, present: [Range<Int>] = [], retryAfter: Int? = nil, duration: Int,
+        changes: [Int: Double] = [:], underWay: Int = 200, lateness: Double = 0, seed: UInt64 = 1
     ) {
         var random = SplitMix64(state: seed)
         var limiter = limiter
         var rates = [SendRate](repeating: SendRate(), count: replicas)
         var flying = [Int](repeating: 0, count: replicas)
-        var seconds = [Second](repeating: Second(), count: duration)
+        var seconds = [Second](repeating: Second(accepted: flying), count: duration)
         var offered = [Double](repeating: 0, count: duration)
         var queue = EventQueue<Event>()
         func date(_ time: Double) -> Date { Date(timeIntervalSinceReferenceDate: 1_000 + time) }
-        for replica in 0..<replicas { queue.push(.look(replica), at: Double(replica) * 0.007) }
+        let present = present.isEmpty ? Array(repeating: 0..<duration, count: replicas) : present
+        for replica in 0..<replicas {
+            queue.push(.look(replica), at: Double(present[replica].lowerBound) + Double(replica) * 0.007)
+        }
         var second = -1
         while let (time, event) = queue.pop(), time < Double(duration) {
             while second < Int(time) {
@@ -48,6 +52,7 @@ struct RateWorld {
             func delay(_ least: Double, _ most: Double) -> Double { .random(in: least..<most, using: &random) }
             switch event {
             case .look(let replica):
+                guard time < Double(present[replica].upperBound) else { break }
                 let room = underWay - flying[replica]
                 let count = min(room, rates[replica].allowance(at: date(time)) ?? room)
                 if count > 0 {
@@ -64,7 +69,7 @@ struct RateWorld {
                 queue.push(.look(replica), at: next)
             case .arrival(let replica, let sentAt):
                 let isAccepted = limiter.takes(at: time)
-                if isAccepted { seconds[second].accepted += 1 } else { seconds[second].refused += 1 }
+                if isAccepted { seconds[second].accepted[replica] += 1 } else { seconds[second].refused += 1 }
                 queue.push(
                     .answer(replica, sentAt: sentAt, isAccepted: isAccepted), at: time + delay(0.010, 0.015))
             case .answer(let replica, let sentAt, let isAccepted):
@@ -77,7 +82,6 @@ struct RateWorld {
             }
         }
         self.seconds = seconds
-        self.rates = rates
         self.offered = offered
     }
 
@@ -94,12 +98,21 @@ struct RateWorld {
     /// The share of 429s among the answers in these seconds.
     func refused(_ range: Range<Int>) -> Double {
         let refused = seconds[range].reduce(0) { $0 + $1.refused }
-        return Double(refused) / Double(max(1, refused + seconds[range].reduce(0) { $0 + $1.accepted }))
+        return Double(refused) / Double(max(1, refused + accepted(range)))
     }
 
     /// The share of the limit that was used in these seconds.
     func used(_ range: Range<Int>) -> Double {
-        Double(seconds[range].reduce(0) { $0 + $1.accepted }) / offered[range].reduce(0, +)
+        Double(accepted(range)) / offered[range].reduce(0, +)
+    }
+
+    /// The share of a replica in the accepted requests of these seconds.
+    func share(of replica: Int, _ range: Range<Int>) -> Double {
+        Double(seconds[range].reduce(0) { $0 + $1.accepted[replica] }) / Double(max(1, accepted(range)))
+    }
+
+    private func accepted(_ range: Range<Int>) -> Int {
+        seconds[range].reduce(0) { $0 + $1.accepted.reduce(0, +) }
     }
 }
 

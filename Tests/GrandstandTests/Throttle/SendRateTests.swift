@@ -41,7 +41,7 @@ struct SendRateTests {
 
     @Test func `a rate that is not used does not grow`() throws {
         var rate = throttled(after: 100)
-        rate.accepted(sentAt: after(0.5), at: after(0.6))
+        rate.accepted(sentAt: after(1.5), at: after(1.6))
         rate.throttled(sentAt: after(2), at: after(2.1))
         let before = try #require(rate.perSecond)
         for time in stride(from: 5, to: 120, by: 3.0) {
@@ -73,40 +73,28 @@ struct SendRateTests {
         #expect(rate.allowance(at: after(361)) == nil)
     }
 
-    @Test func `replicas share a limit, and take over the share of one that ended`() throws {
-        var one = throttled(after: 100)
-        var other = SendRate()
-        other.join(rate: try #require(one.perSecond) / 2, since: start, throttledAt: start, at: after(1))
-        one.share(0.5, throttledAt: start)
-        #expect(try abs(#require(one.perSecond) + #require(other.perSecond) - 95) < 0.1)
-        one.share(2, throttledAt: after(3))
-        #expect(try abs(#require(one.perSecond) - 95) < 0.1)
-        #expect(one.throttledAt == after(3))
-    }
-
     static let kinds: [@Sendable (Double) -> Limiter] = [
-        { Limiter(.bucket(depth: max(2, $0 / 20)), rate: $0) },
         { Limiter(.bucket(depth: $0 / 4), rate: $0) },
         { Limiter(.bucket(depth: $0), rate: $0) },
         { Limiter(.counter, rate: $0) },
         { Limiter(.sliding, rate: $0) },
     ]
 
-    @Test(arguments: [20.0, 200, 2_000], [1, 2])
-    func `after ten seconds almost no answer is 429, and almost all of the limit is used`(
+    @Test(arguments: [20.0, 200, 2_000], [1, 3])
+    func `after ten seconds at most 4 % of the answers are 429, and 90 % of the limit is used`(
         _ limit: Double, _ replicas: Int
     ) async {
         // The simulation of 2,000 requests a second takes long, so only some kinds are tested.
-        for (number, kind) in Self.kinds.enumerated() where limit < 1_000 || number % 2 == 1 {
+        for (number, kind) in Self.kinds.enumerated() where limit < 1_000 || number % 2 == 0 {
             let duration = limit > 1_000 ? 30 : limit > 100 ? 100 : 300
             let world = await RateWorld.played { RateWorld(kind(limit), replicas: replicas, duration: duration) }
-            #expect(world.refused(10..<duration) < 0.03, "kind \(number)")
+            #expect(world.refused(10..<duration) <= 0.04, "kind \(number)")
             #expect(world.used(10..<duration) >= 0.9, "kind \(number)")
         }
     }
 
-    @Test(arguments: [20.0, 200], [1, 2])
-    func `with Retry-After, too, few answers are 429 and almost all of the limit is used`(
+    @Test(arguments: [20.0, 200], [1, 3])
+    func `with Retry-After, too, few answers are 429 and 85 % of the limit is used`(
         _ limit: Double, _ replicas: Int
     ) async {
         for (number, kind) in Self.kinds.enumerated() {
@@ -114,21 +102,51 @@ struct SendRateTests {
             let world = await RateWorld.played {
                 RateWorld(kind(limit), replicas: replicas, retryAfter: 1, duration: duration)
             }
-            #expect(world.refused(10..<duration) < 0.03, "kind \(number)")
-            #expect(world.used(10..<duration) >= 0.9, "kind \(number)")
+            #expect(world.refused(10..<duration) <= 0.04, "kind \(number)")
+            #expect(world.used(10..<duration) >= 0.85, "kind \(number)")
         }
     }
 
-    @Test(arguments: [1, 2])
+    /// A bucket this small refuses requests of different replicas that come at the same moment by chance.
+    @Test(arguments: [1, 3])
+    func `a limit without room for bursts is used, too`(_ replicas: Int) async {
+        let world = await RateWorld.played {
+            RateWorld(Limiter(.bucket(depth: 2), rate: 20), replicas: replicas, duration: 300)
+        }
+        #expect(world.refused(10..<300) <= 0.05)
+        #expect(world.used(10..<300) >= (replicas == 1 ? 0.9 : 0.8))
+    }
+
+    @Test(arguments: [1, 3])
     func `a lower limit is respected at once, and a higher one is found`(_ replicas: Int) async {
         let world = await RateWorld.played {
             RateWorld(
                 Limiter(.bucket(depth: 50), rate: 200), replicas: replicas, duration: 300, changes: [100: 20, 200: 200])
         }
-        #expect(world.refused(110..<200) < 0.03)
+        #expect(world.refused(110..<200) <= 0.04)
         #expect(world.used(110..<200) >= 0.9)
-        #expect(world.refused(201..<300) < 0.03)
-        #expect(world.used(230..<300) >= 0.9)
+        #expect(world.refused(201..<300) <= 0.04)
+        #expect(world.used(230..<300) >= 0.85)
+    }
+
+    /// The third replica joins after 100 s; the second leaves after 200 s.
+    @Test(arguments: [20.0, 200])
+    func `a replica that joins gets a share, and the others take over the share of one that leaves`(
+        _ limit: Double
+    ) async {
+        for (number, kind) in Self.kinds.enumerated() {
+            let world = await RateWorld.played {
+                RateWorld(
+                    kind(limit), replicas: 3, present: [0..<300, 0..<200, 100..<300], duration: 300,
+                    underWay: limit > 100 ? 200 : 30)
+            }
+            #expect(world.refused(10..<300) <= 0.05, "kind \(number)")
+            #expect(world.used(10..<300) >= 0.85, "kind \(number)")
+            // At 20 requests a second, shares become equal only slowly.
+            let shares = limit > 100 ? 0.15...0.6 : 0.03...0.8
+            #expect(shares.contains(world.share(of: 2, 130..<200)), "kind \(number)")
+            #expect(world.used(230..<300) >= 0.85, "kind \(number)")
+        }
     }
 
     @Test(arguments: [20.0, 200])
@@ -136,7 +154,7 @@ struct SendRateTests {
         let world = await RateWorld.played {
             RateWorld(Limiter(.bucket(depth: limit / 4), rate: limit), replicas: 1, duration: 120, lateness: 0.15)
         }
-        #expect(world.refused(10..<120) < 0.03)
-        #expect(world.used(10..<120) >= 0.95)
+        #expect(world.refused(10..<120) <= 0.04)
+        #expect(world.used(10..<120) >= 0.9)
     }
 }

@@ -116,12 +116,4 @@ struct WebhookTopicTests {
                 + #""finishedAt":"2025-11-21T20:40:01.000Z","applied":true,"apple":4,"ledger":3,"missing":0,"#
                 + #""unmanaged":2,"newUnmanaged":1,"actions":0,"alarm":null}"#)
     }
-
-    @Test func `the facts of another topic are refused`() throws {
-        for topic in WebhookTopic.allCases where topic != .webhookTest {
-            #expect(throws: Problem.self) {
-                try topic.message(.test(webhook: try Self.uuid("1"), by: "key ops"), at: Self.at)
-            }
-        }
-    }
 }

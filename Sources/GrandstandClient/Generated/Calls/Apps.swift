@@ -35,12 +35,3 @@ extension GrandstandClient.Call where Value == Void {
         Self(.deleteApp, "/v1/apps/\(bundleId)")
     }
 }
-
-extension GrandstandClient.Call where Value == GrandstandClient.Quirk {
-    /// Corrects what the server learned about APNs.
-    public static func putQuirk(_ quirk: String, of app: GrandstandClient.AppEnvironment, value: Contract.QuirkValue)
-        -> Self
-    {
-        Self(.putQuirk, "/v1/apps/\(app)/quirks/\(quirk)", body: Contract.QuirkDraft(value: value))
-    }
-}

@@ -4,7 +4,7 @@ public import Foundation
 public import GrandstandContract
 
 extension GrandstandClient.Call where Value == GrandstandClient.IssuedKey {
-    /// Creates a key. Only this answer has its secret.
+    /// Creates a key. Only the first answer has its secret.
     public static func createKey(
         name: String, scopes: [Contract.Scope], bundleId: String? = nil, bundleIds: [String]? = nil,
         eventKeyPrefix: String? = nil, expiresAt: Date? = nil

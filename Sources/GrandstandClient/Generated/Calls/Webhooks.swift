@@ -3,13 +3,13 @@
 public import GrandstandContract
 
 extension GrandstandClient.Call where Value == GrandstandClient.IssuedWebhook {
-    /// Creates a webhook. Only this answer has its secret.
+    /// Creates a webhook. Only the first answer has its secret.
     public static func createWebhook(_ draft: GrandstandClient.WebhookDraft) -> Self {
         Self(.createWebhook, "/v1/webhooks", body: draft)
     }
 
-    /// Creates a webhook. Only this answer has its secret. Takes the body as JSON, so that it may have members that
-    /// this version does not know.
+    /// Creates a webhook. Only the first answer has its secret. Takes the body as JSON, so that it may have members
+    /// that this version does not know.
     public static func createWebhook(json: RawJSON) -> Self {
         Self(.createWebhook, "/v1/webhooks", body: json)
     }

@@ -7,7 +7,7 @@ enum CallNames {
     ]
     /// The label of the app and its environment.
     static let apps = [
-        "putQuirk": "of", "reconcile": "_", "getReconciliation": "of", "listReconciliations": "of",
+        "reconcile": "_", "getReconciliation": "of", "listReconciliations": "of",
         "installationStatistics": "of",
     ]
     /// The member of a body that is the first parameter, without a label. For these operations, the members of the body
@@ -16,7 +16,6 @@ enum CallNames {
         "createKey": nil, "rotateKey": nil, "rotateWebhookSecret": nil, "createChannel": nil,
         "importChannel": "channelId",
         "reopenEvent": nil, "startEvent": nil, "reconcile": nil, "lookupMany": "eventKeys", "broadcastMany": "items",
-        "putQuirk": nil,
     ]
     /// Calls that are written by hand, because their answers are not JSON.
     static let byHand: Set = ["metrics", "contract", "listAppNames", "getAppName"]

@@ -31,7 +31,7 @@ struct Contract {
 
     indirect enum ValueType: Equatable {
         case string, integer, number, boolean, date, raw
-        /// A string that is never printed.
+        /// A string that is never printed, and that only the first answer has.
         case secret
         /// A number that is written exactly as it was read.
         case keptNumber
@@ -153,6 +153,7 @@ private struct Reader {
 
     private func field(_ name: String, _ node: Node, isRequired: Bool) throws -> Contract.Field {
         var type = try type(node)
+        if isRequired, type == .secret { throw ContractFault("\(name): a repeated answer has no secret") }
         if !isRequired, !type.isOptional { type = .optional(type) }
         var text = node["description"]?.string ?? ""
         if let target = try reference(node) ?? node["anyOf"]?.elements().lazy.compactMap(reference).first,

@@ -12,7 +12,10 @@ extension Contract {
                     operation.scopes.map { "[\($0.map { ".\(SwiftName.joined($0))" }.joined(separator: ", "))]" }
                     ?? "nil"
                 let query = operation.query.map { "\"\($0.name)\"" }.joined(separator: ", ")
-                swift.line("    scopes: \(scopes), query: [\(query)], keepsAnswers: \(operation.takesIdempotencyKey))")
+                let shownOnce = secret(of: operation).map { ", shownOnce: \"\($0)\"" } ?? ""
+                swift.line(
+                    "    scopes: \(scopes), query: [\(query)], keepsAnswers: \(operation.takesIdempotencyKey)\(shownOnce))"
+                )
             }
             swift.line()
             swift.line("/// Every operation, in the order of openapi.yaml.")
@@ -21,5 +24,13 @@ extension Contract {
             swift.line("]")
         }
         return swift.text
+    }
+
+    /// The member of the operation's answer that is a secret.
+    private func secret(of operation: Operation) -> String? {
+        guard case .object(let fields) = schemas.first(where: { $0.name == operation.answer })?.shape else {
+            return nil
+        }
+        return fields.first { $0.type == .optional(.secret) }?.name
     }
 }

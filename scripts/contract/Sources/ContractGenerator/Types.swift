@@ -160,17 +160,17 @@ extension Contract {
                         swift.line("package var \(name)Text: KeptNumber?")
                         continue
                     }
-                    guard field.type == .secret else {
+                    guard field.type == .optional(.secret) else {
                         let observer = schema.isKept ? " { didSet { kept = KeptText() } }" : ""
                         swift.line("public var \(name): \(field.type.swift())\(observer)")
                         continue
                     }
                     // Printing the object prints its stored members.
-                    swift.block("public var \(name): String") { swift in
-                        swift.line("get { hidden.rawValue }")
-                        swift.line("set { hidden = Secret(newValue) }")
+                    swift.block("public var \(name): String?") { swift in
+                        swift.line("get { hidden?.rawValue }")
+                        swift.line("set { hidden = newValue.map(Secret.init(_:)) }")
                     }
-                    swift.line("private var hidden: Secret")
+                    swift.line("private var hidden: Secret?")
                 }
                 if schema.isKept { swift.line("private var kept = KeptText()") }
                 swift.line()
@@ -179,8 +179,8 @@ extension Contract {
                     for field in fields {
                         let name = SwiftName.member(field.name)
                         swift.line(
-                            field.type == .secret
-                                ? "hidden = Secret(\(name))"
+                            field.type == .optional(.secret)
+                                ? "hidden = \(name).map(Secret.init(_:))"
                                 : field.type == .optional(.keptNumber)
                                     ? "\(name)Text = \(name).map(KeptNumber.init)"
                                     : "self.\(SwiftName.joined(field.name)) = \(name)")
@@ -202,8 +202,8 @@ extension Contract {
                         let read = field.type.isOptional ? "optional" : "required"
                         let value = "try object.\(read)(\"\(field.name)\")"
                         swift.line(
-                            field.type == .secret
-                                ? "hidden = Secret(\(value))" : "\(stored(field)) = \(value)")
+                            field.type == .optional(.secret)
+                                ? "hidden = (\(value)).map(Secret.init(_:))" : "\(stored(field)) = \(value)")
                     }
                     if schema.isKept { swift.line("kept = KeptText(object)") }
                 }
@@ -242,8 +242,8 @@ extension Contract {
         swift.block("\(isRequest ? "public" : "package") init(\(parameters(own)), _ \(argument): \(name))") { swift in
             for field in fields {
                 let isKnown = known[field.name] == field.type
-                if field.type == .secret {
-                    swift.line("hidden = Secret(\(SwiftName.joined(field.name)))")
+                if field.type == .optional(.secret) {
+                    swift.line("hidden = \(SwiftName.joined(field.name)).map(Secret.init(_:))")
                 } else if field.type == .optional(.keptNumber) {
                     swift.line("\(stored(field)) = \(argument).\(stored(field))")
                 } else {

@@ -11,12 +11,12 @@ struct QuirkTests {
     private static let off = "BroadcastFeatureNotEnabled"
 
     private func capability(
-        _ value: Quirk.BroadcastFeature, _ stores: Stores, evidence: String = "seen", by actor: AuditActor = .server
+        _ value: Quirk.BroadcastFeature, _ stores: Stores, evidence: String = "seen"
     ) async throws {
-        try await stores.quirks.remember(
+        try await stores.apps.remember(
             Quirk(
                 environment: .production, name: .broadcastFeature, value: value.rawValue, learnedAt: stores.now,
-                evidence: evidence), for: .sample(), by: actor)
+                evidence: evidence), for: .sample())
     }
 
     /// Records that the creation of every waiting channel was refused because the capability is off. The next attempt
@@ -26,9 +26,7 @@ struct QuirkTests {
         for task in try await stores.claimChannels() { try await stores.refuse(task, Self.off, for: 60) }
     }
 
-    @Test func `a quirk is for all replicas, keeps its first evidence, and its newest value set by hand`()
-        async throws
-    {
+    @Test func `a quirk is for all replicas and keeps its first evidence until the value changes`() async throws {
         try await withStores { stores in
             try await stores.apps.put(.sample())
             try await capability(.off, stores, evidence: "first")
@@ -37,16 +35,14 @@ struct QuirkTests {
             try await capability(.off, stores, evidence: "second")
             let quirk = Quirk(
                 environment: .production, name: .broadcastFeature, value: "off", learnedAt: learned, evidence: "first")
-            #expect(try await stores.quirks.quirks(of: .sample()) == [quirk])
+            #expect(try await stores.apps.app(.sample())?.quirks == [quirk])
             #expect(try await stores.channels.address(of: .sample(), in: .production)?.isCapabilityOff == true)
             #expect(try await stores.channels.address(of: .sample(), in: .development)?.isCapabilityOff == false)
             let quotas = try await stores.quotas()
             #expect(quotas.filter { $0.alarm == .capabilityOff }.map(\.environment) == [.production])
 
-            try await capability(.off, stores, evidence: "by hand", by: .key(id: UUID(), name: "ops"))
-            #expect(try await stores.quirks.quirks(of: .sample()).map(\.evidence) == ["by hand"])
             try await capability(.on, stores)
-            #expect(try await stores.quirks.quirks(of: .sample()).map(\.isDifference) == [false])
+            #expect(try await stores.apps.app(.sample())?.quirks == [])
             #expect(try await stores.audited(AuditFilter(action: .quirkLearned)).count == 2)
         }
     }

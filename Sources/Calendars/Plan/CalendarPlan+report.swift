@@ -1,0 +1,41 @@
+internal import Grandstand
+package import JSON
+
+extension CalendarPlan {
+    /// Whether the file has entries, and none of them could be read.
+    package var isOfProblemsOnly: Bool {
+        !problems.isEmpty && create.isEmpty && change.isEmpty && cancel.isEmpty && unchanged == 0 && past == 0
+    }
+}
+
+/// The report on what a run changed or would change.
+extension CalendarPlan: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("create", create)
+        object.member("change", change)
+        object.member("cancel", cancel)
+        object.member("unchanged", unchanged)
+        object.member("past", past)
+        object.member("problems", problems)
+    }
+}
+
+extension CalendarPlan.Write: JSONObjectWritable {
+    package func write(members object: inout JSONWriter) {
+        object.member("eventKey", key.rawValue)
+        object.member("uid", uid)
+        object.member("name", raw: declaration["name"])
+        object.member("startsAt", raw: declaration["startsAt"])
+        if !fields.isEmpty {
+            object.object("fields") { object in
+                for field in fields {
+                    object.name(dynamic: field.name)
+                    object.array([field.old, field.new]) { writer, value in
+                        if let value { writer.raw(value) } else { writer.null() }
+                    }
+                }
+            }
+        }
+        if let reason { object.member("reason", reason.rawValue) }
+    }
+}
