@@ -28,9 +28,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// Whether the server can sign requests to Apple for an app in an environment.
     public struct CredentialState: ContractWord {
         /// The key file can be used.
@@ -56,9 +54,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// What the server learned about APNs and an app.
     public struct QuirkName: ContractWord {
         /// How Apple's channel management expects the bundle ID to be spelled.
@@ -78,9 +74,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// The value of a quirk.
     public struct QuirkValue: ContractWord {
         /// Of management-path: as it was registered.
@@ -106,9 +100,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// An app as an admin declares it.
     public struct AppDraft: Sendable, Hashable, Codable, ContractObject {
         /// A name for people, at most 200 characters in any language, without control characters.
@@ -161,9 +153,7 @@ extension Contract {
             if let preview { object.member("preview", preview) }
         }
     }
-}
 
-extension Contract {
     /// The console shows a contentState as plain text, as a lock screen would. These Mustache templates write that
     /// text. They may have names (`{{home}}`, `{{team.name}}`, `{{.}}`), sections, inverted sections and comments, but
     /// no partials, lambdas or other delimiters. A template that cannot be read is refused with the place (422).
@@ -195,9 +185,7 @@ extension Contract {
             if let expanded { object.member("expanded", expanded) }
         }
     }
-}
 
-extension Contract {
     /// What differs from the app's own team and key, by environment.
     public struct Overrides: Sendable, Hashable, Codable, ContractObject {
         /// In APNs' development environment.
@@ -227,9 +215,7 @@ extension Contract {
             if let production { object.member("production", production) }
         }
     }
-}
 
-extension Contract {
     /// Another team or key for one environment.
     public struct Override: Sendable, Hashable, Codable, ContractObject {
         /// The team there. Left out, the app's.
@@ -259,9 +245,7 @@ extension Contract {
             if let keyId { object.member("keyId", keyId) }
         }
     }
-}
 
-extension Contract {
     /// An app, and how the server signs for it.
     public struct App: Sendable, Hashable, Codable, ContractObject {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
@@ -357,9 +341,7 @@ extension Contract {
             object.member("deletingSince", deletingSince)
         }
     }
-}
 
-extension Contract {
     /// APNs refuses the provider tokens that a key signs. After two refusals in a row requests wait, and one is sent
     /// every three seconds, until APNs accepts one or the key file is replaced.
     public struct CredentialRefusal: Sendable, Hashable, Codable, ContractObject {
@@ -390,9 +372,7 @@ extension Contract {
             object.member("since", since)
         }
     }
-}
 
-extension Contract {
     /// An app as the keys in client apps see it.
     public struct AppName: Sendable, Hashable, Codable, ContractObject {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
@@ -428,19 +408,13 @@ extension Contract {
             object.member("name", name)
         }
     }
-}
 
-extension Contract {
     /// A page of apps.
     public typealias AppPage = Page<App>
-}
 
-extension Contract {
     /// A page of apps as the keys in client apps see them.
     public typealias AppNamePage = Page<AppName>
-}
 
-extension Contract {
     /// Something that the server learned about APNs for an app in an environment.
     public struct Quirk: Sendable, Hashable, Codable, ContractObject {
         /// APNs has two environments, each with its own tokens and channels.

@@ -46,9 +46,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// The state of a broadcast, from all of its deliveries.
     public struct BroadcastState: ContractWord {
         /// It waits for its sendAt.
@@ -74,9 +72,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// What a broadcast does to the Live Activities that get it. Apple starts no activity by a broadcast.
     public struct BroadcastKind: ContractWord {
         /// Changes the content that they show.
@@ -96,9 +92,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// How a message reaches its devices.
     public struct DeliveryKind: ContractWord {
         /// By one push to a broadcast channel.
@@ -118,9 +112,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// What the server did with a state.
     public struct StateOutcome: ContractWord {
         /// The same as the newest accepted content. Nothing is sent.
@@ -150,9 +142,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// How a message came to the server.
     public struct MessageSource: ContractWord {
         /// An organiser sent it as a message.
@@ -172,9 +162,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// The whole state of an event, as a feed has it.
     public struct StateDraft: Sendable, Hashable, Codable, ContractObject {
         /// What activities show. It reaches the app byte for byte.
@@ -224,9 +212,7 @@ extension Contract {
             if let byVariant { object.member("byVariant", byVariant) }
         }
     }
-}
 
-extension Contract {
     /// What the audiences of one variant show instead.
     public struct VariantState: Sendable, Hashable, Codable, ContractObject {
         /// It reaches the app byte for byte.
@@ -251,9 +237,7 @@ extension Contract {
             if let contentState { object.member("contentState", contentState) }
         }
     }
-}
 
-extension Contract {
     /// The broadcast that a state became, or that nothing has changed.
     public enum StateAnswer: Sendable, Hashable, Codable, ContractValue {
         case accepted(Broadcast)
@@ -280,9 +264,7 @@ extension Contract {
             }
         }
     }
-}
 
-extension Contract {
     /// The answer to a state that changes nothing.
     public struct UnchangedState: Sendable, Hashable, Codable, ContractObject {
         /// What the server did with a state.
@@ -307,9 +289,7 @@ extension Contract {
             object.member("outcome", outcome.rawValue)
         }
     }
-}
 
-extension Contract {
     /// What a state would send now.
     public struct StatePreview: Sendable, Hashable, Codable, ContractObject {
         /// What the server did with a state.
@@ -357,9 +337,7 @@ extension Contract {
             object.member("warnings", warnings)
         }
     }
-}
 
-extension Contract {
     /// When a broadcast is sent: at a time, or a number of seconds after startsAt of its event. The latter moves with
     /// the event while the broadcast is scheduled; it is refused if the event has no startsAt. A time in the past means
     /// at once.
@@ -388,9 +366,7 @@ extension Contract {
             }
         }
     }
-}
 
-extension Contract {
     /// A time relative to the start of the event.
     public struct AfterStart: Sendable, Hashable, Codable, ContractObject {
         /// Seconds from startsAt of the event, negative for a time before it. At most a year.
@@ -415,9 +391,7 @@ extension Contract {
             object.member("afterStart", afterStart)
         }
     }
-}
 
-extension Contract {
     /// A message to everybody who follows an event, or to a channel.
     public struct BroadcastDraft: Sendable, Hashable, Codable, ContractObject {
         /// What a broadcast does to the Live Activities that get it. Apple starts no activity by a broadcast.
@@ -513,9 +487,7 @@ extension Contract {
             if let sendAt { object.member("sendAt", sendAt) }
         }
     }
-}
 
-extension Contract {
     /// What the audiences of one variant get instead.
     public struct VariantContent: Sendable, Hashable, Codable, ContractObject {
         /// What they show. It reaches the app byte for byte.
@@ -545,9 +517,7 @@ extension Contract {
             if let alert { object.member("alert", alert) }
         }
     }
-}
 
-extension Contract {
     /// A broadcast of a batch.
     public struct BroadcastItem: Sendable, Hashable, Codable, ContractObject {
         /// The organiser's name for an event. It is unique on this server.
@@ -671,9 +641,7 @@ extension Contract {
             if let sendAt { object.member("sendAt", sendAt) }
         }
     }
-}
 
-extension Contract {
     /// Broadcasts that are accepted in one commit, each on its own.
     public struct BroadcastBatch: Sendable, Hashable, Codable, ContractObject {
         /// The broadcasts. A fault in one concerns only that one.
@@ -698,9 +666,7 @@ extension Contract {
             object.member("items", items)
         }
     }
-}
 
-extension Contract {
     /// The result of each broadcast of a batch.
     public struct BroadcastBatchResult: Sendable, Hashable, Codable, ContractObject {
         /// One for each of the request, in its order.
@@ -725,9 +691,7 @@ extension Contract {
             object.member("items", items)
         }
     }
-}
 
-extension Contract {
     /// A broadcast of a batch that was accepted, or why it was refused.
     public enum BroadcastOutcome: Sendable, Hashable, Codable, ContractValue {
         case accepted(Broadcast)
@@ -754,9 +718,7 @@ extension Contract {
             }
         }
     }
-}
 
-extension Contract {
     /// A broadcast of a batch that was refused.
     public struct RefusedBroadcast: Sendable, Hashable, Codable, ContractObject {
         /// A refusal (RFC 9457). type ends in a ProblemKind, which programs compare; title and detail are for people.
@@ -782,9 +744,7 @@ extension Contract {
             object.member("problem", problem)
         }
     }
-}
 
-extension Contract {
     /// An accepted broadcast and its deliveries.
     public struct Broadcast: Sendable, Hashable, Codable, ContractObject {
         /// The server's ID of the resource.
@@ -892,14 +852,10 @@ extension Contract {
             if let message { object.member("message", message) }
         }
     }
-}
 
-extension Contract {
     /// A page of broadcasts.
     public typealias BroadcastPage = Page<Broadcast>
-}
 
-extension Contract {
     /// What a broadcast would send if it were accepted now.
     public struct BroadcastPreview: Sendable, Hashable, Codable, ContractObject {
         /// What a broadcast does to the Live Activities that get it. Apple starts no activity by a broadcast.
@@ -952,9 +908,7 @@ extension Contract {
             object.member("warnings", warnings)
         }
     }
-}
 
-extension Contract {
     /// What one audience would get.
     public struct AudiencePreview: Sendable, Hashable, Codable, ContractObject {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
@@ -1034,9 +988,7 @@ extension Contract {
             object.member("replaces", replaces)
         }
     }
-}
 
-extension Contract {
     /// A content as text, by the app's templates.
     public struct RenderedPreview: Sendable, Hashable, Codable, ContractObject {
         /// One line, if the app has a template for it.
@@ -1066,9 +1018,7 @@ extension Contract {
             if let expanded { object.member("expanded", expanded) }
         }
     }
-}
 
-extension Contract {
     /// The message of a broadcast to one audience.
     public struct Delivery: Sendable, Hashable, Codable, ContractObject {
         /// tokens: to the activities of an app and environment that have an update token and no channel, counted in
@@ -1190,9 +1140,7 @@ extension Contract {
             if let supersededBy { object.member("supersededBy", supersededBy) }
         }
     }
-}
 
-extension Contract {
     /// Only for a delivery to tokens: activities by the result of their push. An activity that was not reached before a
     /// newer message gets the newer one instead. The answer to a call with an Idempotency-Key has not counted them yet.
     public struct TokenCounts: Sendable, Hashable, Codable, ContractObject {

@@ -29,9 +29,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// A channel to be created at Apple, without an event.
     public struct ChannelDraft: Sendable, Hashable, Codable, ContractObject {
         /// Whether APNs stores the newest message of a channel for devices that are offline. A channel keeps its policy
@@ -62,9 +60,7 @@ extension Contract {
             if let label { object.member("label", label) }
         }
     }
-}
 
-extension Contract {
     /// A channel that was made elsewhere.
     public struct ChannelImport: Sendable, Hashable, Codable, ContractObject {
         /// Apple's ID of a channel, unchanged. Apps pass it to ActivityKit, pushType .channel(…).
@@ -105,9 +101,7 @@ extension Contract {
             if let variant { object.member("variant", variant) }
         }
     }
-}
 
-extension Contract {
     /// A channel of the ledger, or with managed=false one that only Apple's list has. In the latter, id, eventKey,
     /// label, reason and nextAttemptAt are null; it has firstSeenAt, but no state and no createdAt.
     public struct Channel: Sendable, Hashable, Codable, ContractObject {
@@ -209,9 +203,7 @@ extension Contract {
             if let verified { object.member("verified", verified) }
         }
     }
-}
 
-extension Contract {
     /// Apple's present answer about a channel. Only with verify=true.
     public struct Verification: Sendable, Hashable, Codable, ContractObject {
         /// Whether Apple has it.
@@ -246,9 +238,7 @@ extension Contract {
             object.member("at", at)
         }
     }
-}
 
-extension Contract {
     /// A page of channels.
     public typealias ChannelPage = Page<Channel>
 }

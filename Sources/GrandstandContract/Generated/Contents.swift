@@ -28,9 +28,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// What an app's activities of one type can decode, and what sends an alert.
     public struct ContentTypeDraft: Sendable, Hashable, Codable, ContractObject {
         /// What happens to a content that a version cannot decode. Left out: warn.
@@ -65,9 +63,7 @@ extension Contract {
             if let rules { object.member("rules", rules) }
         }
     }
-}
 
-extension Contract {
     /// What one version of the app can decode.
     public struct ContentVersion: Sendable, Hashable, Codable, ContractObject {
         /// The name of the version, for people.
@@ -100,9 +96,7 @@ extension Contract {
             object.member("schema", schema)
         }
     }
-}
 
-extension Contract {
     /// Which changes of a state are quiet and which send an alert.
     public struct StateRules: Sendable, Hashable, Codable, ContractObject {
         /// Members whose changes are not urgent, for example a clock, with everything inside them.
@@ -149,9 +143,7 @@ extension Contract {
             kept.write(to: &json) { write(members: &$0) }
         }
     }
-}
 
-extension Contract {
     /// A change that sends an alert, and the alert.
     public struct RingRule: Sendable, Hashable, Codable, ContractObject {
         /// Exactly one of increases, decreases, changes, becomes and appears.
@@ -188,9 +180,7 @@ extension Contract {
             if let alertsByLocale { object.member("alertsByLocale", alertsByLocale) }
         }
     }
-}
 
-extension Contract {
     /// Exactly one of increases, decreases, changes, becomes and appears.
     public struct RingCondition: Sendable, Hashable, Codable, ContractObject {
         /// The number there is greater than before.
@@ -244,9 +234,7 @@ extension Contract {
             if let value { object.member("value", value) }
         }
     }
-}
 
-extension Contract {
     /// A content type as it was declared.
     public struct ContentType: Sendable, Hashable, Codable, ContractObject {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
@@ -310,9 +298,7 @@ extension Contract {
             if let mismatches { object.member("mismatches", mismatches) }
         }
     }
-}
 
-extension Contract {
     /// A live event whose newest content a content type would refuse.
     public struct ContentMismatch: Sendable, Hashable, Codable, ContractObject {
         /// The organiser's name for an event. It is unique on this server.
@@ -360,14 +346,10 @@ extension Contract {
             object.member("errors", errors)
         }
     }
-}
 
-extension Contract {
     /// A page of content types.
     public typealias ContentTypePage = Page<ContentType>
-}
 
-extension Contract {
     /// A text for people, or the key of a text that the app translates.
     public enum LocalizedText: Sendable, Hashable, Codable, ContractValue {
         case text(String)
@@ -394,9 +376,7 @@ extension Contract {
             }
         }
     }
-}
 
-extension Contract {
     /// A text that the app translates.
     public struct LocalizedKey: Sendable, Hashable, Codable, ContractObject {
         /// The key in the app's Localizable.strings.
@@ -426,9 +406,7 @@ extension Contract {
             if let locArgs { object.member("loc-args", locArgs) }
         }
     }
-}
 
-extension Contract {
     /// Makes the device ring and light up. It needs a title or a body that is not empty. The message is sent with the
     /// alert until it expires, or for 15 minutes (GRANDSTAND_ALERT_FRESH) if it has neither expiresIn nor an
     /// apnsExpiration other than 0. After that its content is sent as a plain update. Newer content that waits behind

@@ -34,9 +34,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// How an audience's activities get messages. Left out: channel.
     public struct AudienceDelivery: ContractWord {
         /// By a broadcast channel. Activities without a channel that report an update token get messages by that token.
@@ -56,9 +54,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// The state of an audience's channel, for organisers.
     public struct AudienceChannelState: ContractWord {
         /// Its channel will be created later, at nextAttemptAt.
@@ -93,9 +89,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// What happened to an audience's channel when its event was reopened.
     public struct ChannelFate: ContractWord {
         /// It still exists, with all of its followers.
@@ -118,9 +112,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// People to whom an event is shown: one app in one environment, and perhaps a variant. Each audience has a channel
     /// of its own.
     public struct Audience: Sendable, Hashable, Codable, ContractObject {
@@ -182,9 +174,7 @@ extension Contract {
             if let content { object.member("content", content) }
         }
     }
-}
 
-extension Contract {
     /// Selects audiences of an event. Without variant: all of the app and environment.
     public struct AudienceSelector: Sendable, Hashable, Codable, ContractObject {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
@@ -220,9 +210,7 @@ extension Contract {
             if let variant { object.member("variant", variant) }
         }
     }
-}
 
-extension Contract {
     /// An event as an organiser declares it. The server creates its channels.
     public struct EventDraft: Sendable, Hashable, Codable, ContractObject {
         /// A name for people, at most 200 characters in any language, without control characters.
@@ -311,9 +299,7 @@ extension Contract {
             if let content { object.member("content", content) }
         }
     }
-}
 
-extension Contract {
     /// Defaults for an event's messages.
     public struct EventDefaults: Sendable, Hashable, Codable, ContractObject {
         /// Their priority, also of alerts and ends. An audience's own goes before it.
@@ -360,9 +346,7 @@ extension Contract {
             if let relevanceScoreText { object.member("relevanceScore", relevanceScoreText) }
         }
     }
-}
 
-extension Contract {
     /// An event as it was declared, with its state. metadata keeps the declared bytes.
     public struct Event: Sendable, Hashable, Codable, ContractObject {
         /// The organiser's name for an event. It is unique on this server.
@@ -480,9 +464,7 @@ extension Contract {
             if let warnings { object.member("warnings", warnings) }
         }
     }
-}
 
-extension Contract {
     /// An event after its end or cancellation was taken back.
     public struct ReopenedEvent: Sendable, Hashable, Codable, ContractObject {
         /// The organiser's name for an event. It is unique on this server.
@@ -632,9 +614,7 @@ extension Contract {
             object.member("warnings", warnings)
         }
     }
-}
 
-extension Contract {
     /// What happened to one audience's channel when its event was reopened.
     public struct ReopenedChannel: Sendable, Hashable, Codable, ContractObject {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
@@ -675,9 +655,7 @@ extension Contract {
             object.member("channel", channel.rawValue)
         }
     }
-}
 
-extension Contract {
     /// Which audiences to open again.
     public struct ReopenOrder: Sendable, Hashable, Codable, ContractObject {
         /// Only these. Left out: all.
@@ -702,9 +680,7 @@ extension Contract {
             if let audiences { object.member("audiences", audiences) }
         }
     }
-}
 
-extension Contract {
     /// An audience of an event, with its channel.
     public struct EventAudience: Sendable, Hashable, Codable, ContractObject {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
@@ -769,9 +745,7 @@ extension Contract {
             object.member("channel", channel)
         }
     }
-}
 
-extension Contract {
     /// The state of an audience's channel.
     public struct AudienceChannel: Sendable, Hashable, Codable, ContractObject {
         /// The state of an audience's channel, for organisers.
@@ -813,14 +787,10 @@ extension Contract {
             if let nextAttemptAt { object.member("nextAttemptAt", nextAttemptAt) }
         }
     }
-}
 
-extension Contract {
     /// A page of events.
     public typealias EventPage = Page<Event>
-}
 
-extension Contract {
     /// The push that starts the event's Live Activity for everyone who follows one of its topics, once each. It shows
     /// the newest accepted content. contentState is shown until there is some; without contentState no push is sent
     /// before. With its longest alert the push may have 4,096 bytes (413 payload-too-large).
@@ -902,9 +872,7 @@ extension Contract {
             if let restart { object.member("restart", restart) }
         }
     }
-}
 
-extension Contract {
     /// The start of an event as it was declared. Members that were left out are null.
     public struct Start: Sendable, Hashable, Codable, ContractObject {
         /// When. null: at startsAt.

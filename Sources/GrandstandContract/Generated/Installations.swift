@@ -28,9 +28,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// The whole state of an installation. A member that is left out is cleared.
     public struct InstallationDraft: Sendable, Hashable, Codable, ContractObject {
         /// Rises with every change, so that of two requests that overtake each other the newer one holds. Left out, the
@@ -106,9 +104,7 @@ extension Contract {
             if let topics { object.member("topics", topics) }
         }
     }
-}
 
-extension Contract {
     /// A push-to-start token.
     public struct StartTokenDraft: Sendable, Hashable, Codable, ContractObject {
         /// The name of the app's Swift type of attributes. A type has one token.
@@ -138,9 +134,7 @@ extension Contract {
             object.member("token", token)
         }
     }
-}
 
-extension Contract {
     /// The answer to a registration or a report.
     public struct Registered: Sendable, Hashable, Codable, ContractObject {
         /// The UUID that the app made.
@@ -165,9 +159,7 @@ extension Contract {
             object.member("installationId", installationId)
         }
     }
-}
 
-extension Contract {
     /// An installation as its own app sees it.
     public struct Installation: Sendable, Hashable, Codable, ContractObject {
         /// The UUID that the app made.
@@ -251,9 +243,7 @@ extension Contract {
             object.member("activities", activities)
         }
     }
-}
 
-extension Contract {
     /// A push-to-start token as the server knows it.
     public struct StartToken: Sendable, Hashable, Codable, ContractObject {
         /// The name of the app's Swift type of attributes.
@@ -288,9 +278,7 @@ extension Contract {
             object.member("suspect", suspect)
         }
     }
-}
 
-extension Contract {
     /// What an app reports of a Live Activity.
     public struct ActivityDraft: Sendable, Hashable, Codable, ContractObject {
         /// The organiser's name for an event. It is unique on this server.
@@ -345,9 +333,7 @@ extension Contract {
             if let variant { object.member("variant", variant) }
         }
     }
-}
 
-extension Contract {
     /// A Live Activity that an installation reported.
     public struct Activity: Sendable, Hashable, Codable, ContractObject {
         /// ActivityKit's ID of it.
@@ -400,9 +386,7 @@ extension Contract {
             object.member("channelId", channelId)
         }
     }
-}
 
-extension Contract {
     /// Statistics of an app's installations in one environment.
     public struct InstallationStatistics: Sendable, Hashable, Codable, ContractObject {
         /// How many there are.
@@ -460,9 +444,7 @@ extension Contract {
             object.member("updateTokens", updateTokens)
         }
     }
-}
 
-extension Contract {
     /// Counts of tokens.
     public struct RegisteredTokens: Sendable, Hashable, Codable, ContractObject {
         /// Tokens that are used.

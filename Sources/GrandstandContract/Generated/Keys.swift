@@ -37,9 +37,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// Whether a key can be used.
     public struct KeyState: ContractWord {
         /// It can be used.
@@ -62,9 +60,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// A key to be created.
     public struct KeyDraft: Sendable, Hashable, Codable, ContractObject {
         /// A name for people, at most 200 characters in any language, without control characters.
@@ -119,9 +115,7 @@ extension Contract {
             if let expiresAt { object.member("expiresAt", expiresAt) }
         }
     }
-}
 
-extension Contract {
     /// How long the old key stays valid.
     public struct RotationDraft: Sendable, Hashable, Codable, ContractObject {
         /// Seconds for which the old key can still be used, at most 30 days.
@@ -146,9 +140,7 @@ extension Contract {
             if let overlapSeconds { object.member("overlapSeconds", overlapSeconds) }
         }
     }
-}
 
-extension Contract {
     /// A key, without its secret.
     public struct Key: Sendable, Hashable, Codable, ContractObject {
         /// The server's ID of the resource.
@@ -237,9 +229,7 @@ extension Contract {
             object.member("lastUsedAt", lastUsedAt)
         }
     }
-}
 
-extension Contract {
     /// A new key, with its secret.
     public struct IssuedKey: Sendable, Hashable, Codable, ContractObject {
         /// The server's ID of the resource.
@@ -362,9 +352,7 @@ extension Contract {
             if let warnings { object.member("warnings", warnings) }
         }
     }
-}
 
-extension Contract {
     /// A page of keys.
     public typealias KeyPage = Page<Key>
 }

@@ -28,9 +28,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// Why a lookup of one event in a batch found no channel.
     public struct MissingReason: ContractWord {
         /// There is no such event for this app.
@@ -59,9 +57,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// What a lookup adds.
     public struct LookupInclude: ContractWord {
         /// The newest accepted content with its timestamp.
@@ -78,9 +74,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// What an app needs to start a Live Activity for an event.
     public struct Lookup: Sendable, Hashable, Codable, ContractObject {
         /// The organiser's name for an event. It is unique on this server.
@@ -163,9 +157,7 @@ extension Contract {
             if let timestamp { object.member("timestamp", timestamp) }
         }
     }
-}
 
-extension Contract {
     /// An event that an app may offer to follow.
     public struct Followable: Sendable, Hashable, Codable, ContractObject {
         /// The organiser's name for an event. It is unique on this server.
@@ -260,14 +252,10 @@ extension Contract {
             object.member("topics", topics)
         }
     }
-}
 
-extension Contract {
     /// A page of events that an app may offer to follow.
     public typealias FollowablePage = Page<Followable>
-}
 
-extension Contract {
     /// Which events to look up.
     public struct LookupBatch: Sendable, Hashable, Codable, ContractObject {
         /// Keys of events. One that cannot be a key is reported as missing.
@@ -292,9 +280,7 @@ extension Contract {
             object.member("eventKeys", eventKeys)
         }
     }
-}
 
-extension Contract {
     /// The lookups that found a channel, and the reason for each that did not.
     public struct LookupBatchAnswer: Sendable, Hashable, Codable, ContractObject {
         /// Those that were found, in the order of the request.
@@ -324,9 +310,7 @@ extension Contract {
             object.member("missing", missing)
         }
     }
-}
 
-extension Contract {
     /// An event of a batch without a channel.
     public struct MissingLookup: Sendable, Hashable, Codable, ContractObject {
         /// As it was asked for.

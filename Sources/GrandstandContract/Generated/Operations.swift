@@ -28,9 +28,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// Whether this server can take requests.
     public struct ReadinessStatus: ContractWord {
         /// The server can take requests.
@@ -50,9 +48,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// Whether the database can be used.
     public struct DatabaseState: ContractWord {
         /// It answers, takes writes, and has the schema that this server needs.
@@ -72,9 +68,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// What is wrong with the database, by what an operator has to do.
     public struct DatabaseTrouble: ContractWord {
         /// PostgreSQL does not run there, or the network does not reach it.
@@ -118,9 +112,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// The process runs.
     public struct Health: Sendable, Hashable, Codable, ContractObject {
         /// Always ok.
@@ -145,9 +137,7 @@ extension Contract {
             object.member("status", status)
         }
     }
-}
 
-extension Contract {
     /// Whether the server can take requests.
     public struct Readiness: Sendable, Hashable, Codable, ContractObject {
         /// Whether this server can take requests.
@@ -195,9 +185,7 @@ extension Contract {
             object.member("apns", apns)
         }
     }
-}
 
-extension Contract {
     /// Whether APNs was reached lately. It does not affect readiness, because accepted messages wait for APNs.
     public struct APNsReadiness: Sendable, Hashable, Codable, ContractObject {
         /// Whether one environment of APNs was reached lately.
@@ -227,9 +215,7 @@ extension Contract {
             object.member("production", production)
         }
     }
-}
 
-extension Contract {
     /// Whether one environment of APNs was reached lately.
     public struct APNsState: Sendable, Hashable, Codable, ContractObject {
         /// Whether APNs could be reached lately.

@@ -37,9 +37,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// A refusal (RFC 9457). type ends in a ProblemKind, which programs compare; title and detail are for people. The
     /// members after apns come only with some kinds, which x-problems of ProblemKind lists.
     public struct Problem: Sendable, Hashable, Codable, ContractObject {
@@ -156,9 +154,7 @@ extension Contract {
             if let state { object.member("state", state.rawValue) }
         }
     }
-}
 
-extension Contract {
     /// One place in the request that is wrong.
     public struct FieldError: Sendable, Hashable, Codable, ContractObject {
         /// A JSON Pointer into the body (RFC 6901), or the name of a parameter or header.
@@ -188,9 +184,7 @@ extension Contract {
             object.member("detail", detail)
         }
     }
-}
 
-extension Contract {
     /// What APNs answered when it refused a call.
     public struct APNsRefusal: Sendable, Hashable, Codable, ContractObject {
         /// The HTTP status of APNs.

@@ -31,9 +31,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// An alarm of an app. It stands until its cause is gone. The gravest comes first.
     public struct QuotaAlarm: ContractWord {
         /// APNs refuses the key that signs for the app, so nothing is sent. keyRefused says more.
@@ -67,9 +65,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// Why a reconciliation asks a person to decide.
     public struct ReconciliationAlarm: ContractWord {
         /// All known channels vanished at once, as happens when the app's broadcast capability is switched off.
@@ -93,9 +89,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// One step that brings Apple's list and the ledger together.
     public struct ReconciliationActionName: ContractWord {
         /// Apple no longer has the channel. An event that needs it gets another one.
@@ -142,9 +136,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// The action.
     public struct AuditAction: ContractWord {
         /// An app was registered.
@@ -260,9 +252,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// How many channels an app has in one environment, and how many it will have.
     public struct Quota: Sendable, Hashable, Codable, ContractObject {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
@@ -375,9 +365,7 @@ extension Contract {
             object.member("devicesThrottled", devicesThrottled)
         }
     }
-}
 
-extension Contract {
     /// APNs refuses the provider tokens of the key that signs for the app, so nothing is sent. See CredentialRefusal.
     public struct KeyRefused: Sendable, Hashable, Codable, ContractObject {
         /// The ID of the team at Apple that the signing key belongs to.
@@ -417,9 +405,7 @@ extension Contract {
             object.member("since", since)
         }
     }
-}
 
-extension Contract {
     /// APNs answered 429 to several lanes of the app, so the server sends the app's messages at a rate that it learns
     /// from the answers. The throttling ends 300 to 330 seconds after the last 429.
     public struct Throttled: Sendable, Hashable, Codable, ContractObject {
@@ -455,9 +441,7 @@ extension Contract {
             object.member("oldestSeconds", oldestSeconds)
         }
     }
-}
 
-extension Contract {
     /// How many channels Apple listed, and when.
     public struct AppleCount: Sendable, Hashable, Codable, ContractObject {
         /// How many.
@@ -487,9 +471,7 @@ extension Contract {
             object.member("at", at)
         }
     }
-}
 
-extension Contract {
     /// How many channels there will be: those that exist and until when, and those that events will need, if each ends
     /// at its endsAt without further messages. Never less than used and reserved together.
     public struct Forecast: Sendable, Hashable, Codable, ContractObject {
@@ -525,14 +507,10 @@ extension Contract {
             object.member("exceedsAt", exceedsAt)
         }
     }
-}
 
-extension Contract {
     /// A page of quotas.
     public typealias QuotaPage = Page<Quota>
-}
 
-extension Contract {
     /// How much of each app's limit was used over time.
     public struct QuotaHistory: Sendable, Hashable, Codable, ContractObject {
         /// The beginning of the time that was asked for.
@@ -572,9 +550,7 @@ extension Contract {
             object.member("items", items)
         }
     }
-}
 
-extension Contract {
     /// One step of one app in one environment.
     public struct QuotaSample: Sendable, Hashable, Codable, ContractObject {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
@@ -643,9 +619,7 @@ extension Contract {
             object.member("deleted", deleted)
         }
     }
-}
 
-extension Contract {
     /// What a reconciliation may do.
     public struct ReconciliationDraft: Sendable, Hashable, Codable, ContractObject {
         /// true: carry out the actions. Otherwise they are only reported.
@@ -687,9 +661,7 @@ extension Contract {
             if let recreate { object.member("recreate", recreate) }
         }
     }
-}
 
-extension Contract {
     /// A comparison of Apple's list with the ledger. In lists a long report is abridged: it has abridged=true instead
     /// of missing, unmanaged and actions. GET of the report has them.
     public struct Reconciliation: Sendable, Hashable, Codable, ContractObject {
@@ -797,9 +769,7 @@ extension Contract {
             if let abridged { object.member("abridged", abridged) }
         }
     }
-}
 
-extension Contract {
     /// A channel of the ledger that Apple's list lacks.
     public struct MissingChannel: Sendable, Hashable, Codable, ContractObject {
         /// The server's ID of the resource.
@@ -848,9 +818,7 @@ extension Contract {
             if let variant { object.member("variant", variant) }
         }
     }
-}
 
-extension Contract {
     /// A channel in Apple's list that the ledger lacks.
     public struct UnmanagedChannel: Sendable, Hashable, Codable, ContractObject {
         /// Apple's ID of a channel, unchanged. Apps pass it to ActivityKit, pushType .channel(…).
@@ -885,9 +853,7 @@ extension Contract {
             if let storagePolicy { object.member("storagePolicy", storagePolicy.rawValue) }
         }
     }
-}
 
-extension Contract {
     /// One step of a reconciliation, and whether it was done.
     public struct ReconciliationAction: Sendable, Hashable, Codable, ContractObject {
         /// One step that brings Apple's list and the ledger together.
@@ -945,14 +911,10 @@ extension Contract {
             if let detail { object.member("detail", detail) }
         }
     }
-}
 
-extension Contract {
     /// A page of reports.
     public typealias ReconciliationPage = Page<Reconciliation>
-}
 
-extension Contract {
     /// One change, who made it, and what Apple answered.
     public struct AuditEntry: Sendable, Hashable, Codable, ContractObject {
         /// Decimal digits that rise with every entry.
@@ -1047,9 +1009,7 @@ extension Contract {
             object.member("apns", apns)
         }
     }
-}
 
-extension Contract {
     /// The recorded part of Apple's answer to a call.
     public struct AuditAnswer: Sendable, Hashable, Codable, ContractObject {
         /// The HTTP status. null: no answer came.
@@ -1084,9 +1044,7 @@ extension Contract {
             object.member("requestId", requestId)
         }
     }
-}
 
-extension Contract {
     /// A page of the audit log.
     public typealias AuditPage = Page<AuditEntry>
 }

@@ -37,9 +37,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// What a start waits for.
     public struct StartWait: ContractWord {
         /// The audience's channel, which Apple has not made yet.
@@ -65,9 +63,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// How to start.
     public struct StartOrder: Sendable, Hashable, Codable, ContractObject {
         /// true: count only, and send nothing.
@@ -92,9 +88,7 @@ extension Contract {
             if let dryRun { object.member("dryRun", dryRun) }
         }
     }
-}
 
-extension Contract {
     /// Followers by the result of their start. followers is the sum of accepted, rejected, unknown, pending and the
     /// numbers in ineligible.
     public struct StartCounts: Sendable, Hashable, Codable, ContractObject {
@@ -153,9 +147,7 @@ extension Contract {
             object.member("ineligible", ineligible)
         }
     }
-}
 
-extension Contract {
     /// Followers who get no start, by the reason.
     public struct IneligibleCounts: Sendable, Hashable, Codable, ContractObject {
         /// Their system is older than iOS 17.2.
@@ -196,9 +188,7 @@ extension Contract {
             object.member("tooLate", tooLate)
         }
     }
-}
 
-extension Contract {
     /// The progress of an event's start, in all and for each audience.
     public struct StartReport: Sendable, Hashable, Codable, ContractObject {
         /// The state of an event's start.
@@ -268,9 +258,7 @@ extension Contract {
             object.member("audiences", audiences)
         }
     }
-}
 
-extension Contract {
     /// The progress of a start for one app and environment.
     public struct AudienceStart: Sendable, Hashable, Codable, ContractObject {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
@@ -347,9 +335,7 @@ extension Contract {
             object.member("perSecond", perSecond)
         }
     }
-}
 
-extension Contract {
     /// A topic, and how many follow it.
     public struct FollowedTopic: Sendable, Hashable, Codable, ContractObject {
         /// Something that people follow, for example a team or a league. The organiser and the app agree on its name.
@@ -379,9 +365,7 @@ extension Contract {
             object.member("followers", followers)
         }
     }
-}
 
-extension Contract {
     /// A page of topics.
     public typealias TopicPage = Page<FollowedTopic>
 }

@@ -46,9 +46,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// The type of a message to a webhook: a topic, or the test.
     public struct WebhookMessageType: ContractWord {
         /// Every delivery of a broadcast has its final state, or the broadcast was withdrawn.
@@ -89,9 +87,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// The state of a message to one webhook.
     public struct WebhookDeliveryState: ContractWord {
         /// It waits for its first or next attempt.
@@ -120,9 +116,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// One of the two interfaces of APNs that can be throttled.
     public struct APNsAPI: ContractWord {
         /// Messages to channels.
@@ -142,9 +136,7 @@ extension Contract {
         /// Any value. A newer server may send others than the known ones.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
-}
 
-extension Contract {
     /// The URL and the topics of a webhook.
     public struct WebhookDraft: Sendable, Hashable, Codable, ContractObject {
         /// An absolute URL without user name and fragment. https only, unless GRANDSTAND_WEBHOOK_HTTP is set, and only
@@ -199,9 +191,7 @@ extension Contract {
             if let enabled { object.member("enabled", enabled) }
         }
     }
-}
 
-extension Contract {
     /// How long the old secret signs, too.
     public struct WebhookRotation: Sendable, Hashable, Codable, ContractObject {
         /// Seconds for which messages carry the signature of the old secret, too, at most seven days.
@@ -226,9 +216,7 @@ extension Contract {
             if let overlapSeconds { object.member("overlapSeconds", overlapSeconds) }
         }
     }
-}
 
-extension Contract {
     /// The URL and the topics of a webhook.
     public struct Webhook: Sendable, Hashable, Codable, ContractObject {
         /// The server's ID of the resource.
@@ -317,9 +305,7 @@ extension Contract {
             object.member("updatedAt", updatedAt)
         }
     }
-}
 
-extension Contract {
     /// A webhook with a new secret.
     public struct IssuedWebhook: Sendable, Hashable, Codable, ContractObject {
         /// The server's ID of the resource.
@@ -442,14 +428,10 @@ extension Contract {
             if let warnings { object.member("warnings", warnings) }
         }
     }
-}
 
-extension Contract {
     /// A page of webhooks.
     public typealias WebhookPage = Page<Webhook>
-}
 
-extension Contract {
     /// A message to one webhook, and its state.
     public struct WebhookDelivery: Sendable, Hashable, Codable, ContractObject {
         /// The server's ID of the resource.
@@ -523,9 +505,7 @@ extension Contract {
             object.member("settledAt", settledAt)
         }
     }
-}
 
-extension Contract {
     /// A delivery with its message and every attempt.
     public struct WebhookDeliveryLog: Sendable, Hashable, Codable, ContractObject {
         /// The server's ID of the resource.
@@ -625,9 +605,7 @@ extension Contract {
             object.member("log", log)
         }
     }
-}
 
-extension Contract {
     /// One attempt to post a message.
     public struct WebhookAttempt: Sendable, Hashable, Codable, ContractObject {
         /// Its number, from 1.
@@ -672,14 +650,10 @@ extension Contract {
             object.member("reason", reason)
         }
     }
-}
 
-extension Contract {
     /// A page of deliveries.
     public typealias WebhookDeliveryPage = Page<WebhookDelivery>
-}
 
-extension Contract {
     /// The body that a receiver gets.
     public struct WebhookMessage: Sendable, Hashable, Codable, ContractObject {
         /// The type of a message to a webhook: a topic, or the test.
@@ -720,9 +694,7 @@ extension Contract {
             kept.write(to: &json) { write(members: &$0) }
         }
     }
-}
 
-extension Contract {
     /// The data of the message; its type says which of these it is.
     public enum WebhookData: Sendable, Hashable, Codable, ContractValue {
         case broadcastSettled(BroadcastSettled)
@@ -791,9 +763,7 @@ extension Contract {
             }
         }
     }
-}
 
-extension Contract {
     /// Every delivery of a broadcast has its final state, or the broadcast was withdrawn.
     public struct BroadcastSettled: Sendable, Hashable, Codable, ContractObject {
         /// The broadcast.
@@ -861,9 +831,7 @@ extension Contract {
             object.member("reasons", reasons)
         }
     }
-}
 
-extension Contract {
     /// A channel no longer exists at Apple.
     public struct ChannelLost: Sendable, Hashable, Codable, ContractObject {
         /// The server's ID of the channel.
@@ -928,9 +896,7 @@ extension Contract {
             object.member("reason", reason)
         }
     }
-}
 
-extension Contract {
     /// An audience has another channel than before. Apps must look it up again.
     public struct ChannelReplaced: Sendable, Hashable, Codable, ContractObject {
         /// The server's ID of the new channel.
@@ -995,9 +961,7 @@ extension Contract {
             object.member("replaced", replaced)
         }
     }
-}
 
-extension Contract {
     /// The channel that another one replaced.
     public struct ReplacedChannel: Sendable, Hashable, Codable, ContractObject {
         /// The server's ID of the resource.
@@ -1027,9 +991,7 @@ extension Contract {
             object.member("channelId", channelId)
         }
     }
-}
 
-extension Contract {
     /// The level of an app's quota changed.
     public struct QuotaLevelChanged: Sendable, Hashable, Codable, ContractObject {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
@@ -1098,9 +1060,7 @@ extension Contract {
             object.member("unmanaged", unmanaged)
         }
     }
-}
 
-extension Contract {
     /// A reconciliation found something new, changed something, or raised an alarm. GET of its report has the details.
     public struct ReconciliationFound: Sendable, Hashable, Codable, ContractObject {
         /// The report.
@@ -1190,9 +1150,7 @@ extension Contract {
             object.member("alarm", alarm?.rawValue)
         }
     }
-}
 
-extension Contract {
     /// The app lacks the broadcast capability at Apple.
     public struct CapabilityOff: Sendable, Hashable, Codable, ContractObject {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
@@ -1228,9 +1186,7 @@ extension Contract {
             object.member("evidence", evidence)
         }
     }
-}
 
-extension Contract {
     /// APNs began to throttle an app. It answered 429 to several of its lanes.
     public struct ThrottleBegan: Sendable, Hashable, Codable, ContractObject {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
@@ -1271,9 +1227,7 @@ extension Contract {
             object.member("since", since)
         }
     }
-}
 
-extension Contract {
     /// APNs no longer throttles an app. No 429 came for 300 seconds.
     public struct ThrottleEnded: Sendable, Hashable, Codable, ContractObject {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
@@ -1314,9 +1268,7 @@ extension Contract {
             object.member("since", since)
         }
     }
-}
 
-extension Contract {
     /// Somebody sent a test to the webhook.
     public struct WebhookTest: Sendable, Hashable, Codable, ContractObject {
         /// The webhook.

@@ -37,24 +37,24 @@ extension Contract {
             guard case .plain = schema.shape else { return schema.room == room && schema.name != "ProblemKind" }
             return false
         }
+        guard !schemas.isEmpty else { return "" }
         var swift = SwiftText(imports: Self.imports(of: schemas))
-        var isFirst = true
-        for schema in schemas {
-            if !isFirst { swift.line() }
-            isFirst = false
-            switch schema.shape {
-            case .plain: break
-            case .words(let words): self.words(schema, words, &swift)
-            case .page(let item):
-                swift.block("extension Contract") { swift in
-                    swift.document(schema.text)
-                    swift.line("public typealias \(schema.name) = Page<\(item.swift())>")
+        swift.block("extension Contract") { swift in
+            var isFirst = true
+            for schema in schemas {
+                if !isFirst { swift.line() }
+                isFirst = false
+                swift.document(schema.text)
+                switch schema.shape {
+                case .plain: break
+                case .words(let words): self.words(schema, words, &swift)
+                case .page(let item): swift.line("public typealias \(schema.name) = Page<\(item.swift())>")
+                case .object(let fields): object(schema, fields, &swift)
+                case .union(let cases): union(schema, cases, &swift)
                 }
-            case .object(let fields): object(schema, fields, &swift)
-            case .union(let cases): union(schema, cases, &swift)
             }
         }
-        return isFirst ? "" : swift.text
+        return swift.text
     }
 
     /// All objects by the names of their schemas.
@@ -82,25 +82,22 @@ extension Contract {
     }
 
     private func words(_ schema: Schema, _ words: [(word: String, text: String)], _ swift: inout SwiftText) {
-        swift.block("extension Contract") { swift in
-            swift.document(schema.text)
-            swift.block("public struct \(schema.name): ContractWord") { swift in
-                for (word, text) in words {
-                    swift.document(text.isEmpty ? "The word \(word)." : text)
-                    swift.line("public static let \(SwiftName.member(word)) = Self(rawValue: \"\(word)\")")
-                }
-                swift.line()
-                swift.line("/// The values that this version knows.")
-                swift.line("public static let allCases: [Self] = [")
-                for (word, _) in words { swift.line("    .\(SwiftName.joined(word)),") }
-                swift.line("]")
-                swift.line()
-                swift.line("/// The value in JSON.")
-                swift.line("public let rawValue: String")
-                swift.line()
-                swift.line("/// Any value. A newer server may send others than the known ones.")
-                swift.line("public init(rawValue: String) { self.rawValue = rawValue }")
+        swift.block("public struct \(schema.name): ContractWord") { swift in
+            for (word, text) in words {
+                swift.document(text.isEmpty ? "The word \(word)." : text)
+                swift.line("public static let \(SwiftName.member(word)) = Self(rawValue: \"\(word)\")")
             }
+            swift.line()
+            swift.line("/// The values that this version knows.")
+            swift.line("public static let allCases: [Self] = [")
+            for (word, _) in words { swift.line("    .\(SwiftName.joined(word)),") }
+            swift.line("]")
+            swift.line()
+            swift.line("/// The value in JSON.")
+            swift.line("public let rawValue: String")
+            swift.line()
+            swift.line("/// Any value. A newer server may send others than the known ones.")
+            swift.line("public init(rawValue: String) { self.rawValue = rawValue }")
         }
     }
 
@@ -145,77 +142,74 @@ extension Contract {
     }
 
     private func object(_ schema: Schema, _ fields: [Field], _ swift: inout SwiftText) {
-        swift.block("extension Contract") { swift in
-            swift.document(schema.text)
-            swift.block("public struct \(schema.name): Sendable, Hashable, Codable, ContractObject") { swift in
+        swift.block("public struct \(schema.name): Sendable, Hashable, Codable, ContractObject") { swift in
+            for field in fields {
+                swift.document(field.text.isEmpty ? "\(field.name)." : field.text)
+                let name = SwiftName.member(field.name)
+                if field.type == .optional(.keptNumber) {
+                    swift.block("public var \(name): Double?") { swift in
+                        swift.line("get { \(name)Text?.value }")
+                        swift.line("set { \(name)Text = newValue.map(KeptNumber.init) }")
+                    }
+                    swift.document("Its text, as it was read.")
+                    swift.line("package var \(name)Text: KeptNumber?")
+                    continue
+                }
+                guard field.type == .optional(.secret) else {
+                    let observer = schema.isKept ? " { didSet { kept = KeptText() } }" : ""
+                    swift.line("public var \(name): \(field.type.swift())\(observer)")
+                    continue
+                }
+                // Printing the object prints its stored members.
+                swift.block("public var \(name): String?") { swift in
+                    swift.line("get { hidden?.rawValue }")
+                    swift.line("set { hidden = newValue.map(Secret.init(_:)) }")
+                }
+                swift.line("private var hidden: Secret?")
+            }
+            if schema.isKept { swift.line("private var kept = KeptText()") }
+            swift.line()
+            swift.line("/// Members that are `nil` are left out.")
+            swift.block("public init(\(parameters(fields)))") { swift in
                 for field in fields {
-                    swift.document(field.text.isEmpty ? "\(field.name)." : field.text)
                     let name = SwiftName.member(field.name)
-                    if field.type == .optional(.keptNumber) {
-                        swift.block("public var \(name): Double?") { swift in
-                            swift.line("get { \(name)Text?.value }")
-                            swift.line("set { \(name)Text = newValue.map(KeptNumber.init) }")
-                        }
-                        swift.document("Its text, as it was read.")
-                        swift.line("package var \(name)Text: KeptNumber?")
-                        continue
-                    }
-                    guard field.type == .optional(.secret) else {
-                        let observer = schema.isKept ? " { didSet { kept = KeptText() } }" : ""
-                        swift.line("public var \(name): \(field.type.swift())\(observer)")
-                        continue
-                    }
-                    // Printing the object prints its stored members.
-                    swift.block("public var \(name): String?") { swift in
-                        swift.line("get { hidden?.rawValue }")
-                        swift.line("set { hidden = newValue.map(Secret.init(_:)) }")
-                    }
-                    swift.line("private var hidden: Secret?")
+                    swift.line(
+                        field.type == .optional(.secret)
+                            ? "hidden = \(name).map(Secret.init(_:))"
+                            : field.type == .optional(.keptNumber)
+                                ? "\(name)Text = \(name).map(KeptNumber.init)"
+                                : "self.\(SwiftName.joined(field.name)) = \(name)")
                 }
-                if schema.isKept { swift.line("private var kept = KeptText()") }
+            }
+            if let base = Self.bases[schema.name] { extend(base, by: fields, &swift) }
+            if schema.isKept, fields.allSatisfy(\.type.isOptional) {
                 swift.line()
-                swift.line("/// Members that are `nil` are left out.")
-                swift.block("public init(\(parameters(fields)))") { swift in
-                    for field in fields {
-                        let name = SwiftName.member(field.name)
-                        swift.line(
-                            field.type == .optional(.secret)
-                                ? "hidden = \(name).map(Secret.init(_:))"
-                                : field.type == .optional(.keptNumber)
-                                    ? "\(name)Text = \(name).map(KeptNumber.init)"
-                                    : "self.\(SwiftName.joined(field.name)) = \(name)")
-                    }
+                swift.document("A text that is one already. It is written as it is.")
+                swift.block("package init(text: [UInt8])") { swift in
+                    swift.line("self = (try? Self(json: JSONValue(decoding: text))) ?? Self()")
+                    swift.line("kept = KeptText(text)")
                 }
-                if let base = Self.bases[schema.name] { extend(base, by: fields, &swift) }
-                if schema.isKept, fields.allSatisfy(\.type.isOptional) {
-                    swift.line()
-                    swift.document("A text that is one already. It is written as it is.")
-                    swift.block("package init(text: [UInt8])") { swift in
-                        swift.line("self = (try? Self(json: JSONValue(decoding: text))) ?? Self()")
-                        swift.line("kept = KeptText(text)")
-                    }
+            }
+            codable(&swift)
+            swift.line()
+            swift.block("package init(members object: JSONMembers) throws") { swift in
+                for field in fields {
+                    let read = field.type.isOptional ? "optional" : "required"
+                    let value = "try object.\(read)(\"\(field.name)\")"
+                    swift.line(
+                        field.type == .optional(.secret)
+                            ? "hidden = (\(value)).map(Secret.init(_:))" : "\(stored(field)) = \(value)")
                 }
-                codable(&swift)
+                if schema.isKept { swift.line("kept = KeptText(object)") }
+            }
+            swift.line()
+            swift.block("package func write(members object: inout JSONWriter)") { swift in
+                for field in fields { write(field, &swift) }
+            }
+            if schema.isKept {
                 swift.line()
-                swift.block("package init(members object: JSONMembers) throws") { swift in
-                    for field in fields {
-                        let read = field.type.isOptional ? "optional" : "required"
-                        let value = "try object.\(read)(\"\(field.name)\")"
-                        swift.line(
-                            field.type == .optional(.secret)
-                                ? "hidden = (\(value)).map(Secret.init(_:))" : "\(stored(field)) = \(value)")
-                    }
-                    if schema.isKept { swift.line("kept = KeptText(object)") }
-                }
-                swift.line()
-                swift.block("package func write(members object: inout JSONWriter)") { swift in
-                    for field in fields { write(field, &swift) }
-                }
-                if schema.isKept {
-                    swift.line()
-                    swift.block("package func write(to json: inout JSONWriter)") { swift in
-                        swift.line("kept.write(to: &json) { write(members: &$0) }")
-                    }
+                swift.block("package func write(to json: inout JSONWriter)") { swift in
+                    swift.line("kept.write(to: &json) { write(members: &$0) }")
                 }
             }
         }
@@ -302,30 +296,27 @@ extension Contract {
     }
 
     private func union(_ schema: Schema, _ cases: [(name: String, type: ValueType)], _ swift: inout SwiftText) {
-        swift.block("extension Contract") { swift in
-            swift.document(schema.text)
-            swift.block("public enum \(schema.name): Sendable, Hashable, Codable, ContractValue") {
-                swift in
-                for (name, type) in cases { swift.line("case \(SwiftName.member(name))(\(type.swift()))") }
-                codable(&swift)
-                swift.line()
-                swift.block("package init(json: JSONValue) throws") { swift in
-                    for (name, type) in cases.dropLast() {
-                        swift.block("if let value = try? \(type.swift())(json: json)") { swift in
-                            swift.line("self = .\(SwiftName.joined(name))(value)")
-                            swift.line("return")
-                        }
-                    }
-                    if let (name, type) = cases.last {
-                        swift.line("self = .\(SwiftName.joined(name))(try \(type.swift())(json: json))")
+        swift.block("public enum \(schema.name): Sendable, Hashable, Codable, ContractValue") {
+            swift in
+            for (name, type) in cases { swift.line("case \(SwiftName.member(name))(\(type.swift()))") }
+            codable(&swift)
+            swift.line()
+            swift.block("package init(json: JSONValue) throws") { swift in
+                for (name, type) in cases.dropLast() {
+                    swift.block("if let value = try? \(type.swift())(json: json)") { swift in
+                        swift.line("self = .\(SwiftName.joined(name))(value)")
+                        swift.line("return")
                     }
                 }
-                swift.line()
-                swift.block("package func write(to json: inout JSONWriter)") { swift in
-                    swift.block("switch self") { swift in
-                        for (name, _) in cases {
-                            swift.line("case .\(SwiftName.joined(name))(let value): value.write(to: &json)")
-                        }
+                if let (name, type) = cases.last {
+                    swift.line("self = .\(SwiftName.joined(name))(try \(type.swift())(json: json))")
+                }
+            }
+            swift.line()
+            swift.block("package func write(to json: inout JSONWriter)") { swift in
+                swift.block("switch self") { swift in
+                    for (name, _) in cases {
+                        swift.line("case .\(SwiftName.joined(name))(let value): value.write(to: &json)")
                     }
                 }
             }
