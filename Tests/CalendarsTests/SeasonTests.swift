@@ -29,7 +29,7 @@ struct SeasonTests {
 
     @Test(arguments: [CalendarReading.Format.ics, .csv], 0..<8 as Range<UInt64>)
     func `a damaged file is read, or refused with a line number`(format: CalendarReading.Format, seed: UInt64) {
-        var random = Seeded(state: seed)
+        var random = SplitMix(seed: seed)
         var season = Season()
         season.fixtures = Array(season.fixtures.prefix(12))
         let whole = format == .ics ? season.ics() : season.csv()
@@ -50,7 +50,7 @@ struct SeasonTests {
     }
 
     /// The file with some bytes changed, removed, doubled or moved.
-    private static func broken(_ bytes: [UInt8], _ random: inout Seeded) -> [UInt8] {
+    private static func broken(_ bytes: [UInt8], _ random: inout SplitMix) -> [UInt8] {
         var bytes = bytes
         let marks = Array("\";:,{}\\=\r\n \t/TZ0919-+.".utf8) + [0x00, 0xC3, 0xFF, 0xEF]
         for _ in 0..<Int.random(in: 1...6, using: &random) {

@@ -53,12 +53,6 @@ package struct PostgresPair: Sendable {
         }
     }
 
-    /// Kills the primary for good and promotes the standby, as an operator would.
-    package func failOver() async throws {
-        await primary.kill()
-        try await standby.promote()
-    }
-
     private func stop() async {
         try? standby.freeze(false)
         await standby.stop()

@@ -1,4 +1,5 @@
 internal import GrandstandClient
+internal import GrandstandTestKit
 
 /// The steps of the organiser of one match. The seed decides them.
 struct SaturdayScript: Sendable {

@@ -15,7 +15,7 @@ struct ForecastSimulationTests {
     @Test(arguments: 1...5)
     func `the forecast peak occurs at its time, and all places become free`(seed: UInt64) async throws {
         try await withStores { stores in
-            var random = SplitMix64(state: seed)
+            var random = SplitMix(seed: seed)
             let season = try await Season(stores, &random)
             for hour in 0..<36 {
                 try await season.play(hour, &random)
@@ -44,7 +44,7 @@ private struct Season {
     let stores: Stores
     let specifications: [EventSpecification]
 
-    init(_ stores: Stores, _ random: inout SplitMix64) async throws {
+    init(_ stores: Stores, _ random: inout SplitMix) async throws {
         self.stores = stores
         let start = stores.now
         func at(_ hour: Int) -> Date { start.addingTimeInterval(Double(hour) * 3_600) }
@@ -66,7 +66,7 @@ private struct Season {
 
     /// Plays one of the hours that come before the forecast: messages, cancelled events, removed audiences, moved
     /// openings, ends.
-    func play(_ hour: Int, _ random: inout SplitMix64) async throws {
+    func play(_ hour: Int, _ random: inout SplitMix) async throws {
         try await stores.provision()
         for var specification in specifications {
             let key = specification.key
@@ -120,17 +120,5 @@ private struct Season {
         while case let claimed = try await stores.claim(), !claimed.isEmpty {
             for delivery in claimed { try await stores.settle(delivery, .ok) }
         }
-    }
-}
-
-private struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }
