@@ -1,7 +1,7 @@
 package import EmbeddedPostgres
 internal import Foundation
 internal import GrandstandStore
-internal import Postgres
+package import Postgres
 
 /// Faults and replicas of a cluster.
 extension PostgresCluster {
@@ -88,7 +88,7 @@ extension PostgresCluster {
     }
 
     /// Runs `body` with a pool on a database, and closes the pool.
-    static func withPool(
+    package static func withPool(
         _ url: String, _ body: (PostgresPool) async throws -> Void
     ) async throws {
         let pool = PostgresPool(

@@ -13,12 +13,6 @@ struct AdviceTests {
         #expect(Advice.channel(reason: reason) != nil)
     }
 
-    @Test(arguments: Delivery.State.allCases)
-    func `only deliveries that failed have an advice`(state: Delivery.State) {
-        let isFailure = state == .rejected || state == .expired
-        #expect((Advice.delivery(state, reason: "BadPriority") != nil) == isFailure)
-    }
-
     @Test func `a quota's problems are listed, the gravest first`() throws {
         let samples = try Samples()
         let all = Attention.list(samples.quota())

@@ -5,7 +5,7 @@ internal import Testing
 
 @testable internal import GrandstandHTTP
 
-/// How pages show commands, addresses and the navigation.
+/// How pages show commands and addresses.
 struct ViewTests {
     @Test(arguments: [
         ("com.example.App", "com.example.App"), ("--apply", "--apply"), ("", "''"), ("a b", "'a b'"),
@@ -27,16 +27,6 @@ struct ViewTests {
         let last = Pager(samples.visit("/console/events", query: "cursor=c"), query: [("kind", "x")], nextCursor: nil)
         #expect(last.start == "/console/events?kind=x" && last.onward == nil && last.isNeeded)
         #expect(!Pager(samples.visit(), nextCursor: nil).isNeeded)
-    }
-
-    @Test func `the navigation has only links to pages that the key's scopes allow`() throws {
-        let samples = try Samples()
-        let all = Visitor(key: samples.apiKey(), path: "/console/events/derby")
-        #expect(all.links.map(\.label) == ["Overview", "Events", "Apps", "Webhooks", "Keys", "Audit log"])
-        #expect(all.links.filter(\.isCurrent).map(\.label) == ["Events"])
-        let organiser = Visitor(key: samples.apiKey([.organise]), path: "/console")
-        #expect(organiser.links.map(\.label) == ["Events", "Webhooks"])
-        #expect(Visitor(key: samples.apiKey([.lookup], bound: true), path: "/").boundTo == "com.example.Stadium")
     }
 
     // MARK: Escaping

@@ -128,9 +128,7 @@ final class Plans: Sendable {
         return most
     }
 
-    var logger: Logger {
-        Logger(label: "plans") { _ in Handler(plans: self) }
-    }
+    var logger: Logger { Logger(label: "plans") { _ in Handler(plans: self) } }
 
     private struct Handler: LogHandler {
         let plans: Plans

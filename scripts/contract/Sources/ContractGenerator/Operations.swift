@@ -12,10 +12,9 @@ extension Contract {
                     operation.scopes.map { "[\($0.map { ".\(SwiftName.joined($0))" }.joined(separator: ", "))]" }
                     ?? "nil"
                 let query = operation.query.map { "\"\($0.name)\"" }.joined(separator: ", ")
-                let shownOnce = secret(of: operation).map { ", shownOnce: \"\($0)\"" } ?? ""
-                swift.line(
-                    "    scopes: \(scopes), query: [\(query)], keepsAnswers: \(operation.takesIdempotencyKey)\(shownOnce))"
-                )
+                let secret = secret(of: operation).map { ", shownOnce: \"\($0)\"" } ?? ""
+                let keeps = operation.takesIdempotencyKey
+                swift.line("    scopes: \(scopes), query: [\(query)], keepsAnswers: \(keeps)\(secret))")
             }
             swift.line()
             swift.line("/// Every operation, in the order of openapi.yaml.")

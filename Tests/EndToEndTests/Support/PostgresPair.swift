@@ -1,16 +1,17 @@
-package import EmbeddedPostgres
-package import Logging
+internal import EmbeddedPostgres
+internal import GrandstandTestKit
+internal import Logging
 internal import Postgres
 
 /// A primary and a standby with synchronous replication: a commit is reported only after the standby has it.
-package struct PostgresPair: Sendable {
-    package let primary: PostgresCluster
-    package let standby: PostgresCluster
-    package let primaryURL: String
-    package let standbyURL: String
+struct PostgresPair: Sendable {
+    let primary: PostgresCluster
+    let standby: PostgresCluster
+    let primaryURL: String
+    let standbyURL: String
 
     /// A connection string with both hosts, the primary first.
-    package var url: String {
+    var url: String {
         let host = /host='([^']+)'/
         let other = standbyURL.firstMatch(of: host)?.output.1 ?? ""
         return primaryURL.replacing(host) { "host='\($0.output.1),\(other)'" }
@@ -38,7 +39,7 @@ package struct PostgresPair: Sendable {
     /// Runs `body` with a pair in this folder, and stops the pair afterwards.
     ///
     /// - Parameter isMigrated: whether the database has this build's schema; otherwise the database is empty.
-    package static func with<Value: Sendable>(
+    static func with<Value: Sendable>(
         in folder: String, durable: Bool = false, isMigrated: Bool = true, logger: Logger,
         isolation: isolated (any Actor)? = #isolation, _ body: (PostgresPair) async throws -> Value
     ) async throws -> Value {
