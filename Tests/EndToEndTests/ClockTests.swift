@@ -38,7 +38,7 @@ struct ClockTests {
         async throws
     {
         // The request that is held does not become unanswered on a slow machine.
-        try await Self.replicas(settings: ["GRANDSTAND_APNS_REQUEST_TIMEOUT": "60"]) { behind, ahead in
+        try await Self.replicas(settings: ["GRANDSTAND_APNS_REQUEST_TIMEOUT": "300"]) { behind, ahead in
             try await behind.putApp()
             for key in ["derby", "final"] { try await behind.putEvent(key) }
             let channel = try #require(try await behind.activeChannels(of: "derby").first)
