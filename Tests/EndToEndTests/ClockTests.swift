@@ -34,22 +34,33 @@ struct ClockTests {
         }
     }
 
+    private static let update = #"{"event": "update", "contentState": {"n": 1}}"#
+
     @Test func `while a replica sends on a lane, another whose clock is ahead does not send there`()
         async throws
     {
         // The request that is held does not become unanswered on a slow machine.
-        try await Self.replicas(settings: ["GRANDSTAND_APNS_REQUEST_TIMEOUT": "300"]) { behind, ahead in
+        let settings = ["GRANDSTAND_APNS_REQUEST_TIMEOUT": "300", "GRANDSTAND_APNS_CONNECTIONS": "1"]
+        try await Self.replicas(settings: settings) { behind, ahead in
             try await behind.putApp()
             for key in ["derby", "final"] { try await behind.putEvent(key) }
             let channel = try #require(try await behind.activeChannels(of: "derby").first)
             try await behind.activeChannels(of: "final")
+            // A connection carries one request at a time until APNs has accepted a token on it. Then the request that is
+            // held would also hold the messages of the other lane that the same replica takes.
+            try await until("both replicas have sent on their connections") {
+                for stage in [ahead, behind] {
+                    _ = try await stage.settled(try await stage.broadcast(Self.update, to: "final"))
+                }
+                let sent = behind.simulator.journal().filter(\.request.isBroadcast)
+                return Set(sent.map(\.request.connection)).count == 2
+            }
             let hold = try behind.simulator.hold(#""channelId": "\#(channel)""#)
-            let held = try await behind.broadcast(#"{"event": "update", "contentState": {"n": 1}}"#)
-            _ = try await behind.simulator.requests(1) { $0.request.isBroadcast }
+            let held = try await behind.broadcast(Self.update)
+            _ = try await behind.simulator.requests(1) { $0.request[header: "apns-channel-id"] == channel }
             // Every settled message makes a dispatcher look for everything that is due.
-            for n in 1...10 {
-                let id = try await ahead.broadcast(#"{"event": "update", "contentState": {"n": \#(n)}}"#, to: "final")
-                _ = try await ahead.settled(id)
+            for _ in 1...10 {
+                _ = try await ahead.settled(try await ahead.broadcast(Self.update, to: "final"))
             }
             #expect(
                 behind.simulator.journal().count { $0.request[header: "apns-channel-id"] == channel } == 1)

@@ -17,47 +17,28 @@ struct PostgresPair: Sendable {
         return primaryURL.replacing(host) { "host='\($0.output.1),\(other)'" }
     }
 
-    private static func start(
-        in folder: String, durable: Bool, isMigrated: Bool, logger: Logger
-    ) async throws -> PostgresPair {
-        let primary = PostgresCluster(directory: folder + "/one", logger: logger, durable: durable)
-        let standby = PostgresCluster(directory: folder + "/two", logger: logger, durable: durable)
+    /// Runs `body` with a pair in this folder, and stops the pair afterwards.
+    static func with(
+        in folder: String, logger: Logger, isolation: isolated (any Actor)? = #isolation,
+        _ body: (PostgresPair) async throws -> Void
+    ) async throws {
+        let primary = PostgresCluster(directory: folder + "/one", logger: logger, durable: false)
+        let standby = PostgresCluster(directory: folder + "/two", logger: logger, durable: false)
+        let result: Result<Void, any Error>
         do {
-            let primaryURL = try await isMigrated ? primary.startMigrated() : primary.start()
+            let primaryURL = try await primary.startMigrated()
             try await standby.follow(primaryURL)
             let pair = PostgresPair(
                 primary: primary, standby: standby, primaryURL: primaryURL, standbyURL: try await standby.start())
             try await pair.synchronise()
-            return pair
+            result = .success(try await body(pair))
         } catch {
-            await standby.stop()
-            await primary.stop()
-            throw error
+            result = .failure(error)
         }
-    }
-
-    /// Runs `body` with a pair in this folder, and stops the pair afterwards.
-    ///
-    /// - Parameter isMigrated: whether the database has this build's schema; otherwise the database is empty.
-    static func with<Value: Sendable>(
-        in folder: String, durable: Bool = false, isMigrated: Bool = true, logger: Logger,
-        isolation: isolated (any Actor)? = #isolation, _ body: (PostgresPair) async throws -> Value
-    ) async throws -> Value {
-        let pair = try await start(in: folder, durable: durable, isMigrated: isMigrated, logger: logger)
-        do {
-            let value = try await body(pair)
-            await pair.stop()
-            return value
-        } catch {
-            await pair.stop()
-            throw error
-        }
-    }
-
-    private func stop() async {
         try? standby.freeze(false)
         await standby.stop()
         await primary.stop()
+        try result.get()
     }
 
     /// From now on, a commit waits for the standby. This is set only in the primary's configuration, so that a promoted
