@@ -14,7 +14,7 @@ package struct PostgresThrottles: Sendable {
     /// Seconds between two times at which a throttle is stored, by all replicas together.
     private static let interval: TimeInterval = 10
 
-    /// Stores the limits that a replica has learned. Ends the throttles of which no replica has a limit any more.
+    /// Stores the limits that a replica has learned. Ends a throttle once no replica has a limit for it.
     /// Webhooks are told when the first replica is limited and when the last one no longer is.
     package func report(_ limits: [Throttle], now: Date) async throws {
         try await database.pipeline(AppSendRate.API.allCases.map { Self.report(limits, $0, now: now) })
