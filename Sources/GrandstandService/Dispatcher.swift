@@ -78,7 +78,8 @@ package final class Dispatcher: Service {
         let loop = WorkLoop<ClaimedDelivery>(
             .init(
                 places: settings.concurrency, leastRoom: settings.leastRoom, rest: Self.rest,
-                pollInterval: settings.pollInterval, retry: .milliseconds(500), lease: settings.lease,
+                pollInterval: settings.pollInterval, ringsWhenSettled: false, retry: .milliseconds(500),
+                lease: settings.lease,
                 drain: settings.drain),
             failure: "messages that are due could not be taken from the database", logger: logger, now: now,
             .init(
@@ -110,9 +111,14 @@ package final class Dispatcher: Service {
         if rates.isAnyLimited {
             for delivery in claimed { rates.spend(1, of: delivery.address.bundleID, at: now()) }
         }
-        return try await .claimed(claimed) {
+        // A claim that took fewer messages than it could leaves more work only if apps did not use their shares. A look
+        // at the next due time costs less than another claim.
+        let isFull = claimed.count == admitted
+        return Round(work: claimed) { [self] in
+            guard !isFull else { return .now }
             let due = try await outbox.nextDue(in: environment, limits: limits)
-            return [rates.nextToken(at: at), due].compactMap(\.self).min()
+            guard let next = [rates.nextToken(at: at), due].compactMap(\.self).min() else { return .whenRung }
+            return !claimed.isEmpty && next <= now() ? .now : .at(next)
         }
     }
 

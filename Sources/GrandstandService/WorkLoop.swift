@@ -7,18 +7,19 @@ internal import Synchronization
 /// The outcome of one round of a `WorkLoop`: the work that the round claimed, and when the next round is wanted.
 struct Round<Work: Sendable>: Sendable {
     let work: [Work]
-    let next: NextRound
+    /// Says when the next round is wanted. The claimed work begins first, so no message waits for this answer.
+    let next: @Sendable () async throws -> NextRound
 
     /// Nothing was claimed.
     ///
     /// - Parameter due: when to run the next round if the loop's doorbell is not rung before; `nil`: no due time is
     ///   known.
-    static func idle(until due: Date? = nil) -> Round { Round(work: [], next: due.map { .at($0) } ?? .whenRung) }
+    static func idle(until due: Date? = nil) -> Round { Round(work: []) { due.map { .at($0) } ?? .whenRung } }
 
     /// The claimed work begins now. Another round follows at once, because more work may be due. If `work` is empty,
     /// the next round is at `due`.
     static func claimed(_ work: [Work], due: () async throws -> Date?) async rethrows -> Round {
-        work.isEmpty ? .idle(until: try await due()) : Round(work: work, next: .now)
+        work.isEmpty ? .idle(until: try await due()) : Round(work: work) { .now }
     }
 }
 
@@ -74,6 +75,9 @@ final class WorkLoop<Work: Sendable>: Sendable {
         var longestRest = Duration.seconds(2)
         /// The longest sleep. The poll after this sleep finds work whose signal was lost.
         var pollInterval: Duration
+        /// Whether each recorded result causes a round, because more work may be due after it. `false`: somebody else
+        /// rings then.
+        var ringsWhenSettled = true
         /// The pause after a round that failed.
         var retry: Duration = .seconds(1)
         /// The duration of the leases in seconds. `extend` renews the leases three times in this time. `nil`: the work
@@ -203,7 +207,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
             let round = try await steps.claim(free, lasting)
             claiming.worked()
             for work in round.work { start(work) }
-            return round.next.pause(now: now(), longest: settings.pollInterval)
+            return try await round.next().pause(now: now(), longest: settings.pollInterval)
         } catch {
             claiming.failed(error)
             return settings.retry
@@ -249,7 +253,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
             state.old.remove(piece)
             return state.pieces.isEmpty
         }
-        ring()
+        if settings.ringsWhenSettled { ring() }
         if isLast { ended.ring() }
     }
 

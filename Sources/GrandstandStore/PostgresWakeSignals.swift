@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 package import Grandstand
 internal import Logging
 package import Postgres
@@ -5,6 +6,8 @@ internal import Synchronization
 
 /// Passes notifications (NOTIFY) on to the loops, with one LISTEN connection for all loops.
 package final class PostgresWakeSignals: WakeSignals {
+    /// The payload of this process's own notifications. Its loops are already awake, so they ignore them.
+    let id = UUID()
     private let pool: PostgresPool
     private let subscribers = Mutex<[WakeTopic: [AsyncStream<Void>.Continuation]]>([:])
 
@@ -22,7 +25,9 @@ package final class PostgresWakeSignals: WakeSignals {
         for await element in pool.notifications(on: WakeTopic.allCases.map(\.rawValue)) {
             switch element {
             case .listening: WakeTopic.allCases.forEach(wake)
-            case .notification(let channel, _): WakeTopic(rawValue: channel).map(wake)
+            case .notification(let channel, let sender) where sender != id.uuidString:
+                WakeTopic(rawValue: channel).map(wake)
+            case .notification: break
             }
         }
     }

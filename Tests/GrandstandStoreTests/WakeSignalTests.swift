@@ -54,16 +54,27 @@ struct WakeSignalTests {
         }
     }
 
-    @Test func `an acceptance wakes the dispatcher of its process without NOTIFY`() async throws {
+    @Test func `acceptances, and settlements that leave work, wake the dispatcher of their process without NOTIFY`()
+        async throws
+    {
         try await withStores { stores in
             try await stores.open()
             // Nobody runs these signals, so they hear nothing from PostgreSQL.
             let signals = PostgresWakeSignals(stores.pool)
             let outbox = PostgresOutbox(Database(stores.pool), signals: signals)
             var wakes = signals.wakes(.productionLanes).makeAsyncIterator()
-            _ = try await outbox.accept(
-                [BroadcastIntake(eventKey: try .sample("match-1"), request: .update())], now: stores.now,
-                plan: Stores.plan)
+            func accept() async throws {
+                _ = try await outbox.accept(
+                    [BroadcastIntake(eventKey: try .sample("match-1"), request: .update())], now: stores.now,
+                    plan: Stores.plan)
+            }
+            try await accept()
+            await wakes.next()
+            let sent = try #require(try await stores.claim().first)
+            try await accept()
+            await wakes.next()
+            let settlement = Settlement(delivery: sent.id, lane: sent.lane, verdict: .ok, at: stores.now)
+            #expect(try await outbox.settle(sent, settlement, replica: stores.replica, now: stores.now))
             await wakes.next()
         }
     }

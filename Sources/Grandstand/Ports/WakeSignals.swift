@@ -8,10 +8,14 @@ package protocol WakeSignals: Sendable {
 
 /// The topics of wake-ups.
 package enum WakeTopic: String, Sendable, Hashable, CaseIterable {
-    /// Lanes in the development environment (of channels or crowds) may have deliveries that are due.
+    /// Lanes of channels in the development environment may have deliveries that are due.
     case developmentLanes = "grandstand_lanes_development"
-    /// Lanes in the production environment (of channels or crowds) may have deliveries that are due.
+    /// Lanes of channels in the production environment may have deliveries that are due.
     case productionLanes = "grandstand_lanes_production"
+    /// Lanes of crowds in the development environment may have deliveries that are due.
+    case developmentCrowds = "grandstand_crowds_development"
+    /// Lanes of crowds in the production environment may have deliveries that are due.
+    case productionCrowds = "grandstand_crowds_production"
     /// Starts of events have work to do.
     case starts = "grandstand_starts"
     /// A broadcast was accepted for later.
@@ -27,4 +31,16 @@ package enum WakeTopic: String, Sendable, Hashable, CaseIterable {
         case .production: .productionLanes
         }
     }
+
+    package static func crowds(_ environment: APNsEnvironment) -> WakeTopic {
+        switch environment {
+        case .development: .developmentCrowds
+        case .production: .productionCrowds
+        }
+    }
+}
+
+extension Lane {
+    /// The topic of the loop that sends the lane's messages.
+    package var topic: WakeTopic { kind.isCrowd ? .crowds(audience.environment) : .lanes(audience.environment) }
 }

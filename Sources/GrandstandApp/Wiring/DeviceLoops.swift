@@ -38,7 +38,7 @@ struct DeviceLoops: Sendable {
             }
             return [
                 ServerLoops.Member(.dispatch, starts, "starts"),
-                ServerLoops.Member(.dispatch, loop(stores.crowds, wokenBy: .lanes(environment)), "crowds"),
+                ServerLoops.Member(.dispatch, loop(stores.crowds, wokenBy: .crowds(environment)), "crowds"),
             ]
         }
     }

@@ -55,8 +55,7 @@ package struct ShardDispatcher<Store: ShardStore>: Service {
         await loop.run(wakenBy: signals.wakes(topic))
     }
 
-    /// Each accepted broadcast wakes the crowds' loop, even if it goes to channels only. All rings during the rest cause
-    /// one round.
+    /// All rings during the rest cause one round.
     private static var rest: Duration { .milliseconds(5) }
 
     private func claim(_ free: Int) async throws -> Round<Store.Shard> {

@@ -28,7 +28,7 @@ extension PostgresEventStore {
         try await connection.pipeline(
             (new.isEmpty ? [] : [LaneRows.insert(new.map { DeliveryRow($0, of: lanes[lead]) })])
                 + LaneRows.write(lanes, loaded: loaded, at: now)
-                + [WakeUps.wake([.lanes(lanes[lead].audience.environment)])])
+                + [WakeUps.wake([lanes[lead].topic])])
     }
 
     /// After the audiences have changed: makes the other lanes of each audience take over content, end and timestamp

@@ -134,7 +134,7 @@ extension PostgresEventStore {
         try await LaneRows.judgeExpirations(&lanes, on: connection)
         try await connection.pipeline(
             LaneRows.write(lanes, loaded: loaded, at: now) + LaneRows.writeAttributes(lanes, loaded: loaded)
-                + [WakeUps.wake(Set(lanes.map { .lanes($0.audience.environment) }))])
+                + [WakeUps.wake(Set(lanes.map(\.topic)))])
         return (ends, true)
     }
 

@@ -378,7 +378,7 @@ struct Acceptance {
 
     /// The topics of the loops that must be woken after the commit; empty if nothing waits for a loop.
     var topics: Set<WakeTopic> {
-        var topics = Set(reached.map { WakeTopic.lanes(lanes[$0].audience.environment) })
+        var topics = Set(reached.map { lanes[$0].topic })
         if broadcasts.contains(where: \.isScheduled) { topics.insert(.schedule) }
         if !endedEvents.isEmpty { topics.insert(.channels) }
         return topics

@@ -15,6 +15,7 @@ struct SettleCall: Sendable {
 /// The transactions that end the leases of lanes.
 struct Settling: Sendable {
     let dispatch: Database
+    let wakeUps: WakeUps
 
     /// - Returns: for each call whether it is recorded.
     func record(_ calls: [SettleCall]) async throws -> [Bool] {
@@ -98,7 +99,8 @@ struct Settling: Sendable {
                 + (settled.doubts.isEmpty ? [] : [Self.doubt(settled.doubts, now: now)])
                 + (topics.isEmpty ? [] : [WakeUps.wake(Set(topics))])
         } _: { settled, _ in
-            settled.others
+            wakeUps.wake(Set(settled.lanes.filter { $0.due(at: now) != nil }.map(\.topic)))
+            return settled.others
         }
     }
 

@@ -46,7 +46,7 @@ extension PostgresOutbox {
                     AuditRows(by: actor, at: now).withdrawal(of: id, wasScheduled: false),
                 ])
             let isEnd = messages.contains(where: \.isEnd)
-            return (true, Set(lanes.map { .lanes($0.audience.environment) } + (isEnd ? [.channels] : [])))
+            return (true, Set(lanes.map(\.topic) + (isEnd ? [.channels] : [])))
         }
         bulk.afterCommit { acceptance.wakeUps.send(topics) }
         return isWithdrawn

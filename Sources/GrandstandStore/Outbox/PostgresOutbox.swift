@@ -59,7 +59,7 @@ package struct PostgresOutbox: Outbox {
         ) {
             try await acceptance.accept($0)
         }
-        let settling = Settling(dispatch: self.dispatch)
+        let settling = Settling(dispatch: self.dispatch, wakeUps: wakeUps)
         settlements = Dictionary(
             uniqueKeysWithValues: APNsEnvironment.allCases.map { environment in
                 let batch = Batch<SettleCall, Bool>(

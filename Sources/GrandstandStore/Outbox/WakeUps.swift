@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 internal import Synchronization
@@ -29,7 +30,7 @@ final class WakeUps: Sendable {
     /// Wakes the loops that wait for these topics, soon.
     func send(_ topics: Set<WakeTopic>) {
         guard !topics.isEmpty else { return }
-        for topic in topics { signals?.wake(topic) }
+        wake(topics)
         let starts = state.withLock { state in
             state.topics.formUnion(topics)
             defer { state.isSending = true }
@@ -39,11 +40,16 @@ final class WakeUps: Sendable {
         Task { await sendAll() }
     }
 
+    /// Wakes the loops of this process.
+    func wake(_ topics: Set<WakeTopic>) {
+        for topic in topics { signals?.wake(topic) }
+    }
+
     private func sendAll() async {
         while let topics = next() {
             // If the statement fails, the loops find the work by polling.
             do {
-                try await PostgresTimeLimit.renewing { _ = try await database.query(Self.wake(topics)) }
+                try await PostgresTimeLimit.renewing { _ = try await database.query(notify(topics)) }
                 outages?.worked()
             } catch {
                 outages?.failed(error)
@@ -59,7 +65,16 @@ final class WakeUps: Sendable {
         }
     }
 
-    /// The statement that wakes the loops. Only transactions that are rare may contain it, because NOTIFY holds a
+    /// Wakes the loops of the other processes. This process ignores its own NOTIFY. The commit does not wait for the disk,
+    /// because commits of work would wait behind it.
+    private func notify(_ topics: Set<WakeTopic>) -> PostgresQuery {
+        """
+        select pg_notify(topic, \(signals?.id.uuidString ?? "")) from unnest(\(topics.map(\.rawValue).sorted())) as t(topic),
+            set_config('synchronous_commit', 'off', true)
+        """
+    }
+
+    /// The statement that wakes the loops of all processes. Only transactions that are rare may contain it, because NOTIFY holds a
     /// database-wide lock until the commit.
     static func wake(_ topics: Set<WakeTopic>) -> PostgresQuery {
         "select pg_notify(topic, '') from unnest(\(topics.map(\.rawValue).sorted())) as t(topic)"
