@@ -42,6 +42,7 @@ test: setup ## build and run the tests, but for the long ones of make check
 
 check: test ## all that the gate leaves out: long tests, pages, browser, alerts, dashboards, sanitizers
 	swift test --skip-build --filter '$(LONG)' --experimental-maximum-parallelization-width 2
+	scripts/check-examples
 	scripts/check-dependency
 	scripts/check-versions
 	scripts/setup watch && scripts/check-alerts && scripts/check-dashboards
@@ -51,7 +52,7 @@ check: test ## all that the gate leaves out: long tests, pages, browser, alerts,
 contract: ## generate Swift from openapi.yaml: types, kinds of problems, the client's calls
 	scripts/generate-contract
 
-conformance: build ## check the server against openapi.yaml with CASES generated requests (needs PyPI once)
+conformance: build ## check the server against openapi.yaml with a generated client and CASES requests (needs PyPI once)
 	GRANDSTAND="$$($(SWIFT_BUILD) --show-bin-path)/grandstand" scripts/contract-check $(or $(CASES),500)
 
 browser: build ## play a match day in the console with a headless Chromium; pictures in .build/browser (needs PyPI once)

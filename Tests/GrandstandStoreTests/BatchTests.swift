@@ -257,19 +257,6 @@ struct SharedFlightTests {
         costly.rested.continuation.yield()
     }
 
-    @Test func `if a caller gives up during the pause between queries, the others get the next answer`() async throws {
-        let costly = Costly(resting: true)
-        costly.letThrough()
-        #expect(try await costly.ask() == 1)
-        let patient = Task { try await costly.ask() }
-        while await costly.answers.waitingCount("a") < 1 { await Task.yield() }
-        #expect(await costly.askHastily() == .storeUnavailable)
-        costly.rested.continuation.yield()
-        costly.letThrough()
-        #expect(try await patient.value == 2)
-        costly.rested.continuation.yield()
-    }
-
     @Test func `an answer that may be a little old is computed once for concurrent and soon following callers`()
         async throws
     {

@@ -27,33 +27,4 @@ struct MatchTests {
         #expect(
             ScoreCard.cards(samples.event(), [rejected], previews)[0].scoreNote?.contains("taken no content") == true)
     }
-
-    @Test func `the page offers the actions that the event's state allows`() throws {
-        let samples = try Samples()
-        func actions(_ state: Event.State, _ starts: [AudienceStart] = []) throws -> EventActions {
-            var event = samples.event(state)
-            if !starts.isEmpty {
-                event.specification.start = StartDeclaration(
-                    attributesType: "A", attributes: Array("{}".utf8), alert: Array("{}".utf8))
-            }
-            return EventActions(event, starts: starts)
-        }
-        let live = try actions(.live)
-        #expect(live.endHref != nil && live.cancelHref != nil && live.reopenHref == nil && live.startHref == nil)
-        let over = try actions(.ended)
-        #expect(over.endHref == nil && over.cancelHref == nil && over.moveAction == nil && over.reopenHref != nil)
-        #expect(try actions(.live, [samples.start(.running)]).stopAction != nil)
-        #expect(try actions(.live, [samples.start(.running)]).startHref == nil)
-        #expect(try actions(.live, [samples.start(.stopped)]).startHref != nil)
-        #expect(try actions(.live, [samples.start(.stopped)]).stopAction == nil)
-    }
-
-    @Test func `a page of older messages does not refresh itself, but has the newest score`() throws {
-        let samples = try Samples()
-        let event = samples.event()
-        let contents = samples.contents(event, [try samples.message([samples.delivery(.accepted)])])
-        #expect(EventDetail(contents, samples.visit()).refresh == 1)
-        let older = EventDetail(contents, samples.visit(query: "cursor=x"))
-        #expect(older.refresh == nil && older.cards.count == 1)
-    }
 }

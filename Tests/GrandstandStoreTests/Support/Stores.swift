@@ -499,11 +499,13 @@ func concurrently<Value: Sendable>(
 extension PostgresOutbox {
     @discardableResult
     func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws -> Set<Int> {
-        try await Settling(dispatch: dispatch, wakeUps: acceptance.wakeUps).settle(settlements, replica: replica, now: now)
+        try await Settling(dispatch: dispatch, wakeUps: acceptance.wakeUps).settle(
+            settlements, replica: replica, now: now)
     }
 
     @discardableResult
     func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws -> Set<Int> {
-        try await Settling(dispatch: dispatch, wakeUps: acceptance.wakeUps).release(deliveries, replica: replica, now: now)
+        try await Settling(dispatch: dispatch, wakeUps: acceptance.wakeUps).release(
+            deliveries, replica: replica, now: now)
     }
 }
