@@ -11,8 +11,6 @@ package indirect enum RequestShape: Sendable {
     /// A number within the range of `Double`.
     case number
     case flag
-    /// A flag that may also be written as the number 1.
-    case flagOrOne
     case words([String])
     case array(RequestShape, ClosedRange<Int>, isUnique: Bool)
     /// An array. The first fault of an element is reported with the pointer of the array, not of the element.

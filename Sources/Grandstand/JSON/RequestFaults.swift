@@ -156,8 +156,7 @@ extension RequestShape {
             guard Double(text)?.isFinite == true else {
                 return faults.add("A number of at most 1.8e308 was expected; this one is beyond what a double holds.")
             }
-        case .flagOrOne where value.integer == 1: break
-        case .flag, .flagOrOne:
+        case .flag:
             guard case .bool = value.kind else { return expected("true or false", value, &faults) }
         case .words(let words):
             guard case .string(let text) = value.kind, words.contains(text) else {

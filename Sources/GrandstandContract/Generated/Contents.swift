@@ -194,7 +194,7 @@ extension Contract {
         /// The array there has a new item. With value: a new item that equals value, or an object with the members of
         /// value.
         public var appears: String?
-        /// The value of becomes, which needs it, or of an item of appears.
+        /// Any JSON: the value of becomes, which needs it, or of an item of appears.
         public var value: RawJSON?
 
         /// Members that are `nil` are left out.

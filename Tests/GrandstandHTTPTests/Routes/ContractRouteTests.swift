@@ -119,6 +119,36 @@ struct ContractRouteTests {
         }
     }
 
+    // Where one of these three rules does not hold, some generators of clients leave out an operation or a schema.
+
+    @Test func `each parameter has a type and no const, for generated clients`() {
+        var count = 0
+        Self.walk(Self.contract.document, "") { value, place in
+            guard value["in"]?.string != nil, let schema = value["schema"].map(Self.contract.resolved) else { return }
+            #expect(schema["type"]?.string != nil && schema["const"] == nil, "\(place)")
+            count += 1
+        }
+        #expect(count > 40)
+    }
+
+    @Test func `a value has one type, perhaps with null, or may be any JSON and has none, for generated clients`() {
+        Self.walk(Self.contract.document, "") { value, place in
+            let types = value["type"]?.string.map { [$0] } ?? value["type"]?.strings ?? []
+            #expect(types.count { $0 != "null" } <= 1, "\(place)")
+            // Generators do not read `not`.
+            if types.contains("array"), !place.contains("/not/") {
+                #expect(value["items"] != nil, "\(place)")
+            }
+        }
+    }
+
+    @Test func `a request to webhooks has no tag of the API's operations, for generated clients`() {
+        let requests = (Self.contract.document["webhooks"]?.members ?? []).flatMap { $0.value.members }
+        let tags = Set(requests.flatMap { $0.value["tags"]?.strings ?? [] })
+        #expect(!tags.isEmpty)
+        #expect(tags.isDisjoint(with: Self.contract.operations.flatMap { $0.value["tags"]?.strings ?? [] }))
+    }
+
     private static func walk(_ value: YAML, _ place: String, _ visit: (YAML, String) -> Void) {
         visit(value, place)
         for (name, member) in value.members where name != "example" && name != "examples" {

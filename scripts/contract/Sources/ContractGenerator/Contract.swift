@@ -184,6 +184,8 @@ private struct Reader {
             guard let first = types.first else { throw ContractFault("anyOf without a type") }
             return types.count < choices.count ? .optional(first) : first
         }
+        // Without a type it may be any JSON.
+        if node["type"] == nil, node["x-raw"]?.bool == true { return .raw }
         let words = try node["type"]?.sequence.map { try $0.map { try $0.text() } } ?? [try node.member("type").text()]
         guard let word = words.first else { throw ContractFault("type is empty") }
         let type = try plain(word, node)

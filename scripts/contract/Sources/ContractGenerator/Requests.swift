@@ -75,9 +75,9 @@ struct RequestShapes {
             guard let first = choices.first, choices.count == 2 else { return try shape(last) }
             return ".objectOr(\(try shape(last)), \(try shape(first)))"
         }
+        if node["type"] == nil, node["x-raw"]?.bool == true { return ".any" }
         let words = try node["type"]?.sequence.map { try $0.map { try $0.text() } } ?? [try node.member("type").text()]
         switch words.filter({ $0 != "null" }) {
-        case let words where words.count > 2 && node["x-raw"]?.bool == true: return ".any"
         case ["string"]:
             if node["format"]?.string == "date-time" { return ".time" }
             return ".text(\(try rule(node, "A text")))"
@@ -91,7 +91,6 @@ struct RequestShapes {
             return ".integer(\(Self.number(least))...\(Self.number(most)))"
         case ["number"]: return ".number"
         case ["boolean"]: return ".flag"
-        case ["boolean", "integer"]: return ".flagOrOne"
         case ["array"]:
             guard let most = node["maxItems"]?.int else { throw ContractFault("An array of a request has no maxItems") }
             var element = try shape(try node.member("items"))
