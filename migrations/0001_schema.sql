@@ -106,6 +106,12 @@ create table app_environments (
     key_refused text,
     key_refused_reason text,
     key_refused_since timestamptz,
+    -- When a replica that sends last said that it lacks the app's key file, or cannot read it.
+    key_missing_at timestamptz,
+    -- Since when broadcasts fail or wait and APNs accepts none, and when a replica last saw this. Written by the replicas
+    -- that send, about every two seconds.
+    unaccepted_since timestamptz,
+    unaccepted_at timestamptz,
     -- While APNs throttles the app's broadcasts, or its pushes to devices: since when, and when a limited replica last
     -- said so. Written by the limited replicas, together about every ten seconds.
     throttled_since timestamptz,

@@ -27,6 +27,14 @@ package struct Quota: Sendable, Hashable {
     /// succeeded, or a channel was deleted since the refusal and no creation waits for a place. The value depends on
     /// Apple's refusals, not on Apple's list. So it is also set if Apple allows the app fewer channels than our limit.
     package var fullSince: Date?
+    /// Whether a process that sends lacks the key file that signs for the app, or cannot read it.
+    package var isKeyMissing = false
+    /// Since when the app's broadcasts fail or wait and APNs accepts none; `nil`: it accepts them, or there are none.
+    package var unacceptedSince: Date?
+    /// Whether this has lasted for `patience`.
+    package var isNothingAccepted = false
+    /// Seconds without an acceptance after which `isNothingAccepted` is set.
+    package static let patience: TimeInterval = 10
     /// APIs in which APNs throttles the app.
     package var throttles: [Throttle] = []
     /// The number of the app's installations, and how many of them are new.
@@ -78,8 +86,12 @@ package struct Quota: Sendable, Hashable {
     package enum Alarm: String, Sendable, Hashable, CaseIterable {
         /// APNs refuses the provider tokens of the app's key, so nothing is sent.
         case keyRefused = "key-refused"
+        /// A process that sends lacks the app's key file, or cannot read it.
+        case keyMissing = "key-missing"
         /// Apple refuses all calls that need the Broadcast capability, or every known channel vanished at once.
         case capabilityOff = "capability-off"
+        /// Broadcasts fail or wait, and for ten seconds APNs has accepted none.
+        case nothingAccepted = "nothing-accepted"
         /// Apple refused the last creation because the app has no free place.
         case quotaExhausted = "quota-exhausted"
         /// Apple has channels that are missing from its list.
@@ -104,7 +116,9 @@ package struct Quota: Sendable, Hashable {
     package var alarms: [Alarm] {
         var standing: Set<Alarm> = []
         if keyRefused != nil { standing.insert(.keyRefused) }
+        if isKeyMissing { standing.insert(.keyMissing) }
         if isCapabilityOff { standing.insert(.capabilityOff) }
+        if isNothingAccepted { standing.insert(.nothingAccepted) }
         if fullSince != nil { standing.insert(.quotaExhausted) }
         if let reconciliationAlarm { standing.insert(Alarm(reconciliationAlarm)) }
         if devices.isSurging { standing.insert(.manyInstallations) }

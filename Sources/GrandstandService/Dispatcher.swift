@@ -43,6 +43,8 @@ package final class Dispatcher: Service {
     private let outbox: any Outbox
     private let sends: Sends
     private let rates: SendRates
+    private let accounts: SendAccounts
+    private let keys: KeyWatch?
     private let signals: any WakeSignals
     private let settings: Settings
     private let now: @Sendable () -> Date
@@ -51,10 +53,14 @@ package final class Dispatcher: Service {
     private let logger: Logger
     private let circuit = Mutex(Circuit())
 
-    /// - Parameter mayClaim: whether this process may claim work now. The function is called before every claim.
+    /// - Parameters:
+    ///   - accounts: records whether APNs accepts the broadcasts of each app.
+    ///   - keys: knows the apps whose messages are left to other processes; `nil`: this process has all keys.
+    ///   - mayClaim: whether this process may claim work now. The function is called before every claim.
     package init(
-        environment: APNsEnvironment, outbox: any Outbox, sends: Sends, rates: SendRates, signals: any WakeSignals,
-        settings: Settings, now: @escaping @Sendable () -> Date,
+        environment: APNsEnvironment, outbox: any Outbox, sends: Sends, rates: SendRates,
+        accounts: SendAccounts? = nil, keys: KeyWatch? = nil, signals: any WakeSignals, settings: Settings,
+        now: @escaping @Sendable () -> Date,
         mayClaim: @escaping @Sendable () -> Bool = { true }, counting: @escaping Counting = { _ in }, logger: Logger
     ) {
         self.counting = counting
@@ -62,6 +68,8 @@ package final class Dispatcher: Service {
         self.outbox = outbox
         self.sends = sends
         self.rates = rates
+        self.accounts = accounts ?? SendAccounts(environment: environment)
+        self.keys = keys
         self.signals = signals
         self.settings = settings
         self.now = now
@@ -102,7 +110,10 @@ package final class Dispatcher: Service {
         }
         guard admitted > 0 else { return .idle(until: now().addingTimeInterval(pause ?? 1)) }
         let at = now()
-        let limits = rates.limits(at: at)
+        let resting = keys?.resting(in: environment, at: at) ?? []
+        let limits =
+            rates.limits(at: at).filter { !resting.contains($0.bundleID) }
+            + resting.map { LaneLimit(bundleID: $0, allowance: 0, perSecond: 1) }
         var claim = LaneClaim(
             environment: environment, limit: admitted, replica: replica, at: at,
             leasedUntil: at.addingTimeInterval(settings.lease), laneInterval: settings.laneInterval, limits: limits)
@@ -132,15 +143,24 @@ package final class Dispatcher: Service {
         let answer = await sends.send(delivery)
         note(Circuit.Outcome(answer))
         let answered = now()
+        if case .withheld = answer, let keys, keys.lacks(delivery.address, at: answered) {
+            return settling(nil, of: delivery)
+        }
         let notBefore = rates.record(
             answer, of: delivery.address.bundleID, lane: delivery.lane, sentAt: sentAt, at: answered)
         let verdict = Verdict(
             answer, attempts: delivery.attempts, expiresAt: delivery.expiresAt, now: answered,
             jitter: .random(in: 0..<1))
-        if case .accepted = verdict, let asked = delivery.askedAt {
+        let isAccepted = if case .accepted = verdict { true } else { false }
+        if isAccepted, let asked = delivery.askedAt {
             counting(.accepted(after: max(0, answered.timeIntervalSince(asked))))
         }
-        log(verdict, delivery, answer)
+        let app = delivery.address.bundleID
+        let isNews =
+            isAccepted
+            ? accounts.accepted(app, sentAt: sentAt, at: answered)
+            : accounts.failed(app, sentAt: sentAt, at: answered)
+        log(verdict, delivery, answer, isNews: isNews)
         return settling(
             Settlement(
                 delivery: delivery.id, lane: delivery.lane, verdict: verdict, at: answered,
@@ -172,9 +192,11 @@ package final class Dispatcher: Service {
         }
     }
 
-    private func log(_ verdict: Verdict, _ delivery: ClaimedDelivery, _ answer: APNsAnswer<Void>) {
+    /// - Parameter isNews: whether failures of the app begin or end. Only the first failure of each outage is logged as
+    ///   a warning.
+    private func log(_ verdict: Verdict, _ delivery: ClaimedDelivery, _ answer: APNsAnswer<Void>, isNews: Bool) {
         // Do not build log lines for a level that is not logged: a goal causes ten thousand such lines in a second.
-        if case .accepted = verdict, logger.logLevel > .debug { return }
+        if case .accepted = verdict, !isNews, logger.logLevel > .debug { return }
         var metadata: Logger.Metadata = [
             "app": "\(delivery.address.bundleID)",
             "apns-request-id": "\(delivery.message.requestID.uuidString.lowercased())",
@@ -182,7 +204,11 @@ package final class Dispatcher: Service {
         ]
         switch verdict {
         case .accepted:
-            logger.debug("broadcast accepted by APNs", metadata: metadata)
+            if isNews {
+                logger.notice("APNs accepts broadcasts of the app again", metadata: metadata)
+            } else {
+                logger.debug("broadcast accepted by APNs", metadata: metadata)
+            }
         case .retry(let at, let reason), .throttled(let at, let reason):
             metadata["reason"] = "\(reason)"
             metadata["next"] = "\(RFC3339.text(at))"
@@ -190,7 +216,8 @@ package final class Dispatcher: Service {
             // at the level `debug`.
             var isKnown = answer.isTooManyRequests && rates.isAnyLimited
             if case .refused(let refusal) = answer, refusal.isOfRefusedKey { isKnown = true }
-            logger.log(level: isKnown ? .debug : .warning, "broadcast will be sent again", metadata: metadata)
+            logger.log(
+                level: isKnown || !isNews ? .debug : .warning, "broadcast will be sent again", metadata: metadata)
         case .channelDoubted(let refusal, let next?):
             metadata["reason"] = "\(refusal.reason)"
             metadata["next"] = "\(RFC3339.text(next))"

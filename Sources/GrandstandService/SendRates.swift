@@ -161,26 +161,40 @@ package final class SendRates: Sendable {
     }
 }
 
-/// Tells organisers and webhooks, through the database, which apps APNs throttles.
-package struct ThrottleReports: Service {
+/// Tells organisers and webhooks, through the database, which apps APNs throttles, of which apps it accepts nothing, and
+/// whose key files this process lacks.
+package struct SendReports: Service {
     private let rates: [SendRates]
+    private let accounts: [SendAccounts]
+    private let keys: KeyWatch
     private let store: PostgresThrottles
+    private let apps: PostgresAppStore
     private let now: @Sendable () -> Date
     private let logger: Logger
 
-    package init(_ rates: [SendRates], store: PostgresThrottles, now: @escaping @Sendable () -> Date, logger: Logger) {
+    package init(
+        _ rates: [SendRates], _ accounts: [SendAccounts], _ keys: KeyWatch, store: PostgresThrottles,
+        apps: PostgresAppStore,
+        now: @escaping @Sendable () -> Date, logger: Logger
+    ) {
         self.rates = rates
+        self.accounts = accounts
+        self.keys = keys
         self.store = store
+        self.apps = apps
         self.now = now
         self.logger = logger
     }
 
     package func run() async {
         let loop = WorkLoop<Never>(
-            .init(pollInterval: .seconds(2)), failure: "the apps that APNs throttles could not be stored",
+            .init(pollInterval: .seconds(KeyWatch.interval)),
+            failure: "what APNs accepts of each app could not be stored",
             logger: logger, now: now
         ) {
             try await store.report(rates.flatMap { $0.throttles(at: now()) }, now: now())
+            let lacking = keys.look(try await apps.signers(), at: now())
+            try await apps.note(accounts.flatMap { $0.reports() }, lacking: lacking, now: now())
             return .idle()
         }
         await loop.run()

@@ -11,7 +11,7 @@ package struct WebhookClient: WebhookGateway {
         package var networks: NetworkGuard
         /// The limit for the whole exchange: name, connection, TLS and answer.
         package var timeout: Duration
-        /// A PEM file with certificates that are trusted in addition to the system's.
+        /// A PEM file with certificates that are trusted in addition to the system's. It is read for each post.
         package var trustedFile: String?
 
         package init(networks: NetworkGuard, timeout: Duration = .seconds(15), trustedFile: String? = nil) {
@@ -23,7 +23,6 @@ package struct WebhookClient: WebhookGateway {
 
     private let settings: Settings
     private let now: @Sendable () -> Date
-    private let authorities: [UInt8]?
     private let transfers: Transfers
     /// For tests: addresses that replace the name server's, in the format of `CURLOPT_RESOLVE`.
     private let addresses: [String]
@@ -37,12 +36,14 @@ package struct WebhookClient: WebhookGateway {
         self.settings = settings
         self.now = now
         self.addresses = addresses
-        authorities = try settings.trustedFile.map(Authorities.withSystems)
+        _ = try settings.trustedFile.map(Authorities.withSystems)
         transfers = try Transfers()
     }
 
     package func post(_ message: ClaimedWebhook) async -> WebhookAnswer {
         if let fault = settings.networks.fault(of: message.url) { return .refused(fault) }
+        // While the file cannot be read, only the system's certificates are trusted.
+        let authorities = settings.trustedFile.flatMap { try? Authorities.withSystems($0) }
         return await transfers.carryOut(
             Transfer(
                 url: message.url, headers: headers(message), body: message.body, networks: settings.networks,

@@ -1,6 +1,8 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandTestKit
+internal import Logging
 internal import Synchronization
 internal import Testing
 
@@ -12,15 +14,14 @@ struct DispatcherTests {
     private static func dispatcher(
         _ outbox: FakeOutbox, _ gateway: FakeGateway, signals: HandSignals = HandSignals(), concurrency: Int = 20,
         lease: TimeInterval = 3_600, drain: Duration = .seconds(3_600), pollInterval: Duration = .seconds(3_600),
-        now: @escaping @Sendable () -> Date = { Sample.now }
+        keys: KeyWatch? = nil, now: @escaping @Sendable () -> Date = { Sample.now }, logger: Logger = Sample.logger
     ) -> Dispatcher {
         var settings = Dispatcher.Settings(concurrency: concurrency, laneInterval: 1, lease: lease, drain: Drain(drain))
         settings.pollInterval = pollInterval
         return Dispatcher(
             environment: .production, outbox: outbox.store,
             sends: Sends(gateway: gateway, now: { Sample.now }),
-            rates: Sample.rates(), signals: signals, settings: settings, now: now,
-            logger: Sample.logger)
+            rates: Sample.rates(), keys: keys, signals: signals, settings: settings, now: now, logger: logger)
     }
 
     /// Runs the dispatcher during `body`, and returns when it has stopped.
@@ -113,6 +114,31 @@ struct DispatcherTests {
             #expect(outbox.record.limits.map(\.bundleID) == [Sample.bundleID])
             #expect(outbox.record.limits.first?.allowance == 0)
         }
+    }
+
+    @Test func `messages of an app whose key is missing are given back, and the app is not claimed any more`() async {
+        let (outbox, log, signals) = (FakeOutbox([Sample.delivery(1)]), LogLines(), HandSignals())
+        let keys = KeyWatch(fault: { "there is no key file of \($0)" }, logger: log.logger)
+        let gateway = FakeGateway { _ in .withheld("there is no key file") }
+        await Self.run(Self.dispatcher(outbox, gateway, signals: signals, keys: keys, logger: log.logger)) {
+            await outbox.wait { $0.released.map(\.id) == [1] }
+            // As a message that is given back does.
+            signals.wake()
+            await outbox.wait { $0.limits.map(\.allowance) == [0] }
+        }
+        #expect(outbox.record.limits.map(\.bundleID) == [Sample.bundleID])
+        #expect(outbox.record.settled.isEmpty)
+        #expect(log.all.count == 1)
+    }
+
+    @Test func `an app that gets only errors is logged when that begins and when it ends`() async {
+        let (outbox, log) = (FakeOutbox((1...12).map { Sample.delivery($0) }), LogLines())
+        let gateway = FakeGateway { Int($0.channelID.dropFirst(8)) ?? 0 > 10 ? .ok : .refusing(.internalServerError) }
+        await Self.run(Self.dispatcher(outbox, gateway, concurrency: 1, logger: log.logger)) {
+            await outbox.wait { $0.settled.count == 12 }
+        }
+        #expect(
+            log.all == ["warning broadcast will be sent again", "notice APNs accepts broadcasts of the app again"])
     }
 
     @Test func `when APNs refuses one lane repeatedly, the time until which it waits is stored`() async {

@@ -184,6 +184,21 @@ struct WebhookClientTests {
         }
     }
 
+    @Test func `trusted certificates behind a link are read again after the link was swapped`() async throws {
+        let (old, new) = (try TestIdentity(["localhost"]), try TestIdentity(["localhost"]))
+        let link = FileManager.default.temporaryDirectory.appending(path: "webhook-tests-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: link) }
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: old.file)
+        let client = try Self.client(trusting: link)
+        try await Receiver.with(new.receiver) { receiver in
+            let message = try Self.message("https://localhost:\(receiver.port)/")
+            #expect(await client.post(message).unanswered?.hasPrefix("TLS failed") == true)
+            try FileManager.default.removeItem(atPath: link)
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: new.file)
+            #expect(await client.post(message) == .answered(status: 204))
+        }
+    }
+
     @Test func `a certificate for another name is refused`() async throws {
         let identity = try TestIdentity(["elsewhere.example"])
         try await Receiver.with(identity.receiver) { receiver in

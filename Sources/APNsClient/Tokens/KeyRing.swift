@@ -1,3 +1,4 @@
+internal import Cryptography
 internal import FoundationEssentials
 package import Grandstand
 internal import Synchronization
@@ -8,7 +9,7 @@ package final class KeyRing: Sendable {
 
     private struct Entry {
         var key: Result<SigningKey, SigningKey.Fault>
-        var modifiedAt: Date?
+        var stamp: FileStamp?
     }
 
     private let entries = Mutex<[String: Entry]>([:])
@@ -34,12 +35,13 @@ package final class KeyRing: Sendable {
         }
     }
 
-    /// A line for each existing key file that cannot be used, so that a server can refuse to start.
-    package func faults() -> [String] {
-        keyIDs().compactMap { keyID in
-            guard case .failure(let fault) = key(keyID) else { return nil }
-            return fault.description
-        }
+    /// A line for each existing key file that cannot be used.
+    package func faults() -> [String] { keyIDs().compactMap(fault(of:)) }
+
+    /// Why the key file of `keyID` cannot be used, in one line; `nil`: it can.
+    package func fault(of keyID: String) -> String? {
+        guard case .failure(let fault) = key(keyID) else { return nil }
+        return fault.description
     }
 
     /// Forgets the files that were read. Each file is read again when it is next needed.
@@ -47,12 +49,11 @@ package final class KeyRing: Sendable {
 
     func key(_ keyID: String) -> Result<SigningKey, SigningKey.Fault> {
         let path = directory + "/AuthKey_\(keyID).p8"
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        let modifiedAt = attributes?[.modificationDate] as? Date
+        let stamp = FileStamp(path)
         return entries.withLock { entries in
-            if let entry = entries[keyID], entry.modifiedAt == modifiedAt, modifiedAt != nil { return entry.key }
+            if let entry = entries[keyID], entry.stamp == stamp, stamp != nil { return entry.key }
             let key = Result { () throws(SigningKey.Fault) in try SigningKey(path: path) }
-            entries[keyID] = Entry(key: key, modifiedAt: modifiedAt)
+            entries[keyID] = Entry(key: key, stamp: stamp)
             return key
         }
     }

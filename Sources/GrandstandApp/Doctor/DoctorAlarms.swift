@@ -31,6 +31,12 @@ enum DoctorAlarms {
                             + "the key is not revoked and has APNs enabled; the server reads a new file within seconds"
                 )
             }
+        case .keyMissing:
+            (
+                .failed, "a process of the server lacks the app's key file, or cannot read it",
+                "put the .p8 file from Apple into GRANDSTAND_APNS_KEY_DIR of each process with the role dispatch; the "
+                    + "error line in its log names the file"
+            )
         case .capabilityOff where quota.isCapabilityOff:
             (
                 .failed, "APNs refused calls of the server with BroadcastFeatureNotEnabled",
@@ -41,6 +47,12 @@ enum DoctorAlarms {
             (
                 .failed, "APNs' list has none of the channels that this server knows",
                 "check the Broadcast Capability of the App ID, then accept the loss: `\(command) --apply --recreate`"
+            )
+        case .nothingAccepted:
+            (
+                .failed, "broadcasts fail or wait, and APNs has accepted none for ten seconds or longer",
+                "look at the other checks; the server's log has the first failure, and the newest states are sent by "
+                    + "themselves as soon as APNs accepts them"
             )
         case .quotaExhausted:
             (

@@ -1,5 +1,4 @@
 internal import Cryptography
-internal import FoundationEssentials
 internal import HTTP2
 internal import Logging
 internal import Synchronization
@@ -15,10 +14,7 @@ final class TLSCertificates: Sendable {
     }
 
     /// Identifies the version of both files.
-    private struct Stamp: Equatable {
-        var certificate: [String]
-        var key: [String]
-    }
+    private typealias Stamp = [FileStamp?]
 
     private let files: Configuration.TLS
     private let logger: Logger
@@ -62,13 +58,7 @@ final class TLSCertificates: Sendable {
     }
 
     private static func stamp(_ files: Configuration.TLS) -> Stamp {
-        Stamp(certificate: facts(files.certificatePath), key: facts(files.keyPath))
-    }
-
-    private static func facts(_ path: String) -> [String] {
-        let attributes = (try? FileManager.default.attributesOfItem(atPath: path)) ?? [:]
-        let modified = (attributes[.modificationDate] as? Date)?.timeIntervalSince1970
-        return [modified.map { "\($0)" } ?? "", "\(attributes[.size] ?? "")", "\(attributes[.systemFileNumber] ?? "")"]
+        [FileStamp(files.certificatePath), FileStamp(files.keyPath)]
     }
 
     private static func context(_ files: Configuration.TLS) throws -> TLSContext {

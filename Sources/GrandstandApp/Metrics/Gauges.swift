@@ -10,7 +10,7 @@ enum Gauges {
     /// The gauges of the whole database.
     static func ofDatabase(_ watch: GaugeWatch) -> [GaugeSample] {
         guard let reading = watch.current else { return [] }
-        return reading.quotas.flatMap { of($0, at: reading.at) } + of(reading.backlog, at: reading.at)
+        return reading.quotas.flatMap { of($0, at: watch.now()) } + of(reading.backlog, at: reading.at)
     }
 
     private static func of(_ quota: Quota, at now: Date) -> [GaugeSample] {
@@ -24,6 +24,9 @@ enum Gauges {
             GaugeSample("grandstand_channels_forecast_peak", app, Double(quota.forecast.peak)),
             GaugeSample("grandstand_channels_unmanaged", app, Double(quota.unmanaged)),
             GaugeSample("grandstand_channels_missing", app, Double(quota.missing)),
+            GaugeSample(
+                "grandstand_unaccepted_seconds", app,
+                quota.unacceptedSince.map { max(0, now.timeIntervalSince($0)) } ?? 0),
             GaugeSample("grandstand_installations", app, Double(quota.devices.installations)),
             GaugeSample(
                 "grandstand_installations_new", app, Double(max(quota.devices.created, quota.devices.createdBefore))),

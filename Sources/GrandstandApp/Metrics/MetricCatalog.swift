@@ -29,6 +29,10 @@ enum MetricCatalog {
         .init(
             "grandstand_alarm", .gauge, labels: app + ["alarm"],
             "1 while GET /v1/quotas shows this alarm, else 0."),
+        .init(
+            "grandstand_unaccepted_seconds", .gauge, labels: app,
+            "Seconds for which broadcasts failed or waited and APNs accepted none; 0 while it accepts them or there are none."
+        ),
         .init("grandstand_installations", .gauge, labels: app, "Installations that are registered."),
         .init(
             "grandstand_installations_new", .gauge, labels: app,

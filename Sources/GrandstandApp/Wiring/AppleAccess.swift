@@ -20,7 +20,7 @@ struct AppleAccess: Sendable {
     init(_ configuration: Configuration, _ resources: ServerResources, _ stores: ServerStores, logger: Logger) {
         let now = resources.now
         var settings = configuration.clientSettings()
-        settings.noteRefusal = { [refusals = stores.keyRefusals] in try await refusals.note($0, of: $1) }
+        settings.noteRefusal = { [apps = stores.apps] in try await apps.note($0, of: $1) }
         settings.metrics = resources.metrics.backend
         gateway = APNsClient(settings: settings, keys: resources.keyRing, now: resources.wallClock, logger: logger)
         watched = CapabilityWatch(gateway: gateway, quirks: stores.requests.quirks, now: now, logger: logger)

@@ -13,7 +13,7 @@ struct DeviceLoops: Sendable {
 
     init(
         _ configuration: Configuration, _ resources: ServerResources, _ parts: ServerParts,
-        rates: [APNsEnvironment: SendRates], logger: Logger
+        rates: [APNsEnvironment: SendRates], keys: KeyWatch, logger: Logger
     ) {
         let stores = parts.stores
         var settings = ShardSettings(lease: ServerLoops.lease, drain: resources.drain)
@@ -21,7 +21,7 @@ struct DeviceLoops: Sendable {
         members = rates.flatMap { [settings] environment, rates in
             let pushes = DevicePushes(
                 gateway: parts.apple.gateway, concurrency: configuration.devicePushesUnderWay, rates: rates,
-                now: resources.now)
+                keys: keys, now: resources.now)
             func loop<Store: ShardStore>(
                 _ store: Store, wokenBy topic: WakeTopic,
                 onSettled: @escaping @Sendable ([TokenVerdict]) -> Void = { _ in }

@@ -55,15 +55,21 @@ struct ServerLoops: Sendable {
                 func learned(_ api: AppSendRate.API) -> SendRates {
                     SendRates(environment: environment, api: api, counting: resources.counting, logger: logger)
                 }
-                return (environment, (broadcasts: learned(.broadcast), devices: learned(.device)))
+                let accounts = SendAccounts(environment: environment)
+                return (environment, (broadcasts: learned(.broadcast), devices: learned(.device), accounts: accounts))
             })
         let allRates = rates.values.flatMap { [$0.broadcasts, $0.devices] }
         resources.metrics.tell { allRates.flatMap { Gauges.of($0) } }
-        let throttleReports = ThrottleReports(allRates, store: stores.throttles, now: now, logger: logger)
+        let keys = KeyWatch(fault: { [ring = resources.keyRing] in ring.fault(of: $0) }, logger: logger)
+        let sendReports = SendReports(
+            allRates, rates.values.map(\.accounts), keys, store: stores.throttles, apps: stores.apps, now: now,
+            logger: logger
+        )
         let dispatchers = rates.map { environment, rates in
             Dispatcher(
                 environment: environment, outbox: stores.requests.outbox,
-                sends: Sends(gateway: apple.watched, now: now), rates: rates.broadcasts, signals: signals,
+                sends: Sends(gateway: apple.watched, now: now), rates: rates.broadcasts, accounts: rates.accounts,
+                keys: keys, signals: signals,
                 settings: .init(
                     concurrency: configuration.broadcastsUnderWay, laneInterval: configuration.laneInterval,
                     lease: Self.lease, drain: resources.drain),
@@ -105,9 +111,11 @@ struct ServerLoops: Sendable {
                         settings: .init(tenure: configuration.tenure), now: now, logger: logger), "quota sampler"),
                 Member(.dispatch, webhookDispatcher, "webhook dispatcher"),
                 Member(.dispatch, scheduler, "scheduler"),
-                Member(.dispatch, throttleReports, "throttle reports"),
+                Member(.dispatch, sendReports, "send reports"),
             ] + dispatchers.map { Member(.dispatch, $0, "dispatcher") }
-            + DeviceLoops(configuration, resources, parts, rates: rates.mapValues(\.devices), logger: logger).members
+            + DeviceLoops(
+                configuration, resources, parts, rates: rates.mapValues(\.devices), keys: keys, logger: logger
+            ).members
     }
 
     /// Seconds until the work of a dead replica is taken over. It is short, because the work has to continue within 10

@@ -42,7 +42,6 @@ struct ServerResources: Sendable {
         _ configuration: Configuration, wallClock: @escaping @Sendable () -> Date, logger: Logger
     ) async throws -> ServerResources {
         let keyRing = KeyRing(directory: configuration.keyDirectory)
-        if let fault = keyRing.faults().first { throw StartError("GRANDSTAND_APNS_KEY_DIR: \(fault)") }
         let templates = try ConsoleTemplates()
         let certificates = try configuration.tls.map { try TLSCertificates($0, logger: logger) }
         do {

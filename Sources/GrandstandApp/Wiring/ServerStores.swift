@@ -11,7 +11,8 @@ struct ServerStores: Sendable {
     let keys: CachedKeyStore
     let lookupSource: any LookupSource
     let deletedApps: PostgresAppStore
-    let keyRefusals: PostgresAppStore
+    /// For what APNs' answers say about apps.
+    let apps: PostgresAppStore
     let idempotency: PostgresIdempotencyStore
     let history: PostgresHistory
     let webhookOutbox: PostgresWebhookOutbox
@@ -39,7 +40,7 @@ struct ServerStores: Sendable {
             outages: OutageLog("the API keys could not be read", logger), now: resources.now)
         lookupSource = PostgresLookupSource(Database(session.lookupPool, sharing: main))
         deletedApps = PostgresAppStore(main.forLongWork)
-        keyRefusals = PostgresAppStore(main)
+        apps = PostgresAppStore(main)
         idempotency = PostgresIdempotencyStore(databases.bulk)
         history = PostgresHistory(main)
         webhookOutbox = PostgresWebhookOutbox(main)

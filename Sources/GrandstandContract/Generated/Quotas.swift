@@ -36,8 +36,12 @@ extension Contract {
     public struct QuotaAlarm: ContractWord {
         /// APNs refuses the key that signs for the app, so nothing is sent. keyRefused says more.
         public static let keyRefused = Self(rawValue: "key-refused")
+        /// A process that sends lacks the key file that signs for the app, or cannot read it. Its log names the file.
+        public static let keyMissing = Self(rawValue: "key-missing")
         /// Apple refuses calls that need the broadcast capability, or all known channels vanished at once.
         public static let capabilityOff = Self(rawValue: "capability-off")
+        /// Broadcasts fail or wait, and for ten seconds or longer APNs has accepted none of the app.
+        public static let nothingAccepted = Self(rawValue: "nothing-accepted")
         /// Apple refused the last creation because it has no place left for the app.
         public static let quotaExhausted = Self(rawValue: "quota-exhausted")
         /// Apple's list lacks channels that Apple has.
@@ -52,7 +56,9 @@ extension Contract {
         /// The values that this version knows.
         public static let allCases: [Self] = [
             .keyRefused,
+            .keyMissing,
             .capabilityOff,
+            .nothingAccepted,
             .quotaExhausted,
             .listIncomplete,
             .ambiguousCreation,

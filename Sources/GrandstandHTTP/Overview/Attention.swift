@@ -53,10 +53,24 @@ struct Attention: Sendable {
                     + "\(refused.refusal.reason). Nothing is sent with it until APNs accepts the key. "
                     + Advice.refusedKey(refused.credentials.keyID), ConsolePath.app(app.bundleID))
         }
+        if quota.isKeyMissing {
+            add(
+                .critical,
+                "A process of the server lacks the app's key file, or cannot read it. Its log names the file. "
+                    + "Processes that have it send the app's messages; if there is none, they wait.",
+                ConsolePath.app(app.bundleID))
+        }
         if quota.isCapabilityOff {
             add(
                 .critical, "Apple says that the app may not broadcast. \(Advice.capability)",
                 ConsolePath.app(app.bundleID))
+        }
+        if quota.isNothingAccepted, let since = quota.unacceptedSince {
+            add(
+                .critical,
+                "APNs has accepted no broadcast since \(Moment(since).text), although some fail or wait. The newest "
+                    + "states are sent by themselves as soon as it accepts them.",
+                ConsolePath.app(app.bundleID), [.doctor(app.bundleID)])
         }
         if let since = quota.fullSince {
             add(

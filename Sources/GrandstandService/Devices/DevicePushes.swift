@@ -18,17 +18,24 @@ package final class DevicePushes: Sendable {
     private let gateway: any DeviceGateway
     private let concurrency: Int
     let rates: SendRates
+    private let keys: KeyWatch?
     private let places: Semaphore
     private let now: @Sendable () -> Date
     private let state = Mutex(State())
     /// Seconds between two checks while a probe is in flight.
     private static let probePause: TimeInterval = 0.25
 
-    /// - Parameter concurrency: the maximum number of requests to APNs at a time.
-    package init(gateway: any DeviceGateway, concurrency: Int, rates: SendRates, now: @escaping @Sendable () -> Date) {
+    /// - Parameters:
+    ///   - concurrency: the maximum number of requests to APNs at a time.
+    ///   - keys: knows the apps whose pushes are left to other processes; `nil`: this process has all keys.
+    package init(
+        gateway: any DeviceGateway, concurrency: Int, rates: SendRates, keys: KeyWatch? = nil,
+        now: @escaping @Sendable () -> Date
+    ) {
         self.gateway = gateway
         self.concurrency = concurrency
         self.rates = rates
+        self.keys = keys
         self.now = now
         places = Semaphore(permits: concurrency)
     }
@@ -47,11 +54,12 @@ package final class DevicePushes: Sendable {
         }
     }
 
-    /// The apps whose key APNs refuses, and to which nothing may be sent yet.
+    /// The apps whose key APNs refuses or this process lacks, and to which nothing may be sent yet.
     package func heldBack(at now: Date) -> [BundleID] {
-        state.withLock { state in
+        let resting = keys?.resting(in: rates.environment, at: now) ?? []
+        return state.withLock { state in
             state.heldBack = state.heldBack.filter { $0.value > now }
-            return state.heldBack.keys.sorted()
+            return Set(resting).union(state.heldBack.keys).sorted()
         }
     }
 
@@ -93,6 +101,9 @@ package final class DevicePushes: Sendable {
             if case .refused(let refusal) = answer, refusal.isOfRefusedKey, let seconds = refusal.retryAfter {
                 state.heldBack[shard.address.bundleID] = answeredAt.addingTimeInterval(Double(seconds))
             }
+        }
+        if case .withheld = answer, let keys, keys.lacks(shard.address, at: answeredAt) {
+            return PushOutcome(member: member, sentAt: sentAt, verdict: nil)
         }
         _ = rates.record(
             answer, of: shard.address.bundleID, lane: push.token.hashValue, sentAt: sentAt, at: answeredAt)

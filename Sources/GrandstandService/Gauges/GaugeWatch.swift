@@ -22,7 +22,8 @@ package final class GaugeWatch: Service {
     private let channels: any ChannelStore
     private let store: any GaugeStore
     private let tenure: ChannelTenure
-    private let now: @Sendable () -> Date
+    /// The database's time.
+    package let now: @Sendable () -> Date
     private let logger: Logger
     private let reading = Mutex<Reading?>(nil)
 

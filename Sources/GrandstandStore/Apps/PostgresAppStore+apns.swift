@@ -1,5 +1,5 @@
 internal import APNsWire
-internal import FoundationEssentials
+package import FoundationEssentials
 package import Grandstand
 internal import JSON
 internal import Postgres
@@ -62,6 +62,73 @@ extension PostgresAppStore: QuirkStore {
                 and coalesce(ae.key_id, a.key_id) = \(credentials.keyID) and \(environment)
                 and (ae.key_refused is distinct from \(signer) or ae.key_refused_reason <> \(reason)
                     or ae.key_refused_since > \(since))
+            """)
+    }
+}
+
+extension PostgresAppStore {
+    /// Seconds after which a key no longer counts as missing if no replica says so again.
+    static let missingKeyLifetime: TimeInterval = 10
+
+    /// Who signs for each app and environment.
+    package func signers() async throws -> [AppEnvironment: Credentials] {
+        let rows = try await database.query(
+            """
+            select ae.bundle_id, ae.environment, coalesce(ae.team_id, a.team_id) as team_id,
+                coalesce(ae.key_id, a.key_id) as key_id
+            from app_environments ae join apps a using (bundle_id) where ae.deleting_since is null
+            """)
+        return try rows.reduce(into: [:]) { signers, row in
+            let app = AppEnvironment(bundleID: try row.word("bundle_id"), environment: try row.word("environment"))
+            signers[app] = Credentials(teamID: try row.decode("team_id"), keyID: try row.decode("key_id"))
+        }
+    }
+
+    /// Seconds after which a broadcast that is due and not sent counts like one that failed.
+    private static let overdue: TimeInterval = 2
+    /// Seconds after which nothing counts as unaccepted if no replica sees a failure any more. Longer than the pause
+    /// between two attempts.
+    static let unacceptedLifetime: TimeInterval = 60
+
+    /// Stores what a replica saw since its last report.
+    ///
+    /// - Parameters:
+    ///   - reports: when the newest broadcast of an app was accepted, and since when all of them fail.
+    ///   - lacking: the apps whose key files the replica lacks.
+    package func note(
+        _ reports: [(app: AppEnvironment, acceptedAt: Date?, failingSince: Date?)], lacking: [AppEnvironment] = [],
+        now: Date
+    ) async throws {
+        let overdue = now.addingTimeInterval(-Self.overdue)
+        let lapsed = now.addingTimeInterval(-Self.unacceptedLifetime)
+        try await database.query(
+            """
+            with news as (
+                select ae.bundle_id, ae.environment, r.accepted_at, w.since, m.bundle_id is not null as lacks_key
+                from app_environments ae left join unnest(\(reports.map { $0.app.bundleID.rawValue }),
+                    \(reports.map { $0.app.environment.rawValue }), \(reports.map { $0.acceptedAt }),
+                    \(reports.map { $0.failingSince })) as r(bundle_id, environment, accepted_at, failing_since)
+                    on r.bundle_id = ae.bundle_id and r.environment = ae.environment::text
+                left join unnest(\(lacking.map(\.bundleID.rawValue)), \(lacking.map(\.environment.rawValue)))
+                    as m(bundle_id, environment)
+                    on m.bundle_id = ae.bundle_id and m.environment = ae.environment::text
+                cross join lateral (select greatest(r.failing_since, (
+                    select \(overdue)::timestamptz where r.failing_since is null and exists (
+                        select from lanes where environment = ae.environment and bundle_id = ae.bundle_id
+                            and due_at <= \(overdue)))) as since) w
+                where w.since is not null or m.bundle_id is not null
+                    or r.accepted_at is not null and ae.unaccepted_since is not null
+                order by ae.bundle_id, ae.environment for no key update of ae
+            )
+            update app_environments ae set
+                unaccepted_since = case
+                    when n.since is null and n.accepted_at is null then ae.unaccepted_since
+                    when n.since is null then null
+                    when n.accepted_at is not null then greatest(n.since, n.accepted_at)
+                    else coalesce(case when ae.unaccepted_at > \(lapsed) then ae.unaccepted_since end, n.since) end,
+                unaccepted_at = case when n.since is not null then \(now)::timestamptz else ae.unaccepted_at end,
+                key_missing_at = case when n.lacks_key then \(now)::timestamptz else ae.key_missing_at end
+            from news n where n.bundle_id = ae.bundle_id and n.environment = ae.environment
             """)
     }
 }

@@ -36,6 +36,10 @@ extension PostgresChannelStore {
                 reconciliationAlarm: try row.optionalWord("alarm"),
                 keyRefused: try Self.keyRefused(row), isCapabilityOff: try row.decode("is_capability_off"))
             quota.fullSince = try row.decode("full_since")
+            quota.isKeyMissing = try row.decode("is_key_missing")
+            quota.unacceptedSince = try row.decode("unaccepted_since")
+            quota.isNothingAccepted =
+                quota.unacceptedSince.map { now.timeIntervalSince($0) >= Quota.patience } ?? false
             quota.throttles = throttles[app] ?? []
             quota.devices = try InstallationRows.account(row)
             return quota
@@ -50,6 +54,10 @@ extension PostgresChannelStore {
                 where u.bundle_id = ae.bundle_id and u.environment = ae.environment) as unmanaged,
             coalesce(ae.team_id, a.team_id) as team_id, coalesce(ae.key_id, a.key_id) as key_id,
             ae.key_refused, ae.key_refused_reason, ae.key_refused_since,
+            coalesce(ae.key_missing_at > \(now.addingTimeInterval(-PostgresAppStore.missingKeyLifetime)), false)
+                as is_key_missing,
+            case when ae.unaccepted_at > \(now.addingTimeInterval(-PostgresAppStore.unacceptedLifetime))
+                then ae.unaccepted_since end as unaccepted_since,
             coalesce(d.installations, 0) as installations, coalesce(d.created, 0) as created,
             coalesce(d.created_before, 0) as created_before
         from apps a join app_environments ae using (bundle_id)

@@ -16,10 +16,11 @@ package struct PostgresReconciliationStore: ReconciliationStore {
     /// The maximum length of a report in a list, in characters; longer reports are abridged.
     private static let longestInList = 20_000
 
-    /// Whether the app of `ae` has unanswered creations whose outcome Apple's list shows by now.
+    /// Whether the app of `ae` has unanswered creations whose outcome Apple's list shows by now. Few creations are
+    /// unanswered, so PostgreSQL should use the index of these. `bundle_id || ''` prevents the use of the index of apps.
     private static func hasSettleable(at now: Date) -> PostgresQuery {
         """
-        exists (select from channels c where c.bundle_id = ae.bundle_id and c.environment = ae.environment
+        exists (select from channels c where c.bundle_id || '' = ae.bundle_id and c.environment = ae.environment
             and c.called_at is not null and c.next_attempt_at <= \(now)
             and (c.leased_until is null or c.leased_until <= \(now)))
         """
@@ -103,8 +104,7 @@ package struct PostgresReconciliationStore: ReconciliationStore {
     }
 
     package func nextDue(interval: TimeInterval, now: Date) async throws -> Date? {
-        // Few creations are unanswered, so PostgreSQL should use the index of these, not the index of apps. `bundle_id
-        // || ''` prevents the use of the index of apps.
+        // For `bundle_id || ''` see `hasSettleable`.
         try await database.query(
             """
             select min(greatest(ae.reconciling_until, least(

@@ -107,4 +107,30 @@ struct KeyRingTests {
         try folder.writeKey(modifiedAt: 4_000)
         #expect(ring.state(of: Self.keyID) == .ok)
     }
+
+    /// Kubernetes links each file of a Secret into a folder `..data`, which is a link, too, and swaps only this one.
+    @Test(arguments: ["", "/..data"])
+    func `a file behind links is read again after a link was swapped`(_ directory: String) throws {
+        let folder = try KeyFolder()
+        let name = "AuthKey_\(Self.keyID).p8"
+        let files = FileManager.default
+        func swap(to version: String) throws -> PrivateKey {
+            let key = try PrivateKey.p256()
+            let place = "\(folder.path)/\(version)"
+            try files.createDirectory(atPath: place, withIntermediateDirectories: false)
+            try key.pem.write(toFile: "\(place)/\(name)", atomically: true, encoding: .utf8)
+            try files.setAttributes(
+                [.modificationDate: Date(timeIntervalSince1970: 1_000)], ofItemAtPath: "\(place)/\(name)")
+            try? files.removeItem(atPath: folder.path + "/..data")
+            try files.createSymbolicLink(atPath: folder.path + "/..data", withDestinationPath: version)
+            return key
+        }
+        let first = try swap(to: "..1")
+        try files.createSymbolicLink(atPath: folder.file(), withDestinationPath: "..data/\(name)")
+        let ring = KeyRing(directory: folder.path + directory)
+        let message = Array("message".utf8)
+        #expect(first.isSignature(try ring.key(Self.keyID).get().signature(of: message), of: message))
+        let second = try swap(to: "..2")
+        #expect(second.isSignature(try ring.key(Self.keyID).get().signature(of: message), of: message))
+    }
 }
