@@ -435,6 +435,9 @@ create table lanes (
     closed_at timestamptz,
     -- The newest accepted content, for apps that start an activity now.
     newest_broadcast uuid,
+    -- The broadcast that has the content of the event's last state; null: there was none, or another lane leads the
+    -- audience. Which alert a state sends depends on it.
+    state_broadcast uuid,
     -- Until this time APNs stores the newest message, or devices show the activity that this message ended.
     stored_until timestamptz,
     foreign key (bundle_id, environment) references app_environments on delete cascade,

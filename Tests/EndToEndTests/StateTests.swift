@@ -44,6 +44,26 @@ struct StateTests {
             .compactMap { $0["aps"]?["alert"] }
     }
 
+    @Test func `a scheduled message shows no old score, and no goal rings again after it`() async throws {
+        try await Self.withReplicas { stage, _ in
+            func put(_ home: Int) async throws -> JSON {
+                try await stage.api("PUT", Self.path, Self.state(home, home)).json
+            }
+            _ = try await put(1)
+            let soon = (Date() + 3).ISO8601Format()
+            let half = #""contentState": {"home": 1}, "alert": {"title": "Half"}, "sendAt": "\#(soon)""#
+            let scheduled = try await stage.broadcast(#"{"event": "update", \#(half)}"#, to: "derby")
+            _ = try await stage.settled(try #require(try await put(2)["id"]?.string))
+            #expect(try await stage.settled(scheduled)["state"]?.string == "done")
+            #expect(try await put(2)["outcome"]?.string == "unchanged")
+            let sent = stage.simulator.journal().filter { $0.request.isBroadcast && $0.status == 200 }
+            let homes = sent.map { $0.request.json["aps"]?["content-state"]?["home"]?.int }
+            #expect(homes.drop { $0 != 2 }.allSatisfy { $0 == 2 }, "\(homes)")
+            let titles = Self.alerts(stage).compactMap { $0["title"]?.string }
+            #expect(titles.sorted() == ["Goal", "Goal", "Half", "Half"])
+        }
+    }
+
     @Test func `two feeds of one match through two replicas send at most one alert for each goal`() async throws {
         try await Self.withReplicas { stage, replicas in
             let goals = 20

@@ -73,6 +73,30 @@ struct ContentTests {
         #expect(pointers.contains { $0.hasPrefix(pointer) }, "\(pointers)")
     }
 
+    @Test(arguments: [
+        ("/home", true), ("/extra/any", true), ("/goals/any", true), ("/team/name", true), ("/clok", false),
+        ("/home/goals", false), ("/team/nam", false), ("/never", false),
+    ])
+    func `rules may name only members that a version has`(member: String, isKnown: Bool) throws {
+        let text = ##"""
+            {"versions": [
+                {"name": "1", "schema": {"properties": {"home": {"type": "integer"}}}},
+                {"name": "2", "schema": {"$ref": "#/$defs/S", "$defs": {"S": {"additionalProperties": false, "properties": {
+                    "team": {"anyOf": [{"type": "null"}, {"properties": {"name": {"type": "string"}}}]}, "never": false,
+                    "goals": {"additionalProperties": {"type": "integer"}}, "extra": {"type": "object"}}}}}}],
+             "rules": {"quiet": ["%"], "rings": [{"when": {"increases": "%"}, "alert": {"title": "{old:%}"}}]}}
+            """##.replacing("%", with: member)
+        if isKnown {
+            _ = try Self.type(text)
+            return
+        }
+        let problem = #expect(throws: Problem.self) { try Self.type(text) }
+        let places = ["quiet/0", "rings/0/alert/title", "rings/0/when/increases"].map { "/rules/" + $0 }
+        #expect(problem?.errors.map(\.pointer).sorted() == places)
+        // A stored one may be older than this check.
+        _ = try ContentType(try #require(Self.app), "MatchAttributes", parsing: Array(text.utf8))
+    }
+
     @Test func `a fault has its place, the expected value, and the versions it concerns`() throws {
         let type = try Self.type(
             #"""
@@ -195,7 +219,7 @@ struct ContentTests {
             "{}", #", "rules": {"rings": [{"when": {"changes": "/a"}, "alert": {"title": "T", "body": "\#(body)"}}]}"#)
         let rule = try #require(type.rules.rings.first)
         let new = try Self.value(#"{"a":"\#(String(repeating: "x", count: 5_000))"}"#)
-        let alert = rule.alert(for: nil, from: try Self.value("{}"), to: new)
+        let alert = try #require(rule.alert(for: nil, from: try Self.value("{}"), to: new))
         #expect(alert.count > APNsLimits.broadcastPayload && alert.count < 3 * APNsLimits.broadcastPayload)
         #expect(throws: Problem.self) {
             try Self.schema(
@@ -259,10 +283,29 @@ struct StateChangeTests {
         let rule = try #require(Self.type?.rules.rings.first)
         let (old, new) = (try ContentTests.value(Self.old), try ContentTests.value(#"{"home": 2, "name": "Rapid"}"#))
         #expect(
-            String(decoding: rule.alert(for: nil, from: old, to: new), as: UTF8.self)
-                == #"{"title":"Rapid scores","body":"1 → 2 {x}"}"#)
+            rule.alert(for: nil, from: old, to: new) == Array(#"{"title":"Rapid scores","body":"1 → 2 {x}"}"#.utf8))
         let german = rule.alert(for: Variant(rawValue: "de-AT"), from: old, to: new)
-        #expect(String(decoding: german, as: UTF8.self) == #"{"title":"Tor für Rapid"}"#)
+        #expect(german == Array(#"{"title":"Tor für Rapid"}"#.utf8))
+    }
+
+    @Test(arguments: [
+        (0, #"{"home": 1}"#, #"{"home": 2}"#, #"{"home": 1}"#, true),
+        (0, #"{"home": 1}"#, #"{"home": 2}"#, #"{"home": 3}"#, false),
+        (3, #"{"left": 3}"#, #"{"left": 2}"#, #"{"left": 3}"#, true),
+        (1, #"{"period": "second"}"#, #"{"period": "fullTime"}"#, #"{"period": "second"}"#, true),
+        (1, #"{"period": "second"}"#, #"{"period": "fullTime"}"#, #"{"period": "extra"}"#, false),
+        (2, #"{"cards": [1]}"#, #"{"cards": [1, {"color": "red"}]}"#, #"{"cards": []}"#, true),
+        (2, #"{"cards": [1]}"#, #"{"cards": [1, {"color": "red"}]}"#, #"{"cards": [{"color": "red"}]}"#, false),
+        (4, #"{"referee": {}}"#, #"{"referee": {"name": "A"}}"#, "{}", true),
+        (4, #"{"referee": {}}"#, #"{"referee": {"name": "A"}}"#, #"{"referee": {"name": "B"}}"#, false),
+    ])
+    func `an alert is undone only if its change is taken back`(
+        rule: Int, before: String, state: String, newer: String, isUndone: Bool
+    ) throws {
+        let rule = try #require(Self.type).rules.rings[rule]
+        let (old, new) = (try ContentTests.value(before), try ContentTests.value(state))
+        #expect(rule.holds(from: old, to: new))
+        #expect(rule.isUndone(from: old, to: new, by: try ContentTests.value(newer)) == isUndone)
     }
 
     @Test func `quiet messages wait for their turn, and the newest one is sent`() {
@@ -277,13 +320,15 @@ struct StateChangeTests {
     // MARK: Decisions
 
     private static func decide(
-        _ new: String, sequence: Int? = nil, isFinal: Bool = false, isOver: Bool = false, last: Int? = nil
+        _ new: String, sequence: Int? = nil, isFinal: Bool = false, isOver: Bool = false, last: Int? = nil,
+        shown: String = old, type: ContentType? = type
     ) throws -> StateDecision {
         let audience = Audience.ID(bundleID: try #require(type?.bundleID), environment: .production)
+        var target = StateDecision.TargetAudience(audience: audience, type: type, newest: Array(shown.utf8))
+        target.told = Array(old.utf8)
         return try StateDecision(
             StateReport(contentState: try ContentTests.value(new), sequence: sequence, isFinal: isFinal),
-            to: [.init(audience: audience, type: type, newest: Array(old.utf8))], isOver: isOver,
-            progress: .init(sequence: last), now: Date(timeIntervalSince1970: 0))
+            to: [target], isOver: isOver, progress: .init(sequence: last), now: Date(timeIntervalSince1970: 0))
     }
 
     private static let goal = old.replacing(#""home": 1"#, with: #""home": 2"#)
@@ -297,6 +342,37 @@ struct StateChangeTests {
         let quiet = try Self.decide(Self.old.replacing(#""clock": "1""#, with: #""clock": "2""#))
         #expect(quiet.outcome == .quiet && quiet.request?.priority == .powerAware)
         #expect(quiet.notBefore == Date(timeIntervalSince1970: 0))
+    }
+
+    @Test func `whether a state rings depends on the state before, and whether it is sent on what phones show`() throws
+    {
+        // Somebody sent a message with an older score, or typed the next one too early.
+        let typo = Self.old.replacing(#""home": 1"#, with: #""home": 0"#)
+        let restored = try Self.decide(Self.old, sequence: 5, last: 5, shown: typo)
+        #expect(restored.outcome == .update && restored.request?.payload.alert == nil)
+        #expect(try Self.decide(Self.goal, shown: Self.goal).outcome == .unchanged)
+        let goal = try Self.decide(Self.goal, sequence: 6, last: 5, shown: typo)
+        #expect(goal.outcome == .rings)
+        #expect(goal.request?.payload.alert == Array(#"{"title":"Rapid scores","body":"1 → 2 {x}"}"#.utf8))
+        #expect(throws: Problem.self) { try Self.decide(Self.goal, sequence: 5, last: 5, shown: typo) }
+    }
+
+    @Test func `an alert with an empty title is left out, with a warning`() throws {
+        let nameless = Self.goal.replacing("Rapid", with: " ")
+        let type = try ContentTests.schema(
+            "{}",
+            #", "rules": {"rings": [{"when": {"increases": "/home"}, "alert": {"title": "{name}", "body": "x"}}]}"#)
+        let decision = try Self.decide(nameless, type: type)
+        #expect(decision.outcome == .update && decision.rule == nil && decision.request?.payload.alert == nil)
+        #expect(decision.warnings.first?.hasPrefix("The alert of /rules/rings/0 has no text") == true)
+        let named = try Self.decide(Self.goal, type: type)
+        #expect(named.outcome == .rings && named.warnings.isEmpty)
+    }
+
+    @Test func `the last state sends the alert of its rule with the end`() throws {
+        let end = try Self.decide(Self.old.replacing("second", with: "fullTime"), isFinal: true)
+        #expect(end.outcome == .end && end.rule == 1 && end.request?.payload.event == .end)
+        #expect(end.request?.payload.alert == Array(#"{"title":"Full time"}"#.utf8))
     }
 
     @Test func `the last state is an end, even if nothing differs`() throws {

@@ -57,6 +57,12 @@ package struct ContentSchema: Sendable {
         var anyOf: [Int] = []
         var reference: Int?
         var format: Format?
+
+        /// Whether the schema allows objects and names none of their members, neither itself nor by other schemas.
+        var isOpen: Bool {
+            !isNever && properties.isEmpty && additional == nil && anyOf.isEmpty && reference == nil && choices.isEmpty
+                && types?.contains(.object) ?? true
+        }
     }
 
     let nodes: [Node]
@@ -65,6 +71,29 @@ package struct ContentSchema: Sendable {
     static let mostNodes = 2_000
 
     init(nodes: [Node]) { self.nodes = nodes }
+
+    /// Whether the schema describes a member at this place, or says nothing about the members there.
+    func mayHave(_ place: JSONPointer) -> Bool {
+        var level: Set = [0]
+        for name in place.names {
+            let alternatives = withAlternatives(level).map { nodes[$0] }
+            if alternatives.contains(where: \.isOpen) { return true }
+            level = Set(alternatives.compactMap { $0.properties[name] ?? $0.additional }.filter { !nodes[$0].isNever })
+        }
+        return !level.isEmpty
+    }
+
+    /// The schemas, and those to which `$ref` and `anyOf` lead for the same value.
+    private func withAlternatives(_ indices: Set<Int>) -> Set<Int> {
+        var (found, waiting) = (indices, Array(indices))
+        while let index = waiting.popLast() {
+            let node = nodes[index]
+            for next in node.anyOf + [node.reference].compactMap(\.self) where found.insert(next).inserted {
+                waiting.append(next)
+            }
+        }
+        return found
+    }
 
     /// The places of a content that this version of the app cannot decode, at most `FaultList.limit`; empty: it can
     /// decode the content. When the budget is spent, the only fault is one that says so.

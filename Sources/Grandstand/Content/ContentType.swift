@@ -29,14 +29,19 @@ package struct ContentType: Sendable {
     fileprivate let declaredRules: Contract.StateRules?
 
     /// Reads the body of `PUT /v1/apps/{bundleId}/contents/{attributesType}`.
-    package init(_ bundleID: BundleID, _ attributesType: String, body: JSONValue) throws(Problem) {
+    ///
+    /// - Parameter isNew: whether rules that name members which no version has are refused. A stored declaration may be
+    ///   older than this check.
+    package init(
+        _ bundleID: BundleID, _ attributesType: String, body: JSONValue, isNew: Bool = true
+    ) throws(Problem) {
         self = try Contract.ContentTypeDraft.read(body) { draft, faults throws(Problem) in
-            try ContentType(bundleID, attributesType, draft, &faults)
+            try ContentType(bundleID, attributesType, draft, isNew: isNew, &faults)
         }
     }
 
     private init(
-        _ bundleID: BundleID, _ attributesType: String, _ draft: Contract.ContentTypeDraft,
+        _ bundleID: BundleID, _ attributesType: String, _ draft: Contract.ContentTypeDraft, isNew: Bool,
         _ faults: inout RequestFaults
     ) throws(Problem) {
         self.bundleID = bundleID
@@ -44,12 +49,14 @@ package struct ContentType: Sendable {
         declaredRules = draft.rules
         check = try draft.check.map { word throws(Problem) in try Check(word) } ?? .warn
         versions = try Self.versions(draft.versions, &faults)
-        rules = try draft.rules.map { rules throws(Problem) in try StateRules(rules, &faults) } ?? StateRules()
+        let isKnown = isNew && versions.count == draft.versions.count
+        let members = ContentMembers(schemas: isKnown ? versions.map(\.schema) : [])
+        rules = try draft.rules.map { rules throws(Problem) in try StateRules(rules, members, &faults) } ?? StateRules()
     }
 
     /// Parses the stored JSON text of a declaration.
     package init(_ bundleID: BundleID, _ attributesType: String, parsing text: [UInt8]) throws(Problem) {
-        try self.init(bundleID, attributesType, body: try JSONValue(parsing: text))
+        try self.init(bundleID, attributesType, body: try JSONValue(parsing: text), isNew: false)
     }
 
     private static func versions(

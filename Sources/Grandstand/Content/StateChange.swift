@@ -14,7 +14,9 @@ package enum StateOutcome: String, Sendable, Hashable, CaseIterable {
     case end
 }
 
-/// The difference between a state and the newest accepted content of one audience.
+/// The difference between a state and the newest accepted content of one audience. Whether something is sent depends on
+/// that content. Whether it rings depends on the last state, because a message that somebody composed in between does not
+/// say what happened.
 package struct StateChange: Sendable {
     package let outcome: StateOutcome
     /// The index in `rings` of the rule that matched.
@@ -22,8 +24,9 @@ package struct StateChange: Sendable {
 
     /// - Parameters:
     ///   - old: the newest accepted content; `nil`: there is none.
+    ///   - told: the last state; `nil`: the newest accepted content counts as the last state.
     ///   - type: `nil`: every difference is an update.
-    package init(from old: JSONValue?, to new: JSONValue, by type: ContentType?) {
+    package init(from old: JSONValue?, after told: JSONValue? = nil, to new: JSONValue, by type: ContentType?) {
         guard let old else {
             (outcome, rule) = (.update, nil)
             return
@@ -33,7 +36,7 @@ package struct StateChange: Sendable {
             return
         }
         let rules = type?.rules ?? StateRules()
-        if let ringing = rules.rings.firstIndex(where: { $0.holds(from: old, to: new) }) {
+        if let ringing = rules.rings.firstIndex(where: { $0.holds(from: told ?? old, to: new) }) {
             (outcome, rule) = (.rings, ringing)
             return
         }

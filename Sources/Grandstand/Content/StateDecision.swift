@@ -27,8 +27,8 @@ package struct StateReport: Sendable {
     func content(for variant: Variant?) -> JSONValue { variant.flatMap { byVariant[$0] } ?? contentState }
 }
 
-/// Decides what a reported state sends. Pure: it depends on the newest accepted contents, the content types and the
-/// last sequence.
+/// Decides what a reported state sends. Pure: it depends on the newest accepted contents, the last state, the alerts that
+/// wait, the content types and the last sequence.
 package struct StateDecision: Sendable {
     /// An audience that the state is for.
     package struct TargetAudience: Sendable {
@@ -36,6 +36,9 @@ package struct StateDecision: Sendable {
         package var type: ContentType?
         /// The audience's newest accepted content; `nil`: none.
         package var newest: [UInt8]?
+        /// The audience's last state; `nil`: its newest accepted content counts as the last state.
+        package var told: [UInt8]?
+        package var rings: [Ring] = []
 
         package init(audience: Audience.ID, type: ContentType?, newest: [UInt8]?) {
             self.audience = audience
@@ -43,6 +46,10 @@ package struct StateDecision: Sendable {
             self.newest = newest
         }
     }
+
+    /// An alert of an earlier state that APNs has not accepted yet: its broadcast, the index in `rings` of the rule that
+    /// matched, the content before the state, and the state.
+    package typealias Ring = (broadcast: UUID, rule: Int, before: [UInt8], state: [UInt8])
 
     /// The progress of an event's states.
     package struct Progress: Sendable, Hashable {
@@ -66,6 +73,10 @@ package struct StateDecision: Sendable {
     package let notBefore: Date?
     /// The progress after this state.
     package let progress: Progress
+    /// The broadcasts whose alerts must not ring any more, because this state undid what they say.
+    package let undone: Set<UUID>
+    /// Warnings for the organiser.
+    package let warnings: [String]
 
     /// - Parameters:
     ///   - targets: the audiences that the state is for, in the order of the event.
@@ -78,45 +89,53 @@ package struct StateDecision: Sendable {
         try Self.requireSize(of: report)
         let changes = targets.map { target in
             let old = target.newest.flatMap { try? JSONValue(parsing: $0) }
-            return (
-                target: target, old: old,
-                change: StateChange(from: old, to: report.content(for: target.audience.variant), by: target.type)
-            )
+            let told = target.told.flatMap { try? JSONValue(parsing: $0) } ?? old
+            let new = report.content(for: target.audience.variant)
+            let change = StateChange(from: old, after: told, to: new, by: target.type)
+            return (target: target, told: told, new: new, change: change)
         }
         let news = changes.filter { $0.change.outcome != .unchanged }
         let ends = report.isFinal && !isOver
         if let sequence = report.sequence, let last = progress.sequence,
-            sequence < last || sequence == last && (ends || !news.isEmpty)
+            sequence < last || sequence == last && !changes.allSatisfy({ $0.told?.isSame(as: $0.new) ?? true })
         {
             throw Self.stale(sequence, last)
         }
         var after = progress
         after.sequence = report.sequence ?? progress.sequence
+        undone = Set(changes.flatMap { Self.undone($0.target, by: $0.new) })
         guard ends || !news.isEmpty else {
-            (outcome, rule, request, notBefore, self.progress) = (.unchanged, nil, nil, nil, after)
+            (outcome, rule, request, notBefore, self.progress, warnings) = (.unchanged, nil, nil, nil, after, [])
             return
         }
         let ringing = news.first { $0.change.outcome == .rings }
+        var (alert, alerts): ([UInt8]?, [Variant: [UInt8]]) = (nil, [:])
+        if let ringing, let old = ringing.told, let place = ringing.change.rule,
+            let rule = ringing.target.type?.rules.rings[place]
+        {
+            alert = rule.alert(for: nil, from: old, to: report.contentState)
+            for (target, told, new, _) in changes {
+                guard let variant = target.audience.variant,
+                    let ownAlert = rule.alert(for: variant, from: told ?? old, to: new), ownAlert != alert
+                else { continue }
+                alerts[variant] = ownAlert
+            }
+        }
+        let rings = alert != nil || !alerts.isEmpty
+        warnings = ringing?.change.rule.map { alert == nil ? [Self.withoutText($0)] : [] } ?? []
         let strongest: StateOutcome =
-            ringing != nil ? .rings : news.contains { $0.change.outcome == .update } ? .update : .quiet
+            rings ? .rings : news.contains { [.rings, .update].contains($0.change.outcome) } ? .update : .quiet
         outcome = ends ? .end : strongest
-        rule = ends ? nil : ringing?.change.rule
+        rule = rings ? ringing?.change.rule : nil
         var request = BroadcastRequest(
             payload: BroadcastPayload(event: ends ? .end : .update, contentState: report.contentState.bytes),
             priority: outcome == .end ? nil : outcome == .quiet ? .powerAware : .immediate,
             audiences: ends || news.count == changes.count
                 ? report.audiences : news.map { .only($0.target.audience) })
         request.byVariant = report.byVariant.mapValues { BroadcastContent.Override(contentState: $0.bytes) }
-        if !ends, let ringing, let place = ringing.change.rule, let rule = ringing.target.type?.rules.rings[place],
-            let old = ringing.old
-        {
-            request.payload.alert = rule.alert(for: nil, from: old, to: report.contentState)
-            for (target, before, _) in changes {
-                guard let variant = target.audience.variant else { continue }
-                let alert = rule.alert(for: variant, from: before ?? old, to: report.content(for: variant))
-                guard alert != request.payload.alert else { continue }
-                request.byVariant[variant, default: BroadcastContent.Override()].alert = alert
-            }
+        request.payload.alert = alert
+        for (variant, alert) in alerts {
+            request.byVariant[variant, default: BroadcastContent.Override()].alert = alert
         }
         if outcome == .quiet {
             let rules = news.first { $0.target.type != nil }?.target.type?.rules ?? StateRules()
@@ -127,6 +146,22 @@ package struct StateDecision: Sendable {
         }
         self.request = request
         self.progress = after
+    }
+
+    /// The broadcasts whose alerts wait for an audience and say what the state `new` undid.
+    private static func undone(_ target: TargetAudience, by new: JSONValue) -> [UUID] {
+        target.rings.compactMap { ring in
+            guard let rules = target.type?.rules.rings, rules.indices.contains(ring.rule),
+                let before = try? JSONValue(parsing: ring.before), let state = try? JSONValue(parsing: ring.state),
+                rules[ring.rule].isUndone(from: before, to: state, by: new)
+            else { return nil }
+            return ring.broadcast
+        }
+    }
+
+    private static func withoutText(_ rule: Int) -> String {
+        "The alert of /rules/rings/\(rule) has no text with this state, so the state is sent without it. Check the "
+            + "members that its title or body names in braces."
     }
 
     /// Refuses a content that is too large for any message. This happens before contents are compared.
@@ -145,7 +180,8 @@ package struct StateDecision: Sendable {
         Problem(
             .staleState,
             sequence == last
-                ? "Another state with the sequence \(last) was received before. Give each state of the feed a higher number."
+                ? "The last state with the sequence \(last), or one that came after it without a sequence, had other content. "
+                    + "Give each new state of the feed a higher number."
                 : "A state with the sequence \(last) was received before, and this one has \(sequence). Send the newest state.",
             members: [.sequence(last)])
     }

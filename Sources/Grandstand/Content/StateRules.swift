@@ -16,17 +16,15 @@ package struct StateRules: Sendable {
     package init() {}
 
     /// Reads the member `rules` of a content type.
-    init(_ draft: Contract.StateRules, _ faults: inout RequestFaults) throws(Problem) {
+    ///
+    /// - Parameter members: which members a content may have.
+    init(_ draft: Contract.StateRules, _ members: ContentMembers, _ faults: inout RequestFaults) throws(Problem) {
         for (index, text) in (draft.quiet ?? []).enumerated() {
-            if let place = JSONPointer(text) {
-                quiet.append(place)
-            } else {
-                faults.add("/rules/quiet/\(index)", JSONPointer.rule)
-            }
+            if let place = members.place(text, at: "/rules/quiet/\(index)", &faults) { quiet.append(place) }
         }
         quietInterval = draft.quietInterval ?? Self.standardQuietInterval
         for (index, ring) in (draft.rings ?? []).enumerated() {
-            if let rule = try RingRule(ring, at: "/rules/rings/\(index)", &faults) { rings.append(rule) }
+            if let rule = try RingRule(ring, at: "/rules/rings/\(index)", members, &faults) { rings.append(rule) }
         }
     }
 
@@ -38,6 +36,30 @@ package struct StateRules: Sendable {
     package func quietTurn(after last: Date?, at now: Date) -> Date {
         guard let last else { return now }
         return last > now ? last : max(now, last.addingTimeInterval(Double(quietInterval)))
+    }
+}
+
+/// The members that the contents of a type may have, as its versions declare them.
+struct ContentMembers {
+    /// The schemas of all versions; empty: they are not known, and every member is allowed.
+    let schemas: [ContentSchema]
+
+    /// Reads a JSON Pointer in the rules; `nil`: it is not one. A pointer to a member that no version has is a fault,
+    /// too.
+    func place(_ text: String, at pointer: String, _ faults: inout RequestFaults) -> JSONPointer? {
+        guard let place = JSONPointer(text) else {
+            faults.add(pointer, JSONPointer.rule)
+            return nil
+        }
+        require(place, at: pointer, &faults)
+        return place
+    }
+
+    func require(_ place: JSONPointer, at pointer: String, _ faults: inout RequestFaults) {
+        guard !schemas.isEmpty, !schemas.contains(where: { $0.mayHave(place) }) else { return }
+        faults.add(
+            pointer,
+            "No version's schema has the member \(place). Correct its name, or add it to the schema of a version.")
     }
 }
 
@@ -58,16 +80,18 @@ package struct RingRule: Sendable {
     private let alertsByLocale: LocaleLookup<AlertTemplate>
 
     /// - Returns: `nil` if the draft is not valid; `faults` then has the reason.
-    init?(_ draft: Contract.RingRule, at pointer: String, _ faults: inout RequestFaults) throws(Problem) {
+    init?(
+        _ draft: Contract.RingRule, at pointer: String, _ members: ContentMembers, _ faults: inout RequestFaults
+    ) throws(Problem) {
         let advice = "A rule that rings needs a text to show."
-        let condition = try Self.condition(draft.when, at: pointer + "/when", &faults)
+        let condition = try Self.condition(draft.when, at: pointer + "/when", members, &faults)
         faults.requireText(of: draft.alert, at: pointer + "/alert", advice)
-        let alert = AlertTemplate(try draft.alert.tree(), pointer + "/alert", &faults)
+        let alert = AlertTemplate(try draft.alert.tree(), pointer + "/alert", members, &faults)
         faults.requireTexts(of: draft.alertsByLocale ?? [:], at: pointer + "/alertsByLocale", advice)
         var byLocale: [String: AlertTemplate] = [:]
         for (tag, alert) in (draft.alertsByLocale ?? [:]).sorted(by: { $0.key < $1.key }) {
             byLocale[tag] = AlertTemplate(
-                try alert.tree(), pointer + "/alertsByLocale" + JSONText.pointer([tag]), &faults)
+                try alert.tree(), pointer + "/alertsByLocale" + JSONText.pointer([tag]), members, &faults)
         }
         guard let condition, let alert else { return nil }
         self.condition = condition
@@ -76,7 +100,7 @@ package struct RingRule: Sendable {
     }
 
     private static func condition(
-        _ when: Contract.RingCondition, at pointer: String, _ faults: inout RequestFaults
+        _ when: Contract.RingCondition, at pointer: String, _ members: ContentMembers, _ faults: inout RequestFaults
     ) throws(Problem) -> Condition? {
         let value = try when.value.map { value throws(Problem) in try value.tree() }
         var found: [(name: String, condition: Condition)] = []
@@ -85,10 +109,7 @@ package struct RingRule: Sendable {
             ("becomes", when.becomes), ("appears", when.appears),
         ]
         for case (let name, let text?) in places {
-            guard let place = JSONPointer(text) else {
-                faults.add("\(pointer)/\(name)", JSONPointer.rule)
-                continue
-            }
+            guard let place = members.place(text, at: "\(pointer)/\(name)", &faults) else { continue }
             switch name {
             case "increases": found.append((name, .increases(place)))
             case "decreases": found.append((name, .decreases(place)))
@@ -124,29 +145,47 @@ package struct RingRule: Sendable {
             guard let before = JSONNumber(old[place]), let after = JSONNumber(new[place]) else { return false }
             return after < before
         case .changes(let place):
-            guard let before = old[place], let after = new[place] else {
-                return (old[place] == nil) != (new[place] == nil)
-            }
-            return !before.isSame(as: after)
+            return !Self.isSame(old[place], new[place])
         case .becomes(let place, let value):
-            return new[place]?.isSame(as: value) ?? false && !(old[place]?.isSame(as: value) ?? false)
+            return Self.isSame(new[place], value) && !Self.isSame(old[place], value)
         case .appears(let place, let pattern):
-            guard let items = new[place]?.elements else { return false }
-            var before: [JSONIdentity: Int] = [:]
-            for item in old[place]?.elements ?? [] { before[JSONIdentity(item), default: 0] += 1 }
-            return items.contains { item in
-                guard pattern.map({ item.includes($0) }) ?? true else { return false }
-                guard let count = before[JSONIdentity(item)], count > 0 else { return true }
-                before[JSONIdentity(item)] = count - 1
-                return false
-            }
+            return !Self.added(pattern, from: old[place], to: new[place]).isEmpty
         }
     }
 
-    /// The alert of a change.
+    /// Whether `newer` undoes the change from `old` to `state`, because of which the rule matched.
+    func isUndone(from old: JSONValue, to state: JSONValue, by newer: JSONValue) -> Bool {
+        switch condition {
+        case .increases, .decreases: return holds(from: newer, to: state)
+        case .changes(let place), .becomes(let place, _): return Self.isSame(old[place], newer[place])
+        case .appears(let place, let pattern):
+            let kept = Set((newer[place]?.elements ?? []).map(JSONIdentity.init))
+            return kept.isDisjoint(
+                with: Self.added(pattern, from: old[place], to: state[place]).map(JSONIdentity.init))
+        }
+    }
+
+    private static func isSame(_ one: JSONValue?, _ other: JSONValue?) -> Bool {
+        guard let one, let other else { return (one == nil) == (other == nil) }
+        return one.isSame(as: other)
+    }
+
+    /// The items of the array `new` that include `pattern` and that the array `old` has fewer times.
+    private static func added(_ pattern: JSONValue?, from old: JSONValue?, to new: JSONValue?) -> [JSONValue] {
+        var before: [JSONIdentity: Int] = [:]
+        for item in old?.elements ?? [] { before[JSONIdentity(item), default: 0] += 1 }
+        return (new?.elements ?? []).filter { item in
+            guard pattern.map({ item.includes($0) }) ?? true else { return false }
+            guard let count = before[JSONIdentity(item)], count > 0 else { return true }
+            before[JSONIdentity(item)] = count - 1
+            return false
+        }
+    }
+
+    /// The alert of a change; `nil`: its title would be empty, or its body if it has no title.
     ///
     /// - Parameter variant: the audience's variant; if it is a language tag, it chooses the text.
-    package func alert(for variant: Variant?, from old: JSONValue, to new: JSONValue) -> [UInt8] {
+    package func alert(for variant: Variant?, from old: JSONValue, to new: JSONValue) -> [UInt8]? {
         (variant.flatMap { alertsByLocale.value(for: $0.rawValue) } ?? alert).text(from: old, to: new)
     }
 }
@@ -158,23 +197,25 @@ struct AlertTemplate: Sendable {
     /// The members of an alert whose texts may have placeholders. Other members, such as a sound, stay as they are.
     private static let texts: Set = ["title", "body", "loc-args"]
 
-    init?(_ alert: JSONValue, _ pointer: String, _ faults: inout RequestFaults) {
+    init?(_ alert: JSONValue, _ pointer: String, _ members: ContentMembers, _ faults: inout RequestFaults) {
         self.alert = alert
-        guard case .object(let members) = alert.kind else { return nil }
+        guard case .object(let parts) = alert.kind else { return nil }
         guard alert.source.count <= APNsLimits.devicePayload else {
             faults.add(
                 pointer, "At most \(APNsLimits.devicePayload) bytes were expected; there are \(alert.source.count).")
             return nil
         }
-        for member in members where Self.texts.contains(member.name) {
-            var isSound = true
-            Self.visit(member.value) { text in isSound = isSound && AlertText(text) != nil }
-            if !isSound {
+        for part in parts where Self.texts.contains(part.name) {
+            let pointer = pointer + JSONText.pointer([part.name])
+            var texts: [AlertText?] = []
+            Self.visit(part.value) { texts.append(AlertText($0)) }
+            guard !texts.contains(where: { $0 == nil }) else {
                 faults.add(
-                    pointer + JSONText.pointer([member.name]),
+                    pointer,
                     "A member's name in braces was expected, such as {home} or {old:home}. Write {{ for a brace.")
                 return nil
             }
+            for place in texts.compactMap(\.self).flatMap(\.members) { members.require(place, at: pointer, &faults) }
         }
     }
 
@@ -187,9 +228,15 @@ struct AlertTemplate: Sendable {
         }
     }
 
-    /// The alert's JSON with its placeholders filled in. Once the inserted texts are longer than a message to APNs may
+    /// The alert's JSON with its placeholders filled in; `nil`: its title would be empty, or its body if it has no title.
+    /// Once the inserted texts are longer than a message to APNs may
     /// be, the rest is not filled in, because the message is refused for its size.
-    func text(from old: JSONValue, to new: JSONValue) -> [UInt8] {
+    func text(from old: JSONValue, to new: JSONValue) -> [UInt8]? {
+        let headline = ["title", "body"].lazy.compactMap { alert[$0] }.first { $0.string != "" }
+        if let text = headline?.string.flatMap(AlertText.init) {
+            var room = APNsLimits.broadcastPayload
+            guard text.filled(from: old, to: new, room: &room).contains(where: { !$0.isWhitespace }) else { return nil }
+        }
         var json = JSONWriter()
         var room = APNsLimits.broadcastPayload
         write(alert, isText: false, to: &json) { text in
@@ -254,6 +301,11 @@ private struct AlertText {
             plain = ""
         }
         parts.append(.text(plain))
+    }
+
+    /// The members that the text names.
+    var members: [JSONPointer] {
+        parts.compactMap { if case .member(let place, _) = $0 { place } else { nil } }
     }
 
     /// - Parameter room: the bytes that members' texts may still take. Once they are used up, the rest of the text is

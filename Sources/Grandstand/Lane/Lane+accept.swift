@@ -1,7 +1,9 @@
 package import FoundationEssentials
 
 extension Lane {
-    /// Adds an accepted message to the lane. It may supersede older messages. No message is accepted after an `end`.
+    /// Adds an accepted message to the lane. It may supersede older messages. No message is accepted after an `end`. A
+    /// message that takes the content of another broadcast counts as that broadcast's message, too, so that the other
+    /// broadcast is not withdrawn.
     package mutating func accept(_ message: LaneMessage, at now: Date) {
         var message = message
         message.state = unsent
@@ -9,7 +11,19 @@ extension Lane {
         message.contentBefore = newest
         if message.hasContent { newest = message.broadcast }
         if message.isEnd { fence(at: now) }
+        if let index = messages.firstIndex(where: { $0.broadcast == message.contentOf }) {
+            messages[index].contentSent = true
+        }
         messages.append(message)
+        settleObsolete(at: now)
+    }
+
+    /// Keeps the alerts of these broadcasts from ringing, because a newer state undid what they say. An alert under way
+    /// is not repeated.
+    package mutating func silence(_ broadcasts: Set<UUID>, at now: Date) {
+        for index in messages.indices where broadcasts.contains(messages[index].broadcast) && messages[index].alerting {
+            messages[index].ringsUntil = min(messages[index].ringsUntil ?? now, now)
+        }
         settleObsolete(at: now)
     }
 

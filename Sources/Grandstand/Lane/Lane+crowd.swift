@@ -9,15 +9,17 @@ extension Lane {
     /// Takes over the newest content, the end and the last timestamp from the lead of its audience.
     package mutating func follow(_ lead: Lane) {
         newest = lead.newest
+        told = nil
         fencedAt = lead.fencedAt
         lift(to: lead.lastTimestamp)
     }
 
     /// Becomes the lead of its audience in place of `follower`. If this lane has no content yet, it takes the
-    /// follower's newest content.
+    /// follower's newest content. If it knows no state, it takes the follower's.
     package mutating func lead(_ follower: Lane) {
         lift(to: follower.lastTimestamp)
         newest = newest ?? follower.newest
+        told = told ?? follower.told
     }
 
     /// Makes the crowd's newest content the newest of this lane, if this lane cancelled the message with this content
@@ -67,7 +69,7 @@ extension Lane {
                 dismissalDate: message.dismissalDate, priority: message.priority,
                 plainPriority: message.plainPriority, alerting: message.alerting, ringsUntil: message.ringsUntil,
                 apnsExpiration: message.apnsExpiration, expiresAt: message.expiresAt, requestID: requestID(),
-                hasContent: message.hasContent, contentBefore: message.contentBefore,
+                hasContent: message.hasContent, contentBefore: message.contentBefore, contentOf: message.contentOf,
                 contentBytes: message.contentBytes, alertBytes: message.alertBytes)
             if tooLarge.contains(message.broadcast) { taken.refuse(at: now) }
             messages.append(taken)

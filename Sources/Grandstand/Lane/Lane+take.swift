@@ -26,7 +26,7 @@ extension Lane {
     }
 
     /// The most bytes of content and alert together: APNs' limit minus the rest of the body (`BroadcastPayload`).
-    private var bytesForContentAndAlert: Int {
+    package var bytesForContentAndAlert: Int {
         kind.bodyLimit - 160
     }
 
@@ -37,7 +37,7 @@ extension Lane {
         let goesAgain = head.timestamp != nil || head.contentOf != nil
         if rings, goesAgain, !keepsForm(head, isRepeated), !head.isEnd,
             let newest = messages.last(where: { !$0.state.isSettled }),
-            newest.broadcast != head.broadcast, let content = newest.contentBytes, let alert = head.alertBytes,
+            newest.content != head.content, let content = newest.contentBytes, let alert = head.alertBytes,
             content + alert <= bytesForContentAndAlert
         {
             form.contentOf = newest.content

@@ -67,6 +67,9 @@ package struct Lane: Sendable, Hashable {
     package var closedAt: Date?
     /// The broadcast whose content people see, or will see when all waiting messages were sent.
     package var newest: UUID?
+    /// The broadcast whose content is the last state of the event (`StateReport`) for this lane's audience. Only a lead
+    /// knows it. `nil`: none came.
+    package var told: UUID?
     /// Until this time APNs stores the newest message, or a device shows the ended activity.
     package var storedUntil: Date?
     /// Since when the lane waits for its turn; `nil`: it does not wait. Newer messages do not change this time.
@@ -77,7 +80,7 @@ package struct Lane: Sendable, Hashable {
         lease: Lease? = nil,
         messages: [LaneMessage] = [],
         lastTimestamp: Int = 0, readyAt: Date? = nil, fencedAt: Date? = nil, closedAt: Date? = nil,
-        newest: UUID? = nil, storedUntil: Date? = nil, waitsSince: Date? = nil
+        newest: UUID? = nil, told: UUID? = nil, storedUntil: Date? = nil, waitsSince: Date? = nil
     ) {
         self.waitsSince = waitsSince
         self.id = id
@@ -91,6 +94,7 @@ package struct Lane: Sendable, Hashable {
         self.fencedAt = fencedAt
         self.closedAt = closedAt
         self.newest = newest
+        self.told = told
         self.storedUntil = storedUntil
     }
 

@@ -17,7 +17,7 @@ package struct LaneMessage: Sendable, Hashable {
     package var alerting: Bool
     /// When the message's alert becomes too old to ring. After this time the message is sent without the alert. `nil`:
     /// the alert may ring until the message expires.
-    package let ringsUntil: Date?
+    package internal(set) var ringsUntil: Date?
     /// The `apns-expiration` header.
     package internal(set) var apnsExpiration: Int
     package let expiresAt: Date

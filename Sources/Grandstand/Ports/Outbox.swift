@@ -117,6 +117,9 @@ package struct BroadcastIntake: Sendable, Hashable {
     package init(eventKey: EventKey, request: BroadcastRequest, by actor: AuditActor) {
         self.init(.event(eventKey), request: request, by: actor)
     }
+
+    /// Whether it is an update that takes the newest content when it is sent.
+    package var lacksContent: Bool { request.payload.event == .update && request.payload.contentState == nil }
 }
 
 /// One reported state of an event.

@@ -124,7 +124,7 @@ extension Contract {
         public static let update = Self(rawValue: "update")
         /// A rule of the content type matches. It is sent at once with priority 10 and the rule's alert.
         public static let rings = Self(rawValue: "rings")
-        /// The state was the final one. The event is over after it.
+        /// The state was the final one. The event is over after it. If a rule matches, the end has its alert.
         public static let end = Self(rawValue: "end")
 
         /// The values that this version knows.
@@ -168,10 +168,11 @@ extension Contract {
         /// What activities show. It reaches the app byte for byte.
         public var contentState: RawJSON
         /// A number that rises with each state of the feed. A number that is not above the last is refused with 409
-        /// stale-state; the same number with the same content is answered with unchanged. Left out: states count in the
-        /// order of arrival.
+        /// stale-state; the same number with the content of the last state is accepted, and sent only if something else
+        /// was sent since. Left out: states count in the order of arrival.
         public var sequence: Int?
-        /// true: this is the last state, so the server sends an end with this content.
+        /// true: this is the last state, so the server sends an end with this content, and with the alert of a rule
+        /// that matches.
         public var final: Bool?
         /// Only these audiences of the event. Left out: all.
         public var audiences: [AudienceSelector]?
@@ -396,8 +397,10 @@ extension Contract {
     public struct BroadcastDraft: Sendable, Hashable, Codable, ContractObject {
         /// What a broadcast does to the Live Activities that get it. Apple starts no activity by a broadcast.
         public var event: BroadcastKind
-        /// What activities show. It reaches the app byte for byte. Required for update; an end without it leaves what
-        /// is shown.
+        /// What activities show. It reaches the app byte for byte. Required for an update without sendAt; an end
+        /// without it leaves what is shown. A message with sendAt is sent with the newest content that was accepted
+        /// after it, and with this one if there is none or if both are too long together. An update without it takes
+        /// the newest content.
         public var contentState: RawJSON?
         /// The alert. It reaches the app byte for byte.
         public var alert: Alert?
@@ -524,8 +527,10 @@ extension Contract {
         public var eventKey: String
         /// What a broadcast does to the Live Activities that get it. Apple starts no activity by a broadcast.
         public var event: BroadcastKind
-        /// What activities show. It reaches the app byte for byte. Required for update; an end without it leaves what
-        /// is shown.
+        /// What activities show. It reaches the app byte for byte. Required for an update without sendAt; an end
+        /// without it leaves what is shown. A message with sendAt is sent with the newest content that was accepted
+        /// after it, and with this one if there is none or if both are too long together. An update without it takes
+        /// the newest content.
         public var contentState: RawJSON?
         /// The alert. It reaches the app byte for byte.
         public var alert: Alert?
@@ -771,7 +776,8 @@ extension Contract {
         /// sendAt.
         public var deliveries: [Delivery]
         /// What may not be meant: a sendAt that is past or after endsAt, a staleDate that is past when it is sent, a
-        /// contentState that is long for a device, audiences that got their end, a channel for which there is no place.
+        /// contentState that is long for a device, audiences that got their end, a channel for which there is no place,
+        /// an alert of a rule that was left out because its title was empty.
         public var warnings: [String]
         /// How a message came to the server.
         public var source: MessageSource?

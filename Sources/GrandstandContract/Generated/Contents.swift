@@ -99,7 +99,8 @@ extension Contract {
 
     /// Which changes of a state are quiet and which send an alert.
     public struct StateRules: Sendable, Hashable, Codable, ContractObject {
-        /// Members whose changes are not urgent, for example a clock, with everything inside them.
+        /// Members whose changes are not urgent, for example a clock, with everything inside them. A member that no
+        /// version's schema has is refused, here and in rings.
         public var quiet: [String]? { didSet { kept = KeptText() } }
         /// Quiet changes are sent at most once in this many seconds. Left out: 30.
         public var quietInterval: Int? { didSet { kept = KeptText() } }
@@ -149,7 +150,8 @@ extension Contract {
         /// Exactly one of increases, decreases, changes, becomes and appears.
         public var when: RingCondition
         /// The alert. In title, body and loc-args {home} is the member home of the new state, {old:home} of the one
-        /// before, and {/team/name} a member by its JSON Pointer. {{ is a brace.
+        /// before, and {/team/name} a member by its JSON Pointer. {{ is a brace. If the title is empty with a state,
+        /// the state is sent without the alert, with a warning.
         public var alert: Alert
         /// Alerts by BCP 47 tags, for audiences whose variant is such a tag: an audience of variant de gets the best
         /// match (RFC 4647 lookup), else alert. Capitals do not tell tags apart.

@@ -15,7 +15,9 @@ extension BroadcastRequest {
 
     init(_ draft: Contract.BroadcastDraft, _ faults: inout RequestFaults) throws(Problem) {
         let isEnd = draft.event == .end
-        if !isEnd, draft.contentState == nil { faults.add("/contentState", "contentState is required.") }
+        if !isEnd, draft.contentState == nil, draft.sendAt == nil {
+            faults.add("/contentState", "contentState is required. Only a message with sendAt may leave it out.")
+        }
         if !isEnd, draft.dismissalDate != nil {
             faults.add("/dismissalDate", "dismissalDate is allowed only for an end.")
         }

@@ -31,10 +31,11 @@ struct Composer: Sendable {
 
     /// - Parameters:
     ///   - newest: the ID of the event's newest message.
+    ///   - outcome: what a state would come to.
     ///   - asksForEnd: whether the user wants to send an end and has to confirm the end.
     init(
         _ event: Event, _ message: MessageForm, newest: UUID? = nil, faults: [APIProblem.Fault] = [],
-        refusal: APIProblem? = nil, preview: PreviewReading? = nil, asksForEnd: Bool = false
+        refusal: APIProblem? = nil, preview: PreviewReading? = nil, outcome: String? = nil, asksForEnd: Bool = false
     ) {
         let specification = event.specification
         let key = specification.key
@@ -56,14 +57,10 @@ struct Composer: Sendable {
         priorities = Choice.priorities(chosen: message.priority)
         let names = Set(audiences.compactMap(\.variant)).sorted().map(\.rawValue)
         variants = names.isEmpty ? nil : names.joined(separator: ", ")
-        saysMore =
-            ![
-                message.sendAt, message.staleDate, message.dismissalDate, message.expiresIn, message.priority,
-                message.relevanceScore, message.alert,
-            ].allSatisfy(\.isEmpty)
+        saysMore = message.ofMessages.dropFirst(2).contains { !$0.value.isEmpty }
         self.refusal = FormRefusal(refusal, faults, nothing: "Nothing was sent.")
         self.preview = preview
-        verdict = Self.verdict(self.refusal, preview)
+        verdict = [outcome, Self.verdict(self.refusal, preview)].compactMap(\.self).joined(separator: ". ")
         question = asksForEnd ? Self.question(specification, message) : nil
         newestID = newest?.uuidString.lowercased() ?? ""
     }

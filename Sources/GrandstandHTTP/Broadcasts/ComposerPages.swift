@@ -8,6 +8,7 @@ internal import JSON
 struct ComposerPages: PageGroup {
     let reader: EventReader
     let broadcasts: BroadcastOperations
+    private var states: StateOperations { StateOperations(broadcasts: broadcasts) }
 
     /// The most bytes of a form. It is enough for some hundred variants with contents of 5,120 bytes each,
     /// form-encoded.
@@ -44,6 +45,13 @@ struct ComposerPages: PageGroup {
         }
         let accepted: Contract.Broadcast
         do {
+            if form.isState {
+                let report = try StateReport(body: try JSONValue(parsing: body))
+                let told = try await states.tell(report, of: key, try submission.visit.caller(of: .putState))
+                let done = told?.outcome.map { "The state is on its way: \($0.words(rule: told?.rule))." }
+                let notice = [done ?? "Nothing has changed, so nothing was sent."] + (told?.warnings ?? [])
+                return .done(ConsolePath.composer(key), notice: notice.joined(separator: " "))
+            }
             let request = try BroadcastRequest(body: try JSONValue(parsing: body))
             accepted = try await submission.once(.broadcast) {
                 Contract.Broadcast(try await broadcasts.accept(request, for: key, $0))
@@ -54,7 +62,7 @@ struct ComposerPages: PageGroup {
         }
         let done =
             accepted.state == .scheduled
-            ? "It waits for its time." : form.isEnd ? "The end is on its way." : "The update is on its way."
+            ? "It waits for its time." : form.isEnd ? "The end is on its way." : "The composed message is on its way."
         return .done(ConsolePath.composer(key), notice: ([done] + accepted.warnings).joined(separator: " "))
     }
 
@@ -66,6 +74,13 @@ struct ComposerPages: PageGroup {
         let (body, faults) = form.body()
         guard faults.isEmpty else { return (Composer(event, form, faults: faults), 422) }
         do {
+            if form.isState {
+                let report = try StateReport(body: try JSONValue(parsing: body))
+                let (rehearsal, preview) = try await states.preview(
+                    report, of: event.specification.key, submission.visit.caller(of: .previewState))
+                let outcome = "State: \(rehearsal.outcome.words(rule: rehearsal.rule))"
+                return (Composer(event, form, preview: preview.map(PreviewReading.init), outcome: outcome), 200)
+            }
             let request = try BroadcastRequest(body: try JSONValue(parsing: body))
             let preview = try await broadcasts.preview(
                 request, for: event.specification.key, submission.visit.caller(of: .previewBroadcast))
@@ -101,8 +116,10 @@ extension EventReader {
         } else {
             let newest = contents.newest.first { $0.state != .cancelled && $0.request?.payload.contentState != nil }
             if let request = newest?.request { form = MessageForm(request, isWhole: false, now: visit.now) }
+            // Where states come in, a score that somebody types is one, too.
+            form.isState = contents.newest.contains { $0.outcome != nil }
         }
-        if let event = visit.query["event"] { form.isEnd = event == "end" }
+        if let event = visit.query["event"] { (form.isEnd, form.isState) = (event == "end", event == "state") }
         return Composer(event, form, newest: contents.newest.first?.id)
     }
 }

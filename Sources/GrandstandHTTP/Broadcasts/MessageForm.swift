@@ -7,6 +7,8 @@ internal import JSON
 /// as a body; the API checks everything else.
 struct MessageForm: Sendable, Equatable {
     var isEnd = false
+    /// Whether it is a state, as a feed reports it, and not a composed message.
+    var isState = false
     var contentState = ""
     var alertTitle = ""
     var alertBody = ""
@@ -27,6 +29,7 @@ struct MessageForm: Sendable, Equatable {
     /// Reads what was typed.
     init(_ fields: FormFields) {
         isEnd = fields["event"] == "end"
+        isState = fields["event"] == "state"
         contentState = fields.json("contentState")
         alertTitle = fields.text("alertTitle")
         alertBody = fields.text("alertBody")
@@ -99,12 +102,19 @@ struct MessageForm: Sendable, Equatable {
 
     typealias Fault = APIProblem.Fault
 
-    /// The body of `POST /v1/events/{key}/broadcasts`, and the faults that keep a field out of it.
+    /// The body of `POST /v1/events/{key}/broadcasts`, or for a state of `PUT /v1/events/{key}/state`, and the faults
+    /// that keep a field out of it.
     func body() -> (bytes: [UInt8], faults: [Fault]) {
         var faults: [Fault] = []
         var json = JSONWriter()
         json.object { object in
-            object.member("event", isEnd ? "end" : "update")
+            if isState {
+                for (field, text) in ofMessages where !text.isEmpty {
+                    faults.append(Fault(pointer: field, detail: "A state has none. Choose Composed message."))
+                }
+            } else {
+                object.member("event", isEnd ? "end" : "update")
+            }
             if let value = Self.json(contentState, "contentState", &faults) {
                 object.member("contentState", raw: value)
             }
@@ -124,6 +134,16 @@ struct MessageForm: Sendable, Equatable {
             }
         }
         return (json.bytes, faults)
+    }
+
+    /// The fields that a state does not have, with their texts: first those that the page always shows, then those of
+    /// its collapsed section.
+    var ofMessages: KeyValuePairs<String, String> {
+        [
+            "alertTitle": alertTitle, "alertBody": alertBody, "sendAt": sendAt, "staleDate": staleDate,
+            "dismissalDate": dismissalDate, "expiresIn": expiresIn, "priority": priority,
+            "relevanceScore": relevanceScore, "alert": alert,
+        ]
     }
 
     private func alertJSON(_ faults: inout [Fault]) -> [UInt8]? {

@@ -55,9 +55,7 @@ struct TimelineEntry: Sendable {
         isEnd = broadcast.event == .end
         state = broadcast.state.rawValue
         unusual = [.scheduled, .cancelled].contains(broadcast.state) ? broadcast.state.rawValue : nil
-        stateOutcome = broadcast.outcome.map { outcome in
-            outcome.rawValue + (broadcast.rule.map { " by rule \($0)" } ?? "")
-        }
+        stateOutcome = broadcast.outcome?.words(rule: broadcast.rule)
         let actor = broadcast.by ?? ""
         by = actor.hasPrefix("key:") ? String(actor.dropFirst(4)) : actor
         goesAt = broadcast.sendAt.map { Moment($0) }
@@ -94,6 +92,11 @@ struct TimelineEntry: Sendable {
         let parts = ["title", "body"].compactMap { name in json[name]?.string ?? json[name]?["loc-key"]?.string }
         return parts.isEmpty ? ReadableJSON.text(alert, maximumBytes: 500) : parts.joined(separator: " — ")
     }
+}
+
+extension StateOutcome {
+    /// `rings by rule 0`
+    func words(rule: Int?) -> String { rawValue + (rule.map { " by rule \($0)" } ?? "") }
 }
 
 /// The content or the alert of a message, for all audiences or for one variant.

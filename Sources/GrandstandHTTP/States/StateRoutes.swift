@@ -22,7 +22,8 @@ struct StateRoutes: Sendable {
             Route(.previewState) { request, context in
                 let key = try context.eventKey()
                 let report = try StateReport(body: try await request.json())
-                return .json(try await states.preview(report, of: key, context.caller))
+                let (rehearsal, broadcast) = try await states.preview(report, of: key, context.caller)
+                return .json(Contract.StatePreview(rehearsal, broadcast))
             },
         ]
     }
@@ -40,11 +41,13 @@ struct StateOperations: Sendable {
     /// Returns what `tell` would do, and changes nothing.
     ///
     /// - Throws: the errors of `tell`.
-    func preview(_ report: StateReport, of key: EventKey, _ caller: Caller) async throws -> Contract.StatePreview {
+    func preview(
+        _ report: StateReport, of key: EventKey, _ caller: Caller
+    ) async throws -> (StateRehearsal, RenderedRehearsal?) {
         let rehearsal = try await broadcasts.intake.rehearse(
             StateIntake(key, report, by: caller.actor, within: caller.reach))
-        guard let broadcast = rehearsal.broadcast else { return Contract.StatePreview(rehearsal, nil) }
-        return Contract.StatePreview(rehearsal, try await broadcasts.rendered(broadcast))
+        guard let broadcast = rehearsal.broadcast else { return (rehearsal, nil) }
+        return (rehearsal, try await broadcasts.rendered(broadcast))
     }
 }
 

@@ -1,9 +1,18 @@
+internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 internal import Synchronization
 
 /// Statements that read the content types and the newest contents of lanes.
 enum ContentRows {
+    /// A broadcast on which later messages of its lanes depend.
+    struct Known {
+        let content: BroadcastContent
+        let acceptedAt: Date
+        /// The index of the ring rule because of which the broadcast, made from a state, has an alert.
+        let rule: Int?
+    }
+
     /// The content types of lanes. Contains only the audiences' own lanes, not the lanes of their crowds.
     struct Types: Sendable {
         var byLane: [Int: ContentType] = [:]
@@ -33,12 +42,27 @@ enum ContentRows {
         """
     }
 
-    /// The newest contents of lanes, as `Outgoing.contents` reads them.
+    /// The newest contents of lanes, their last states, and the alerts that wait with the contents before them;
+    /// `known(_:)` reads the rows.
     static func newest(_ lanes: PostgresQuery) -> PostgresQuery {
         """
-        select id, \(BroadcastRows.content) from broadcasts
-        where id = any(array(select newest_broadcast from lanes where id = any(\(lanes))))
+        select id, \(BroadcastRows.content), accepted_at, state_rule from broadcasts
+        where id = any(array(
+            select unnest(array[newest_broadcast, state_broadcast]) from lanes where id = any(\(lanes))
+            union
+            select unnest(array[d.broadcast_id, d.content_before]) from deliveries d
+            where d.lane = any(\(lanes)) and d.settled_at is null and d.alerting))
         """
+    }
+
+    static func known(_ rows: PostgresRows) throws -> [UUID: Known] {
+        var known: [UUID: Known] = [:]
+        for row in rows {
+            known[try row.decode("id")] = Known(
+                content: try row.content(), acceptedAt: try row.decode("accepted_at"),
+                rule: try row.decode("state_rule"))
+        }
+        return known
     }
 }
 

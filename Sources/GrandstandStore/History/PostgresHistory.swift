@@ -100,7 +100,7 @@ package struct PostgresHistory: Sendable {
                     and not exists (select from deliveries d where d.broadcast_id = b.id
                         and (d.settled_at is null or d.settled_at >= \(cutoff)))
                     and not exists (select from audiences u join lanes l on l.id = u.lane
-                        where u.event_key = b.event_key and l.newest_broadcast = b.id)
+                        where u.event_key = b.event_key and b.id in (l.newest_broadcast, l.state_broadcast))
                 order by b.accepted_at limit \(limit) for update skip locked
             )
             delete from broadcasts b using old where b.id = old.id

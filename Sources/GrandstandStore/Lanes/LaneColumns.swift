@@ -42,6 +42,7 @@ struct LaneRow {
             .init("fenced_at") { $0.lane.fencedAt },
             .init("closed_at") { $0.lane.closedAt },
             .init("newest_broadcast") { $0.lane.newest },
+            .init("state_broadcast") { $0.lane.told },
             .init("stored_until") { $0.lane.storedUntil },
         ])
 
@@ -80,6 +81,7 @@ struct LaneRow {
             lease: lease, messages: messages, lastTimestamp: try row.decode("last_timestamp"),
             readyAt: try row.decode("ready_at"), fencedAt: try row.decode("fenced_at"),
             closedAt: try row.decode("closed_at"), newest: try row.decode("newest_broadcast"),
-            storedUntil: try row.decode("stored_until"), waitsSince: lease == nil ? try row.decode("due_at") : nil)
+            told: try row.decode("state_broadcast"), storedUntil: try row.decode("stored_until"),
+            waitsSince: lease == nil ? try row.decode("due_at") : nil)
     }
 }

@@ -32,9 +32,10 @@ extension Acceptance {
     ) throws(Problem) -> StateRehearsal {
         let decision = try decide(intake, at: now)
         guard let request = decision.request else { return StateRehearsal(outcome: decision.outcome) }
-        let broadcast = try rehearse(
+        var broadcast = try rehearse(
             BroadcastIntake(intake.target, request: request, by: intake.actor, within: intake.reach), at: now,
             notBefore: decision.notBefore, plan: plan)
+        broadcast.warnings = decision.warnings + broadcast.warnings
         return StateRehearsal(
             outcome: decision.outcome, rule: decision.rule, goesAt: broadcast.goesAt, broadcast: broadcast)
     }

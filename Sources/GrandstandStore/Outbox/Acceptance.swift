@@ -55,14 +55,12 @@ struct Acceptance {
     private var populated: Set<Int> = []
     /// The content types of lanes. A crowd's lane has the type of its audience.
     private let types: ContentRows.Types
-    /// The newest contents of lanes, by their broadcasts; only read if a state must be compared.
-    private let newest: [UUID: BroadcastContent]
+    /// The broadcasts on which messages depend; they are only read if a state or a message needs them. Those that were
+    /// accepted here are among them.
+    private var known: [UUID: ContentRows.Known]
     /// Lanes of audiences whose channels cannot be made, because Apple or the quota has no room for another channel.
     private let withoutPlace: Set<Int>
-    /// Indexes of followers that took over the state of their lead.
-    private var alignedFollowers: Set<Int> = []
     private(set) var broadcasts: [BroadcastRow] = []
-    private var contents: [UUID: BroadcastContent] = [:]
     /// The messages that lanes took, in order of acceptance. The messages of one broadcast are in the order of its
     /// event's audiences.
     private var accepted: [(place: Int, broadcast: UUID)] = []
@@ -79,16 +77,16 @@ struct Acceptance {
     /// - Parameters:
     ///   - lanes: every lane of the targets, in order of the lanes' IDs.
     ///   - types: the content types of the lanes' audiences.
-    ///   - newest: the newest contents of the lanes, if a state must be compared.
+    ///   - broadcasts: what `ContentRows.newest` found, if a state or a message needs it.
     ///   - withoutPlace: the lanes whose channels cannot be made, because Apple or the quota has no room for another
     ///     channel.
     init(
         targets: [BroadcastTarget: TargetState], lanes: [Lane], types: ContentRows.Types = .init(),
-        newest: [UUID: BroadcastContent] = [:], withoutPlace: Set<Int> = [], now: Date
+        broadcasts: [UUID: ContentRows.Known] = [:], withoutPlace: Set<Int> = [], now: Date
     ) {
         self.targets = targets
         self.types = types
-        self.newest = newest
+        known = broadcasts
         self.withoutPlace = withoutPlace
         loaded = lanes
         self.lanes = lanes
@@ -130,8 +128,9 @@ struct Acceptance {
         // Lists and histories are ordered by `acceptedAt`, so the broadcasts of one transaction get rising times.
         let acceptedAt = max(now, broadcasts.last.map { $0.acceptedAt.addingTimeInterval(0.000_001) } ?? now)
             .inMicroseconds
+        if sendAt == nil { try requireContent(decided) }
         let warnings =
-            intake.request.warnings(at: now, times ?? EventTimes()) + decided.plan.warnings
+            (state?.warnings ?? []) + intake.request.warnings(at: now, times ?? EventTimes()) + decided.plan.warnings
             + DeliveryPlan.warnings(tooLongForTokens: refused.compactMap(\.refusal))
         // A scheduled broadcast gets the defaults that its event has when the broadcast is sent.
         if sendAt == nil { intake.request = decided.request }
@@ -143,7 +142,7 @@ struct Acceptance {
             id: id, eventKey: intake.target.eventKey, event: intake.request.payload.event, acceptedAt: acceptedAt,
             sendAt: sendAt, isScheduled: sendAt != nil,
             deliveries: sendAt == nil
-                ? enqueue(id, decided, intake.target, begins: acceptedAt, notBefore: state?.notBefore) : [],
+                ? enqueue(id, decided, intake.target, acceptedAt: acceptedAt, begins: acceptedAt, state: state) : [],
             warnings: warnings, by: intake.actor.text)
         broadcast.sendAfterStart = intake.request.sendAfterStart
         (broadcast.outcome, broadcast.rule) = (state?.outcome, state?.rule)
@@ -151,11 +150,43 @@ struct Acceptance {
     }
 
     /// Sends a broadcast that was accepted earlier and whose time has come. If a crowd was added after the acceptance
-    /// and cannot take the message, the message is still sent to the channel.
+    /// and cannot take the message, the message is still sent to the channel. Where newer content was accepted after the
+    /// broadcast, the message takes that content (`carried`).
     mutating func promote(_ scheduled: ScheduledBroadcast, plan: DeliveryPlanning) throws(Problem) {
         let decided = try decide(scheduled.intake, at: now, plan)
+        try requireContent(decided)
         promoted[scheduled.id] = decided.request.payload
-        _ = enqueue(scheduled.id, decided, scheduled.intake.target, begins: scheduled.goesAt)
+        _ = enqueue(
+            scheduled.id, decided, scheduled.intake.target, acceptedAt: scheduled.acceptedAt, begins: scheduled.goesAt)
+    }
+
+    /// Refuses an update without content if no audience has content that it could take.
+    private func requireContent(_ decided: Decision) throws(Problem) {
+        guard !decided.items.isEmpty, decided.items.allSatisfy({ lacksContent($0) }) else { return }
+        throw Problem.invalid(
+            "contentState was left out, and there is no content yet that the update could be sent with.",
+            at: "/contentState", "Give contentState, or send a state before.")
+    }
+
+    private func lacksContent(_ decision: Decision.Item) -> Bool {
+        let payload = decision.item.payload
+        return payload.event == .update && payload.contentState == nil && carried(by: decision, .distantPast) == nil
+    }
+
+    /// The content that a message takes instead of its own: content that was accepted after the message. So a message
+    /// that waited for its time shows no old score. An update without content takes the newest there is.
+    ///
+    /// - Returns: the content's broadcast and its bytes; `nil`: the message's own content is sent, because none is
+    ///   newer, or because the newer one is too long together with the alert.
+    private func carried(by decision: Decision.Item, _ acceptedAt: Date) -> (broadcast: UUID, bytes: Int)? {
+        let (lane, payload) = (lanes[decision.place], decision.item.payload)
+        guard let id = lane.newest, let newest = known[id] else { return nil }
+        let content = newest.content.payload(for: lane.audience.variant)
+        guard let state = content.contentState else { return nil }
+        let bytes = state.count + (content.relevanceScore?.count ?? 0)
+        if payload.contentState == nil { return payload.event == .update ? (id, bytes) : nil }
+        let fits = bytes + (payload.alert?.count ?? 0) <= lane.bytesForContentAndAlert
+        return newest.acceptedAt > acceptedAt && fits ? (id, bytes) : nil
     }
 
     /// The messages to lanes, with the places of the lanes.
@@ -239,11 +270,20 @@ struct Acceptance {
     /// - Returns: the broadcast that was made from the state; `nil`: the state has nothing new.
     mutating func tell(_ intake: StateIntake, at now: Date, plan: DeliveryPlanning) throws(Problem) -> Broadcast? {
         let decision = try decide(intake, at: now)
+        let reached = places(of: intake).places
         var broadcast: Broadcast?
         if let request = decision.request {
             broadcast = try add(
                 BroadcastIntake(intake.target, request: request, by: intake.actor, within: intake.reach), at: now,
                 state: decision, plan: plan)
+        }
+        for place in reached {
+            // A message that was refused, because it is too long, has the state, too. Without a message, the newest
+            // content is the same as the state.
+            let message = lanes[place].messages.last { $0.broadcast == broadcast?.id }
+            lanes[place].told = message?.broadcast ?? lanes[place].newest
+            guard !decision.undone.isEmpty else { continue }
+            for place in [place] + (followers[place] ?? []) { lanes[place].silence(decision.undone, at: now) }
         }
         if targets[intake.target]?.progress != decision.progress {
             targets[intake.target]?.progress = decision.progress
@@ -276,31 +316,51 @@ struct Acceptance {
         try BroadcastContent(
             BroadcastPayload(event: .update), byVariant: report.byVariant.mapValues { _ in BroadcastContent.Override() }
         ).requireVariants(among: ids)
-        let selected = all.filter { place in
-            leads[place] == nil && report.audiences?.contains { $0.matches(lanes[place].audience.id) } ?? true
-        }
-        let open = target.isOver ? [] : selected.filter { lanes[$0].fencedAt == nil }
+        let (reached, isOver) = places(of: intake)
         let types = types(of: all)
         let decision = try StateDecision(
             report,
-            to: (open.isEmpty ? selected : open).map { place in
-                let id = lanes[place].audience.id
-                return StateDecision.TargetAudience(audience: id, type: types[id], newest: newestContent(of: place))
-            }, isOver: open.isEmpty, progress: target.progress, now: now)
-        guard !open.isEmpty || decision.request == nil else { throw intake.target.over }
+            to: reached.map { place in
+                let (lane, id) = (lanes[place], lanes[place].audience.id)
+                var target = StateDecision.TargetAudience(
+                    audience: id, type: types[id], newest: content(of: lane.newest, place))
+                if lane.told != lane.newest { target.told = content(of: lane.told, place) }
+                target.rings = rings(of: place)
+                return target
+            }, isOver: isOver, progress: target.progress, now: now)
+        guard !isOver || decision.request == nil else { throw intake.target.over }
         // Audiences that are over accept only a repetition of their last state: the content is unchanged, and the state
         // is final or has the last sequence.
-        guard !open.isEmpty || report.isFinal || report.sequence != nil && report.sequence == target.progress.sequence
+        guard !isOver || report.isFinal || report.sequence != nil && report.sequence == target.progress.sequence
         else {
             throw intake.target.over
         }
         return decision
     }
 
-    /// The newest accepted content of a lane's audience.
-    private func newestContent(of place: Int) -> [UInt8]? {
-        guard let id = lanes[place].newest, let content = contents[id] ?? newest[id] else { return nil }
-        return content.payload(for: lanes[place].audience.variant).contentState
+    /// The leads of the audiences that a state is for: those that are not over, or else all that the state names.
+    private func places(of intake: StateIntake) -> (places: [Int], isOver: Bool) {
+        let target = targets[intake.target]
+        let selected = (target?.lanes ?? []).compactMap { places[$0] }.filter { place in
+            leads[place] == nil && intake.report.audiences?.contains { $0.matches(lanes[place].audience.id) } ?? true
+        }
+        let open = target?.isOver ?? true ? [] : selected.filter { lanes[$0].fencedAt == nil }
+        return open.isEmpty ? (selected, true) : (open, false)
+    }
+
+    /// The content of a broadcast, as the audience of a lane gets it.
+    private func content(of broadcast: UUID?, _ place: Int) -> [UInt8]? {
+        broadcast.flatMap { known[$0] }?.content.payload(for: lanes[place].audience.variant).contentState
+    }
+
+    /// The alerts of states that wait for an audience.
+    private func rings(of place: Int) -> [StateDecision.Ring] {
+        ([place] + (followers[place] ?? [])).flatMap { lanes[$0].pending.filter(\.alerting) }.compactMap { message in
+            guard let rule = known[message.broadcast]?.rule, let state = content(of: message.broadcast, place),
+                let before = content(of: message.contentBefore, place)
+            else { return nil }
+            return (message.broadcast, rule, before, state)
+        }
     }
 
     // MARK: Parts of a decision
@@ -337,15 +397,18 @@ struct Acceptance {
     /// - Parameter time: when the broadcast was accepted or, if it was scheduled, its `sendAt`. An event that is not
     ///   live yet becomes live at this time.
     private mutating func enqueue(
-        _ id: UUID, _ decided: Decision, _ target: BroadcastTarget, begins time: Date, notBefore: Date? = nil
+        _ id: UUID, _ decided: Decision, _ target: BroadcastTarget, acceptedAt: Date, begins time: Date,
+        state: StateDecision? = nil
     ) -> [Delivery] {
         let plan = decided.plan
-        contents[id] = plan.content
         for lead in decided.leads { alignLanes(with: lead) }
         let deliveries = decided.items.compactMap { decision -> Delivery? in
             let (place, item) = (decision.place, decision.item)
-            var message = LaneMessage(id, plan, item)
-            message.nextAttemptAt = notBefore
+            guard !lacksContent(decision) else { return nil }
+            // The order of messages that were not scheduled is that of the locks.
+            let other = carried(by: decision, time > acceptedAt ? acceptedAt : .distantFuture)
+            var message = LaneMessage(id, plan, item, carrying: other)
+            message.nextAttemptAt = state?.notBefore
             if decision.refusal == nil {
                 lanes[place].accept(message, at: now)
             } else {
@@ -354,10 +417,8 @@ struct Acceptance {
             accepted.append((place, id))
             return lanes[place].messages.last.map { Delivery($0, item.audience, lanes[place].kind) }
         }
-        for lead in decided.leads {
-            alignLanes(with: lead)
-            alignedFollowers.formUnion(followers[lead] ?? [])
-        }
+        known[id] = ContentRows.Known(content: plan.content, acceptedAt: acceptedAt, rule: state?.rule)
+        for lead in decided.leads { alignLanes(with: lead) }
         if plan.payload.event == .end {
             endIfOver(target)
         } else if let key = target.eventKey, targets[target]?.isStarted == false {
@@ -378,7 +439,7 @@ struct Acceptance {
 
     /// The topics of the loops that must be woken after the commit; empty if nothing waits for a loop.
     var topics: Set<WakeTopic> {
-        var topics = Set(reached.map { lanes[$0].topic })
+        var topics = Set(changes.lanes.map(\.topic))
         if broadcasts.contains(where: \.isScheduled) { topics.insert(.schedule) }
         if !endedEvents.isEmpty { topics.insert(.channels) }
         return topics
@@ -391,27 +452,30 @@ struct Acceptance {
         }
     }
 
-    /// The lanes that took a message or follow a lane that took one, and the same lanes as they were loaded.
+    /// The lanes that changed, and the same lanes as they were loaded.
     var changes: (lanes: [Lane], loaded: [Lane]) {
-        let followed = alignedFollowers.filter { lanes[$0] != loaded[$0] }
-        let places = Set(reached).union(followed).sorted()
+        let places = lanes.indices.filter { lanes[$0] != loaded[$0] }
         return (places.map { lanes[$0] }, places.map { loaded[$0] })
     }
-
-    /// The indices in `lanes` of the lanes that took a message.
-    private var reached: [Int] { Set(accepted.lazy.map(\.place)).sorted() }
 }
 
 extension LaneMessage {
     /// The message of an accepted broadcast to one audience.
-    fileprivate init(_ broadcast: UUID, _ plan: DeliveryPlan, _ item: DeliveryPlan.Item) {
+    ///
+    /// - Parameter carried: the broadcast whose content the message takes, and the content's bytes; `nil`: its own.
+    fileprivate init(
+        _ broadcast: UUID, _ plan: DeliveryPlan, _ item: DeliveryPlan.Item,
+        carrying carried: (broadcast: UUID, bytes: Int)?
+    ) {
         let payload = item.payload
         self.init(
             broadcast: broadcast, isEnd: payload.event == .end, dismissalDate: payload.dismissalDate,
             priority: item.priority, plainPriority: item.plainPriority, alerting: item.ringsUntil != nil,
             ringsUntil: item.ringsUntil, apnsExpiration: item.apnsExpiration, expiresAt: plan.expiresAt,
-            requestID: .drawn(), hasContent: payload.contentState != nil,
-            contentBytes: payload.contentState.map { $0.count + (payload.relevanceScore?.count ?? 0) },
+            requestID: .drawn(), hasContent: carried == nil && payload.contentState != nil,
+            contentOf: carried?.broadcast,
+            contentBytes: carried?.bytes
+                ?? payload.contentState.map { $0.count + (payload.relevanceScore?.count ?? 0) },
             alertBytes: payload.alert?.count)
     }
 }

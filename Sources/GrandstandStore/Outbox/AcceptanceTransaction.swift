@@ -15,7 +15,13 @@ struct AcceptCall: Sendable {
             }
         }
 
-        var isState: Bool { if case .state = self { true } else { false } }
+        /// Whether it depends on contents that were accepted before.
+        var comparesContents: Bool {
+            switch self {
+            case .message(let intake): intake.lacksContent
+            case .state: true
+            }
+        }
     }
 
     let items: [Item]
@@ -38,8 +44,8 @@ struct AcceptanceTransaction: Sendable {
         let (results, topics) = try await database.transaction { connection in
             let items = calls.flatMap(\.items)
             var acceptance = try await PostgresOutbox.lock(
-                Set(items.map(\.target)), types: types, comparing: items.contains(where: \.isState), on: connection,
-                now: now)
+                Set(items.map(\.target)), types: types, comparing: items.contains(where: \.comparesContents),
+                on: connection, now: now)
             let results = calls.map { call in
                 call.items.map { item in
                     Result { () throws(Problem) -> Broadcast? in

@@ -61,7 +61,8 @@ extension PostgresOutbox {
     ) async throws -> BroadcastRehearsal {
         try await bulk.transaction { connection in
             var acceptance = try await Self.lock(
-                [intake.target], types: acceptance.types, on: connection, now: now.inMicroseconds)
+                [intake.target], types: acceptance.types, comparing: intake.lacksContent, on: connection,
+                now: now.inMicroseconds)
             return try acceptance.rehearse(intake, at: now, plan: plan)
         }
     }
@@ -91,7 +92,8 @@ extension PostgresOutbox {
             guard !due.isEmpty else { return (0, []) }
             // Events are locked before their broadcasts, as a cancellation locks them.
             let targets = Set(try due.compactMap(ScheduledBroadcast.target))
-            var acceptance = try await Self.lock(targets, types: self.acceptance.types, on: connection, now: now)
+            var acceptance = try await Self.lock(
+                targets, types: self.acceptance.types, comparing: true, on: connection, now: now)
             let rows = try await connection.query(
                 """
                 select b.id, b.event_key, b.channel, b.accepted_at, b.send_at, \(BroadcastRows.request),
@@ -142,10 +144,10 @@ extension PostgresOutbox {
     static func statements(_ acceptance: Acceptance) -> [PostgresQuery] {
         let appended = acceptance.appended
         let progress = acceptance.progress.isEmpty ? [] : [noteProgress(acceptance.progress)]
-        guard !acceptance.broadcasts.isEmpty || !appended.isEmpty else { return progress }
+        let changes = acceptance.changes
+        guard !acceptance.broadcasts.isEmpty || !appended.isEmpty || !changes.lanes.isEmpty else { return progress }
         var statements = [planning(rows: 1), BroadcastRows.columns.insert(acceptance.broadcasts)]
         if !appended.isEmpty { statements.append(LaneRows.insert(appended)) }
-        let changes = acceptance.changes
         statements += LaneRows.write(changes.lanes, loaded: changes.loaded, at: acceptance.now)
         if !acceptance.startedEvents.isEmpty || !acceptance.endedEvents.isEmpty {
             statements.append(updateEvents(acceptance))

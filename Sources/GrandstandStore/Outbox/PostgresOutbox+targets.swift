@@ -8,7 +8,7 @@ internal import Postgres
 extension PostgresOutbox {
     /// - Parameters:
     ///   - types: reads content types; `nil`: contents are not checked.
-    ///   - comparing: whether the newest contents are read, too, because states are compared with them.
+    ///   - comparing: whether the newest contents are read, too, because something is compared with them or takes them.
     static func lock(
         _ targets: Set<BroadcastTarget>, types: ContentTypeCache? = nil, comparing: Bool = false,
         on connection: PostgresConnection, now: Date
@@ -56,7 +56,7 @@ extension PostgresOutbox {
         }
         return Acceptance(
             targets: states, lanes: loaded, types: known,
-            newest: try round.rows(.newest, results).map(Outgoing.contents) ?? [:],
+            broadcasts: try round.rows(.newest, results).map(ContentRows.known) ?? [:],
             // An audience that is reached by tokens needs no channel: its own lane follows its crowd's lane. So lanes
             // that follow another lane are not checked here.
             withoutPlace: try await withoutPlace(loaded.filter { !following.contains($0.id) }, on: connection), now: now

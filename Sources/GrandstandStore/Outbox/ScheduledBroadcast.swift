@@ -8,6 +8,7 @@ internal import Postgres
 struct ScheduledBroadcast {
     let id: UUID
     let intake: BroadcastIntake
+    let acceptedAt: Date
     /// When the broadcast was to be sent.
     let goesAt: Date
 
@@ -30,7 +31,8 @@ struct ScheduledBroadcast {
     init?(_ row: PostgresRow) throws {
         guard let target = try Self.target(row) else { return nil }
         id = try row.decode("id")
-        goesAt = max(try row.decode("accepted_at"), try row.decode("send_at"))
+        acceptedAt = try row.decode("accepted_at")
+        goesAt = max(acceptedAt, try row.decode("send_at"))
         var request = try row.request()
         if let reached = try row.decode(PostgresJSON?.self, "reached") {
             request.audiences = try AudienceSelectors.read(reached.bytes)

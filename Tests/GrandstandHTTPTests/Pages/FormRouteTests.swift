@@ -56,6 +56,7 @@ struct FormRouteTests {
         world.outbox.list = { _, _, _ in Page(items: [message], nextCursor: nil) }
         world.outbox.find = { $0 == message.id ? message : nil }
         world.outbox.withdraw = { try ask("withdraw \($0.words)", true) }
+        world.outbox.hear = { try ask("state \($0.eventKey)", nil) }
         world.outbox.rehearsal = { try ask("preview \($0.request.payload.event)", rehearsed) }
         world.outbox.take = { try $0.map { .success(try ask("send \($0.request.payload.event)", message)) } }
 
@@ -126,6 +127,7 @@ struct FormRouteTests {
     /// The address of a form, its fields, the scope that it needs, and the call.
     private static let forms: [(String, [(String, String)], String, String)] = [
         ("events/derby/send", [("contentState", "{}")], "organise", "send update"),
+        ("events/derby/send", [("event", "state"), ("contentState", "{}")], "organise", "state derby"),
         ("events/derby/preview", [("contentState", "{}")], "organise", "preview update"),
         ("events/derby/broadcasts/\(id)/withdraw", [], "organise", "withdraw \(id)"),
         ("events/derby/cancel", [("end", "true")], "organise", "cancel derby true"),

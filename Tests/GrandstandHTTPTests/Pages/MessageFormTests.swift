@@ -31,6 +31,15 @@ struct MessageFormTests {
         #expect(Self.text(Self.form([])) == #"{"event":"update"}"#)
     }
 
+    @Test func `a state by hand is the body of a state, and has nothing of a composed message`() {
+        let fields = [("event", "state"), ("contentState", "{}"), ("audience", "com.example.Stadium production")]
+        #expect(
+            Self.text(Self.form(fields))
+                == #"{"contentState":{},"audiences":[{"bundleId":"com.example.Stadium","environment":"production"}]}"#)
+        let faults = Self.form(fields + [("alertTitle", "Goal"), ("sendAt", "2026-11-28T14:30")]).body().faults
+        #expect(faults.map(\.pointer) == ["alertTitle", "sendAt"])
+    }
+
     @Test(
         arguments: [
             ("contentState", "{"), ("alert", "{\"a\": 1, \"a\": 2}"), ("byVariant", "nope"), ("expiresIn", "soon"),

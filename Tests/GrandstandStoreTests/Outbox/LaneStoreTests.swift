@@ -177,6 +177,7 @@ struct ColumnTests {
             full.fencedAt = time + 3
             full.closedAt = time + 4
             full.newest = UUID()
+            full.told = UUID()
             full.storedUntil = time + 5
             for statement in LaneRows.write([full], loaded: [lane], at: time) {
                 try await stores.pool.query(statement)

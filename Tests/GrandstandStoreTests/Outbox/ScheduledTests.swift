@@ -54,6 +54,31 @@ struct ScheduledTests {
         }
     }
 
+    @Test func `a scheduled alert goes with the newest content that was accepted after it, or with any if it has none`()
+        async throws
+    {
+        try await withStores { stores in
+            for key in ["match-1", "empty"] { try await stores.open(key) }
+            let half = BroadcastRequest.update(#"{"n":1}"#, alert: #"{"title":"Half"}"#, sendAt: stores.now + 60)
+            var bare = half
+            (bare.payload.contentState, bare.sendAt) = (nil, stores.now + 61)
+            for request in [half, bare] { try await stores.accept(request) }
+            let homeless = try await stores.accept(bare, for: "empty")
+            stores.clock.advance(by: 10)
+            try await stores.accept(.update(#"{"n":2}"#))
+            try await stores.sendOne()
+            stores.clock.advance(by: 49)
+            for _ in 0...1 {
+                stores.clock.advance(by: 1)
+                _ = try await promote(stores)
+                #expect(try await stores.sendOne().text.contains(#""content-state":{"n":2},"alert":{"title":"Half"}"#))
+            }
+            #expect(try await stores.read(homeless)?.state == .cancelled)
+            bare.sendAt = nil
+            try await refuses(.invalidRequest) { [bare] in try await stores.accept(bare, for: "empty") }
+        }
+    }
+
     @Test func `many scheduled broadcasts are sent in the order of their times, a limited number at once`() async throws
     {
         try await withStores { stores in

@@ -45,6 +45,42 @@ struct StateTests {
         }
     }
 
+    @Test func `a composed message between two states does not make the goal ring again`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.declareContent(Self.declaration)
+            try await stores.tell(Self.content(1), sequence: 1)
+            stores.clock.advance(by: 1)
+            try await stores.accept(.update(Self.content(0)))
+            #expect(try await stores.tell(Self.content(1), sequence: 1)?.outcome == .update)
+            // What somebody sent early is the last state once the feed has it, too.
+            try await stores.accept(.update(Self.content(2)))
+            #expect(try await stores.tell(Self.content(2), sequence: 2) == nil)
+            #expect(try await stores.tell(Self.content(2, 1), sequence: 3)?.outcome == .quiet)
+            #expect(try await stores.tell(Self.content(3), sequence: 4)?.outcome == .rings)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `a goal that is taken back before Apple took it does not ring`(isUnderWay: Bool) async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.declareContent(Self.declaration)
+            try await stores.tell(Self.content(0))
+            try await stores.sendOne()
+            let goal = try #require(try await stores.tell(Self.content(1)))
+            let failed = try await isUnderWay ? stores.claim().first : nil
+            // The phones' content is corrected by hand, so the state itself sends nothing.
+            if isUnderWay { try await stores.accept(.update(Self.content(0))) }
+            let expected: StateOutcome? = isUnderWay ? nil : .update
+            #expect(try await stores.tell(Self.content(0))?.outcome == expected)
+            if let failed { try await stores.settle(failed, .retry(at: stores.now, reason: "ServiceUnavailable")) }
+            #expect(try await stores.state(of: goal) == .superseded)
+            #expect(try await stores.sendOne().text.contains("alert") == false)
+            #expect(try await stores.claim().isEmpty)
+        }
+    }
+
     @Test func `a quiet change waits until the interval since the last one is over`() async throws {
         try await withStores { stores in
             try await stores.open()

@@ -25,6 +25,8 @@ struct LaneScript: Sendable, CustomTestStringConvertible {
         case release(Int)
         case extend(TimeInterval, by: Int = 0)
         case withdraw(Int)
+        /// A newer state undid what this message's alert says.
+        case silence(Int)
         case takeBack, makeWay
         case connect
         /// The lane loses its channel. Logs until when the channel is needed.
@@ -48,6 +50,8 @@ struct LaneScript: Sendable, CustomTestStringConvertible {
         /// Seconds that a quiet change waits for its turn.
         var after: TimeInterval?
         var bytes = 10
+        /// The number of the message whose content it takes.
+        var carrying: Int?
     }
 
     enum Answer: Sendable {
@@ -165,6 +169,7 @@ private struct LanePlayer {
         case .withdraw(let message):
             let isDone = lane.withdraw(lane.messages[message - 1].broadcast, at: now)
             log.append(isDone ? "withdrawn" : "stays")
+        case .silence(let message): lane.silence([lane.messages[message - 1].broadcast], at: now)
         case .takeBack:
             let end = lane.takeBackEnd(at: now)
             log.append(end.needsNews ? "resend" : end.mayHaveLeft ? "sent" : "unsent")
@@ -214,6 +219,7 @@ private struct LanePlayer {
                 ringsUntil: order.alerting ? min(expiresAt, now + 900) : nil,
                 apnsExpiration: isStored ? Int(expiresAt.timeIntervalSince1970.rounded(.up)) : 0,
                 expiresAt: expiresAt, nextAttemptAt: order.after.map { now + $0 }, requestID: UUID(),
+                hasContent: order.carrying == nil, contentOf: order.carrying.map { lane.messages[$0 - 1].broadcast },
                 contentBytes: order.bytes,
                 alertBytes: order.alerting ? 20 : nil), at: now)
     }

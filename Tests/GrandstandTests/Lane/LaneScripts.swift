@@ -16,6 +16,15 @@ extension LaneScript {
         "the reason that an alert did not ring is shown after further attempts": .init(
             [.alert, .take, .retry(900), .wait(900), .take, .retry(900), .wait(900), .send, .reason(1)],
             "1!1, 1, =1, the alert was too old to ring"),
+        "an alert that a newer state undid does not ring": .init(
+            [.alert, .update, .silence(1), .states, .send], "superseded queued, 2"),
+        "an alert under way that a newer state undid is not repeated": .init(
+            [.alert, .take, .update, .silence(1), .retry(1), .states, .wait(1), .send], "1!1, superseded queued, 2"),
+        "an alert that was scheduled takes newer content, which stays the newest and is not withdrawn": .init(
+            [
+                .update, .accept(.init(alerting: true, carrying: 1)), .states, .withdraw(1), .newest, .take, .retry(1),
+                .update, .take,
+            ], "superseded queued, stays, 1, 1!2, 3!2"),
         "an alert that rang at a later attempt has no reason": .init(
             [.alert, .take, .retry(1), .wait(1), .send, .reason(1)], "1!1, =1!1, none"),
     ])
