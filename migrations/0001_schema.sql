@@ -25,8 +25,8 @@ create type start_state as enum ('accepted', 'rejected', 'unknown');
 create type webhook_state as enum ('enabled', 'disabled');
 create type webhook_delivery_state as enum ('queued', 'sending', 'delivered', 'failed', 'cancelled');
 create type webhook_topic as enum (
-    'broadcast.settled', 'channel.missing', 'channel.replaced', 'quota.level', 'reconciliation.found', 'capability.off',
-    'throttle.began', 'throttle.ended', 'webhook.test');
+    'broadcast.settled', 'event.state', 'channel.missing', 'channel.replaced', 'quota.level', 'reconciliation.found',
+    'capability.off', 'throttle.began', 'throttle.ended', 'webhook.test');
 create type audit_action as enum (
     'app.registered', 'app.changed', 'app.deleted',
     'content.created', 'content.changed', 'content.deleted',
@@ -206,6 +206,7 @@ create table audit_log (
 );
 create index audit_log_by_time on audit_log (at);
 create index audit_log_by_app on audit_log (bundle_id, id);
+create index audit_log_by_event on audit_log (event_key, id) where event_key is not null;
 
 -- Removes at most `most` entries from before `before`, oldest first, and adds one entry with their number and their
 -- times. Entries of the last 30 days stay.
@@ -276,8 +277,10 @@ create table events (
     expired_at timestamptz,
     cancelled_at timestamptz,
     reopened_at timestamptz,
-    -- The sequence of the event's last state, and the time when the event's newest quiet message is or was sent.
+    -- The sequence and the sequenceEpoch of the event's last state, and the time when the event's newest quiet message is
+    -- or was sent.
     state_sequence bigint,
+    state_epoch bigint not null default 0,
     quiet_at timestamptz,
     version bigint not null default nextval('resource_versions')
 );
@@ -1119,19 +1122,19 @@ create function note_for_webhooks(
     select note_for_webhooks(topic, at, array[app], channel, replaced, detail)
 $$;
 
-create function tell_of_missing_channel() returns trigger language plpgsql as $$
-begin
-    perform note_for_webhooks('channel.missing', new.changed_at, new.bundle_id, channel => to_json(new));
-    return null;
-end
-$$;
-
--- Notes a channel that was made or imported. The first channel of an audience replaces no channel, so it is not noted.
-create function tell_of_replaced_channel() returns trigger language plpgsql as $$
+-- Notes a channel that Apple no longer has, and a channel that was made or imported in place of another one. The first
+-- channel of an audience replaces no channel, so it is not noted.
+create function tell_of_channel() returns trigger language plpgsql as $$
 declare
     earlier channels;
 begin
-    if tg_op = 'UPDATE' and old.state <> 'creating' then
+    if new.state = 'missing' then
+        if tg_op = 'UPDATE' and old.state <> 'missing' then
+            perform note_for_webhooks('channel.missing', new.changed_at, new.bundle_id, channel => to_json(new));
+        end if;
+        return null;
+    end if;
+    if new.event_key is null or tg_op = 'UPDATE' and old.state <> 'creating' then
         return null;
     end if;
     -- `offset 0`: the channels are read by the key of their event, whatever the planner thinks of an index by app.
@@ -1147,10 +1150,40 @@ begin
 end
 $$;
 
-create trigger tell_of_missing after update on channels for each row
-    when (new.state = 'missing' and old.state <> 'missing') execute function tell_of_missing_channel();
-create trigger tell_of_replaced after insert or update of state on channels for each row
-    when (new.state = 'active' and new.event_key is not null) execute function tell_of_replaced_channel();
+create trigger tell_of_channel after insert or update of state on channels for each row
+    when (new.state in ('missing', 'active')) execute function tell_of_channel();
+
+-- Notes an event that ended, was cancelled or was reopened, and who did it. The trigger waits for the commit, because the
+-- transaction may change the event again, and may write its entry in the audit log later. A scheduled end has its entry
+-- from the time when it was requested, so the actor of an end is that of the broadcast.
+create function tell_of_event() returns trigger language plpgsql as $$
+begin
+    if exists (select from webhooks where state = 'enabled' and 'event.state' = any(topics)) and exists (
+        select from events where key = new.key
+            and (ended_at, cancelled_at) is not distinct from (new.ended_at, new.cancelled_at))
+    then
+        perform note_for_webhooks('event.state', coalesce(new.cancelled_at, new.ended_at, now()),
+            (select array_agg(bundle_id) from audiences where event_key = new.key),
+            detail => json_build_object('event_key', new.key, 'state', case
+                when new.cancelled_at is not null then 'cancelled' when new.ended_at is not null then 'ended'
+                when new.first_update_at is not null or new.starts_at <= now() then 'live' else 'scheduled' end,
+            'by', case when new.ended_at is not null and new.expired_at is null then (
+                select accepted_by from broadcasts
+                where event_key = new.key and event = 'end' and not scheduled and not cancelled
+                order by greatest(accepted_at, send_at) desc limit 1)
+            else (
+                select actor from audit_log where event_key = new.key and action in ('event.cancelled', 'event.expired',
+                    'event.reopened', 'event.changed', 'broadcast.withdrawn')
+                order by id desc limit 1) end));
+    end if;
+    return null;
+end
+$$;
+
+create constraint trigger tell_of_event after update on events deferrable initially deferred for each row
+    when ((old.ended_at is null, old.cancelled_at is null)
+        is distinct from (new.ended_at is null, new.cancelled_at is null))
+    execute function tell_of_event();
 
 -- The report, and the alarm that was set before this run, tell whether the run found something new
 -- (ReconciliationFinding).

@@ -320,15 +320,16 @@ struct StateChangeTests {
     // MARK: Decisions
 
     private static func decide(
-        _ new: String, sequence: Int? = nil, isFinal: Bool = false, isOver: Bool = false, last: Int? = nil,
-        shown: String = old, type: ContentType? = type
+        _ new: String, sequence: Int? = nil, epoch: Int? = nil, isFinal: Bool = false, isOver: Bool = false,
+        last: Int? = nil, lastEpoch: Int = 0, shown: String = old, type: ContentType? = type
     ) throws -> StateDecision {
         let audience = Audience.ID(bundleID: try #require(type?.bundleID), environment: .production)
         var target = StateDecision.TargetAudience(audience: audience, type: type, newest: Array(shown.utf8))
         target.told = Array(old.utf8)
         return try StateDecision(
-            StateReport(contentState: try ContentTests.value(new), sequence: sequence, isFinal: isFinal),
-            to: [target], isOver: isOver, progress: .init(sequence: last), now: Date(timeIntervalSince1970: 0))
+            StateReport(contentState: try ContentTests.value(new), sequence: sequence, epoch: epoch, isFinal: isFinal),
+            to: [target], isOver: isOver, progress: .init(sequence: last, epoch: lastEpoch),
+            now: Date(timeIntervalSince1970: 0))
     }
 
     private static let goal = old.replacing(#""home": 1"#, with: #""home": 2"#)
@@ -388,5 +389,14 @@ struct StateChangeTests {
         #expect(throws: Problem.self) { try Self.decide(Self.goal, sequence: 5, last: 5) }
         #expect(try Self.decide(Self.old, sequence: 5, last: 5).outcome == .unchanged)
         #expect(try Self.decide(Self.old, sequence: 6, last: 5).progress.sequence == 6)
+    }
+
+    @Test func `a feed that counts anew goes on with a higher epoch, and the refusal says so`() throws {
+        let refused = #expect(throws: Problem.self) { try Self.decide(Self.goal, sequence: 1, last: 900, lastEpoch: 3) }
+        #expect(refused?.detail.contains("send a sequenceEpoch above 3") == true)
+        let anew = try Self.decide(Self.goal, sequence: 1, epoch: 4, last: 900, lastEpoch: 3)
+        #expect(anew.outcome == .rings && anew.progress == .init(sequence: 1, epoch: 4))
+        #expect(try Self.decide(Self.goal, sequence: 2, last: 1, lastEpoch: 4).progress.epoch == 4)
+        #expect(throws: Problem.self) { try Self.decide(Self.goal, sequence: 901, epoch: 3, last: 1, lastEpoch: 4) }
     }
 }

@@ -94,7 +94,10 @@ package struct AuditFilter: Sendable, Hashable {
     package var actor: String?
     package var action: AuditAction?
     package var bundleID: BundleID?
-    /// Only entries of these apps.
+    package var event: EventKey?
+    /// Whether accepted updates are left out. A feed has thousands of them.
+    package var omitsUpdates: Bool
+    /// Only entries of these apps, and of events within this reach.
     package var reach: AppReach
     /// Only entries at or after this time.
     package var from: Date?
@@ -102,12 +105,14 @@ package struct AuditFilter: Sendable, Hashable {
     package var to: Date?
 
     package init(
-        actor: String? = nil, action: AuditAction? = nil, bundleID: BundleID? = nil,
-        within reach: AppReach = .all, from: Date? = nil, to: Date? = nil
+        actor: String? = nil, action: AuditAction? = nil, bundleID: BundleID? = nil, event: EventKey? = nil,
+        omitsUpdates: Bool = false, within reach: AppReach = .all, from: Date? = nil, to: Date? = nil
     ) {
         self.actor = actor
         self.action = action
         self.bundleID = bundleID
+        self.event = event
+        self.omitsUpdates = omitsUpdates
         self.reach = reach
         self.from = from
         self.to = to

@@ -9,17 +9,20 @@ package struct StateReport: Sendable {
     package var byVariant: [Variant: JSONValue]
     /// Rises with each state of the feed. `nil`: states count in the order of their arrival.
     package var sequence: Int?
+    /// Rises each time the feed's sequence begins anew. `nil`: the epoch of the last state.
+    package var epoch: Int?
     package var isFinal: Bool
     /// `nil`: all audiences of the event.
     package var audiences: [AudienceSelector]?
 
     package init(
-        contentState: JSONValue, byVariant: [Variant: JSONValue] = [:], sequence: Int? = nil, isFinal: Bool = false,
-        audiences: [AudienceSelector]? = nil
+        contentState: JSONValue, byVariant: [Variant: JSONValue] = [:], sequence: Int? = nil, epoch: Int? = nil,
+        isFinal: Bool = false, audiences: [AudienceSelector]? = nil
     ) {
         self.contentState = contentState
         self.byVariant = byVariant
         self.sequence = sequence
+        self.epoch = epoch
         self.isFinal = isFinal
         self.audiences = audiences
     }
@@ -39,11 +42,14 @@ package struct StateDecision: Sendable {
         /// The audience's last state; `nil`: its newest accepted content counts as the last state.
         package var told: [UInt8]?
         package var rings: [Ring] = []
+        /// Whether the audience names a content type that its app does not have. `DeliveryPlan.check` warns about it.
+        package var isMisnamed: Bool
 
-        package init(audience: Audience.ID, type: ContentType?, newest: [UInt8]?) {
+        package init(audience: Audience.ID, type: ContentType?, newest: [UInt8]?, isMisnamed: Bool = false) {
             self.audience = audience
             self.type = type
             self.newest = newest
+            self.isMisnamed = isMisnamed
         }
     }
 
@@ -54,11 +60,14 @@ package struct StateDecision: Sendable {
     /// The progress of an event's states.
     package struct Progress: Sendable, Hashable {
         package var sequence: Int?
+        /// Sequences are compared only within an epoch. 0: no state had one.
+        package var epoch: Int
         /// When the newest message with the outcome `quiet` is or was sent.
         package var quietAt: Date?
 
-        package init(sequence: Int? = nil, quietAt: Date? = nil) {
+        package init(sequence: Int? = nil, epoch: Int = 0, quietAt: Date? = nil) {
             self.sequence = sequence
+            self.epoch = epoch
             self.quietAt = quietAt
         }
     }
@@ -75,7 +84,7 @@ package struct StateDecision: Sendable {
     package let progress: Progress
     /// The broadcasts whose alerts must not ring any more, because this state undid what they say.
     package let undone: Set<UUID>
-    /// Warnings for the organiser.
+    /// Warnings for the answer: about apps that have no content type, and about an alert without text.
     package let warnings: [String]
 
     /// - Parameters:
@@ -86,6 +95,10 @@ package struct StateDecision: Sendable {
         _ report: StateReport, to targets: [TargetAudience], isOver: Bool, progress: Progress, now: Date
     ) throws(Problem) {
         audiences = targets.count
+        let untyped = Set(targets.filter { $0.type == nil && !$0.isMisnamed }.map(\.audience.bundleID)).sorted().map {
+            "\($0) has no content type, so the content is not checked, and no change sends an alert. Declare one with PUT "
+                + "/v1/apps/\($0)/contents/…."
+        }
         try Self.requireSize(of: report)
         let changes = targets.map { target in
             let old = target.newest.flatMap { try? JSONValue(parsing: $0) }
@@ -96,13 +109,18 @@ package struct StateDecision: Sendable {
         }
         let news = changes.filter { $0.change.outcome != .unchanged }
         let ends = report.isFinal && !isOver
-        if let sequence = report.sequence, let last = progress.sequence,
+        let epoch = report.epoch ?? progress.epoch
+        if epoch < progress.epoch {
+            throw Self.stale("the sequenceEpoch \(progress.epoch)", has: epoch, progress)
+        }
+        if epoch == progress.epoch, let sequence = report.sequence, let last = progress.sequence,
             sequence < last || sequence == last && !changes.allSatisfy({ $0.told?.isSame(as: $0.new) ?? true })
         {
-            throw Self.stale(sequence, last)
+            throw Self.stale("the sequence \(last)", has: sequence, progress)
         }
         var after = progress
-        after.sequence = report.sequence ?? progress.sequence
+        after.sequence = report.sequence ?? (epoch == progress.epoch ? progress.sequence : nil)
+        after.epoch = epoch
         undone = Set(changes.flatMap { Self.undone($0.target, by: $0.new) })
         guard ends || !news.isEmpty else {
             (outcome, rule, request, notBefore, self.progress, warnings) = (.unchanged, nil, nil, nil, after, [])
@@ -122,7 +140,7 @@ package struct StateDecision: Sendable {
             }
         }
         let rings = alert != nil || !alerts.isEmpty
-        warnings = ringing?.change.rule.map { alert == nil ? [Self.withoutText($0)] : [] } ?? []
+        warnings = untyped + (ringing?.change.rule.map { alert == nil ? [Self.withoutText($0)] : [] } ?? [])
         let strongest: StateOutcome =
             rings ? .rings : news.contains { [.rings, .update].contains($0.change.outcome) } ? .update : .quiet
         outcome = ends ? .end : strongest
@@ -176,13 +194,15 @@ package struct StateDecision: Sendable {
         }
     }
 
-    private static func stale(_ sequence: Int, _ last: Int) -> Problem {
+    /// - Parameters:
+    ///   - last: the value that was received before, with its name.
+    ///   - value: the value of the refused state.
+    private static func stale(_ last: String, has value: Int, _ progress: Progress) -> Problem {
         Problem(
             .staleState,
-            sequence == last
-                ? "The last state with the sequence \(last), or one that came after it without a sequence, had other content. "
-                    + "Give each new state of the feed a higher number."
-                : "A state with the sequence \(last) was received before, and this one has \(sequence). Send the newest state.",
-            members: [.sequence(last)])
+            "Another state with \(last) was received before, and this one has \(value). Send the newest state, and give each "
+                + "state a higher sequence. If the feed's sequence begins anew, send a sequenceEpoch above \(progress.epoch) "
+                + "with its states, for example the Unix time at which the feed started.",
+            members: progress.sequence.map { [Problem.Member.sequence($0)] } ?? [])
     }
 }

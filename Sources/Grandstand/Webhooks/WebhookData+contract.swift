@@ -36,6 +36,13 @@ extension Contract.ChannelReplaced {
 
 // The following initialisers read notes from the database. They return `nil` if a note lacks something.
 
+extension Contract.EventStateChanged {
+    init?(_ note: JSONValue) {
+        guard let key = note["event_key"]?.string, let state = note["state"]?.string else { return nil }
+        self.init(eventKey: key, state: .init(rawValue: state), by: note["by"]?.string)
+    }
+}
+
 extension Contract.QuotaLevelChanged {
     init?(_ note: JSONValue) {
         guard let json = note["quota"], let quota = try? Contract.Quota(json: json) else { return nil }

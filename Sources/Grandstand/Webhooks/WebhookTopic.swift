@@ -9,6 +9,8 @@ internal import JSON
 package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
     /// Every delivery of a broadcast is settled.
     case broadcastSettled = "broadcast.settled"
+    /// An event ended, was cancelled, or was reopened.
+    case eventState = "event.state"
     /// Apple no longer has a channel.
     case channelMissing = "channel.missing"
     /// An event's audience has another channel than before: apps must look it up again.
@@ -32,7 +34,7 @@ package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
     /// A key may subscribe to the topic if it has one of these scopes.
     package var scopes: Set<APIKey.Scope> {
         switch self {
-        case .broadcastSettled: [.organise]
+        case .broadcastSettled, .eventState: [.organise]
         case .channelMissing, .channelReplaced, .webhookTest: [.organise, .operate]
         case .quotaLevel, .reconciliationFound, .capabilityOff, .throttleBegan, .throttleEnded: [.operate]
         }
@@ -60,6 +62,7 @@ package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
     private func data(_ facts: WebhookFacts) -> Contract.WebhookData? {
         switch (self, facts) {
         case (.broadcastSettled, .broadcast(let settled)): .broadcastSettled(.init(settled))
+        case (.eventState, .detail(let detail)): Contract.EventStateChanged(detail).map { .eventState($0) }
         case (.channelMissing, .channel(let channel, _)): .channelMissing(.init(channel))
         case (.channelReplaced, .channel(let channel, let replaced?)):
             .channelReplaced(.init(channel, replacing: replaced))

@@ -335,6 +335,8 @@ extension GrandstandClient {
     public typealias WebhookData = Contract.WebhookData
     /// Every delivery of a broadcast has its final state, or the broadcast was withdrawn.
     public typealias BroadcastSettled = Contract.BroadcastSettled
+    /// An event ended, was cancelled, or was reopened.
+    public typealias EventStateChanged = Contract.EventStateChanged
     /// A channel no longer exists at Apple.
     public typealias ChannelLost = Contract.ChannelLost
     /// An audience has another channel than before. Apps must look it up again.

@@ -73,13 +73,16 @@ enum AuditLog: Listed {
         "audit", "The audit log: who did what, the newest first.",
         columns: ["at", "actor", "action", "bundleId", "environment", "eventKey", "channelId", "reason"]
     ) {
-        .listAuditLog(actor: $0.actor, action: $0.action?.value, bundleId: $0.app, from: $0.from?.date, to: $0.to?.date)
+        .listAuditLog(
+            actor: $0.actor, action: $0.action?.value, bundleId: $0.app, event: $0.event, from: $0.from?.date,
+            to: $0.to?.date)
     }
 
     struct Filter: ParsableArguments {
         @Option(help: "Only what this actor did.") var actor: String?
         @Option(help: "Only this action, e.g. channel.created.") var action: Word<Contract.AuditAction>?
         @Option(help: "Only what concerns this app, by its bundle ID.") var app: String?
+        @Option(help: "Only what concerns this event. The scope organise is enough for it.") var event: String?
         @Option(help: "Only from this time on (RFC 3339).") var from: Moment?
         @Option(help: "Only before this time (RFC 3339).") var to: Moment?
     }

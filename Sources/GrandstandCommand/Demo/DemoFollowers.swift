@@ -73,6 +73,14 @@ struct DemoFollowers: Sendable {
 
     private func declare() async throws {
         let body = GrandstandClient.LocalizedText.text("Argentina – Colombia")
+        let declaration = #"""
+            {"versions": [{"name": "1.0", "schema": {
+              "type": "object", "required": ["argentina", "colombia", "minute"],
+              "properties": {
+                "argentina": {"type": "integer"}, "colombia": {"type": "integer"}, "minute": {"type": "integer"}}}}]}
+            """#
+        try await stage.organiser.send(
+            .putContent(Self.attributesType, of: DemoMatch.bundleID, json: try RawJSON(json: declaration)))
         try await stage.organiser.send(
             .putEvent(
                 Self.key,
@@ -88,7 +96,8 @@ struct DemoFollowers: Sendable {
                         attributes: try RawJSON(json: #"{"away":"Colombia","home":"Argentina"}"#),
                         contentState: try RawJSON(json: #"{"argentina":0,"colombia":0,"minute":0}"#),
                         alert: .init(title: .text(Self.alerts[0].title), body: body),
-                        alertsByLocale: ["es": .init(title: .text(Self.alerts[1].title), body: body)]))))
+                        alertsByLocale: ["es": .init(title: .text(Self.alerts[1].title), body: body)]),
+                    content: Self.attributesType)))
         report.step("event \(Self.key)", "declared, with its start for tomorrow")
         let preview = try await stage.organiser.send(.startEvent(Self.key, dryRun: true))
         guard preview.counts.pending == phones.count, pushes == 0 else {

@@ -167,10 +167,14 @@ extension Contract {
     public struct StateDraft: Sendable, Hashable, Codable, ContractObject {
         /// What activities show. It reaches the app byte for byte.
         public var contentState: RawJSON
-        /// A number that rises with each state of the feed. A number that is not above the last is refused with 409
-        /// stale-state; the same number with the content of the last state is accepted, and sent only if something else
-        /// was sent since. Left out: states count in the order of arrival.
+        /// A number that rises with each state of the feed. A number that is not above the last of the same
+        /// sequenceEpoch is refused with 409 stale-state; the same number with the content of the last state is
+        /// accepted, and sent only if something else was sent since. Left out: states count in the order of arrival.
         public var sequence: Int?
+        /// For a feed whose sequence began anew: a number above that of its states before, such as the Unix time at
+        /// which the feed started. Its states then count whatever their sequence; those of a lower epoch are refused.
+        /// Left out: the epoch of the last state, at first 0.
+        public var sequenceEpoch: Int?
         /// true: this is the last state, so the server sends an end with this content, and with the alert of a rule
         /// that matches.
         public var final: Bool?
@@ -181,11 +185,12 @@ extension Contract {
 
         /// Members that are `nil` are left out.
         public init(
-            contentState: RawJSON, sequence: Int? = nil, final: Bool? = nil, audiences: [AudienceSelector]? = nil,
-            byVariant: [String: VariantState]? = nil
+            contentState: RawJSON, sequence: Int? = nil, sequenceEpoch: Int? = nil, final: Bool? = nil,
+            audiences: [AudienceSelector]? = nil, byVariant: [String: VariantState]? = nil
         ) {
             self.contentState = contentState
             self.sequence = sequence
+            self.sequenceEpoch = sequenceEpoch
             self.final = final
             self.audiences = audiences
             self.byVariant = byVariant
@@ -200,6 +205,7 @@ extension Contract {
         package init(members object: JSONMembers) throws {
             contentState = try object.required("contentState")
             sequence = try object.optional("sequence")
+            sequenceEpoch = try object.optional("sequenceEpoch")
             final = try object.optional("final")
             audiences = try object.optional("audiences")
             byVariant = try object.optional("byVariant")
@@ -208,6 +214,7 @@ extension Contract {
         package func write(members object: inout JSONWriter) {
             object.member("contentState", contentState)
             if let sequence { object.member("sequence", sequence) }
+            if let sequenceEpoch { object.member("sequenceEpoch", sequenceEpoch) }
             if let final { object.member("final", final) }
             if let audiences { object.member("audiences", audiences) }
             if let byVariant { object.member("byVariant", byVariant) }

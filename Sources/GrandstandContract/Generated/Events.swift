@@ -131,7 +131,7 @@ extension Contract {
         /// The priority of this audience's messages, where a broadcast gives none.
         public var priority: Int?
         /// The content type of its messages: a name of PUT /v1/apps/{bundleId}/contents/{attributesType}. Left out, the
-        /// event's, and without that the app's only one.
+        /// event's, and without that the oldest of the app.
         public var content: String?
 
         /// Members that are `nil` are left out.
@@ -239,8 +239,8 @@ extension Contract {
         public var start: StartDraft?
         /// What its messages have that do not say otherwise.
         public var defaults: EventDefaults?
-        /// The content type of its messages, for audiences that name none. An app with one content type needs none of
-        /// this.
+        /// The content type of its messages, for audiences that name none. Left out, the oldest of the app; with
+        /// several, the answer warns.
         public var content: String?
 
         /// Members that are `nil` are left out.

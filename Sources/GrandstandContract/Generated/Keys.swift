@@ -15,7 +15,7 @@ extension Contract {
         public static let lookup = Self(rawValue: "lookup")
         /// For client apps: register installations and look up channels. Such a key is bound to exactly one app.
         public static let device = Self(rawValue: "device")
-        /// Events, broadcasts and starts.
+        /// Events, broadcasts and starts, and an event's entries in the audit log.
         public static let organise = Self(rawValue: "organise")
         /// Channels, quotas, reconciliations and the audit log.
         public static let operate = Self(rawValue: "operate")

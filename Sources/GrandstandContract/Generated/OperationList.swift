@@ -239,8 +239,8 @@ extension Contract.Operation {
     /// Lists changes and who made them, the newest first.
     public static let listAuditLog = Self(
         "listAuditLog", "GET", "/v1/audit-log",
-        scopes: [.operate], query: ["limit", "cursor", "actor", "action", "bundleId", "from", "to"], keepsAnswers: false
-    )
+        scopes: [.operate, .organise],
+        query: ["limit", "cursor", "actor", "action", "bundleId", "event", "from", "to"], keepsAnswers: false)
 
     /// Creates a webhook. Only the first answer has its secret.
     public static let createWebhook = Self(

@@ -72,7 +72,8 @@ extension Contract {
         case reconciliationRunning = "reconciliation-running"
         /// A newer state of the installation is known. Nothing was changed.
         case staleInstallation = "stale-installation"
-        /// A state of the event with this sequence, or a higher one, was reported before. sequence is the last one.
+        /// A state of the event with this sequence, or a higher one, or with a higher sequenceEpoch was reported
+        /// before. sequence is the last one.
         case staleState = "stale-state"
         /// The database cannot be used now. Try again.
         case storeUnavailable = "store-unavailable"

@@ -203,7 +203,7 @@ extension Contract.StateDraft: ContractRequest {
     package static let shape: RequestShape = .object(
         [
             .init("contentState", isRequired: true, .raw), .init("sequence", .integer(0...9_007_199_254_740_991)),
-            .init("final", .flag),
+            .init("sequenceEpoch", .integer(0...9_007_199_254_740_991)), .init("final", .flag),
             .init("audiences", .array(Contract.AudienceSelector.shape, 1...1_000, isUnique: false)),
             .init("byVariant", .map(.variant, Contract.VariantState.shape)),
         ], excluding: [])

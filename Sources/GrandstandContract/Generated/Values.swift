@@ -109,6 +109,7 @@ extension Contract {
             "WebhookMessage": WebhookMessage.self,
             "WebhookData": WebhookData.self,
             "BroadcastSettled": BroadcastSettled.self,
+            "EventStateChanged": EventStateChanged.self,
             "ChannelLost": ChannelLost.self,
             "ChannelReplaced": ChannelReplaced.self,
             "ReplacedChannel": ReplacedChannel.self,

@@ -13,6 +13,8 @@ extension Contract {
     public struct WebhookTopic: ContractWord {
         /// Every delivery of a broadcast has its final state, or the broadcast was withdrawn. Scope organise.
         public static let broadcastSettled = Self(rawValue: "broadcast.settled")
+        /// An event ended, was cancelled, or was reopened. Scope organise.
+        public static let eventState = Self(rawValue: "event.state")
         /// A channel no longer exists at Apple. Scope organise or operate.
         public static let channelMissing = Self(rawValue: "channel.missing")
         /// An audience has another channel than before. Apps must look it up again. Scope organise or operate.
@@ -31,6 +33,7 @@ extension Contract {
         /// The values that this version knows.
         public static let allCases: [Self] = [
             .broadcastSettled,
+            .eventState,
             .channelMissing,
             .channelReplaced,
             .quotaLevel,
@@ -51,6 +54,8 @@ extension Contract {
     public struct WebhookMessageType: ContractWord {
         /// Every delivery of a broadcast has its final state, or the broadcast was withdrawn.
         public static let broadcastSettled = Self(rawValue: "broadcast.settled")
+        /// An event ended, was cancelled, or was reopened.
+        public static let eventState = Self(rawValue: "event.state")
         /// A channel no longer exists at Apple.
         public static let channelMissing = Self(rawValue: "channel.missing")
         /// An audience has another channel than before. Apps must look it up again.
@@ -71,6 +76,7 @@ extension Contract {
         /// The values that this version knows.
         public static let allCases: [Self] = [
             .broadcastSettled,
+            .eventState,
             .channelMissing,
             .channelReplaced,
             .quotaLevel,
@@ -698,6 +704,7 @@ extension Contract {
     /// The data of the message; its type says which of these it is.
     public enum WebhookData: Sendable, Hashable, Codable, ContractValue {
         case broadcastSettled(BroadcastSettled)
+        case eventState(EventStateChanged)
         case channelMissing(ChannelLost)
         case channelReplaced(ChannelReplaced)
         case quotaLevel(QuotaLevelChanged)
@@ -716,6 +723,10 @@ extension Contract {
         package init(json: JSONValue) throws {
             if let value = try? BroadcastSettled(json: json) {
                 self = .broadcastSettled(value)
+                return
+            }
+            if let value = try? EventStateChanged(json: json) {
+                self = .eventState(value)
                 return
             }
             if let value = try? ChannelLost(json: json) {
@@ -752,6 +763,7 @@ extension Contract {
         package func write(to json: inout JSONWriter) {
             switch self {
             case .broadcastSettled(let value): value.write(to: &json)
+            case .eventState(let value): value.write(to: &json)
             case .channelMissing(let value): value.write(to: &json)
             case .channelReplaced(let value): value.write(to: &json)
             case .quotaLevel(let value): value.write(to: &json)
@@ -829,6 +841,41 @@ extension Contract {
             object.member("settledAt", settledAt)
             object.member("counts", counts)
             object.member("reasons", reasons)
+        }
+    }
+
+    /// An event ended, was cancelled, or was reopened.
+    public struct EventStateChanged: Sendable, Hashable, Codable, ContractObject {
+        /// The organiser's name for an event. It is unique on this server.
+        public var eventKey: String
+        /// Its state now: ended or cancelled; after reopening scheduled or live.
+        public var state: EventState
+        /// Who did it, as actor of the audit log: of an end, who asked for it. null: it was not recorded.
+        public var by: String?
+
+        /// Members that are `nil` are left out.
+        public init(eventKey: String, state: EventState, by: String? = nil) {
+            self.eventKey = eventKey
+            self.state = state
+            self.by = by
+        }
+
+        /// Decodes the JSON of the API.
+        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
+
+        /// Encodes the JSON of the API.
+        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
+
+        package init(members object: JSONMembers) throws {
+            eventKey = try object.required("eventKey")
+            state = try object.required("state")
+            by = try object.optional("by")
+        }
+
+        package func write(members object: inout JSONWriter) {
+            object.member("eventKey", eventKey)
+            object.member("state", state.rawValue)
+            object.member("by", by)
         }
     }
 

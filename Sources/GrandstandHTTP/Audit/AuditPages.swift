@@ -10,7 +10,8 @@ struct AuditPages: PageGroup {
     private func show(_ visit: Visit) async throws -> PageRoute.Answer {
         let filter = AuditFilter(
             actor: visit.query["actor"], action: try visit.query.choice("action"), bundleID: try visit.chosenApp(),
-            within: visit.reach, from: try visit.query.date("from"), to: try visit.query.date("to"))
+            event: try visit.query.read("event", EventKey.rule, EventKey.init), within: visit.reach,
+            from: try visit.query.date("from"), to: try visit.query.date("to"))
         return .page(AuditTrail(try await log.entries(where: filter, visit.page), filter, visit))
     }
 }

@@ -19,8 +19,15 @@ struct AuditRoutes: Sendable {
         let (from, to) = try query.period()
         let filter = AuditFilter(
             actor: query["actor"], action: try query.choice("action"),
-            bundleID: try query.read("bundleId", BundleID.rule, BundleID.init), within: context.reach,
-            from: from, to: to)
+            bundleID: try query.read("bundleId", BundleID.rule, BundleID.init),
+            event: try query.read("event", EventKey.rule, EventKey.init), within: context.reach, from: from, to: to)
+        let key = try context.caller.key
+        guard filter.event != nil || key.holds(.operate) else {
+            throw Problem(
+                .forbidden,
+                "The key \(key.name) does not hold the scope operate, so it reads the log of one event only: add ?event=KEY."
+            )
+        }
         if let bundleID = filter.bundleID { try context.requireAccess(to: bundleID) }
         return .json(Contract.Page(try await log.entries(where: filter, try query.page()), Contract.AuditEntry.init))
     }

@@ -9,6 +9,7 @@ struct AuditTrail: ConsolePage {
     let actor: String
     let actions: [Choice]
     let bundleID: String
+    let event: String
     let from: String
     let to: String
     let entries: Table
@@ -18,6 +19,7 @@ struct AuditTrail: ConsolePage {
         actor = filter.actor ?? ""
         actions = Choice.all(AuditAction.self, chosen: filter.action)
         bundleID = filter.bundleID?.rawValue ?? ""
+        event = filter.event?.rawValue ?? ""
         from = FormTime.local(visit.query["from"] ?? "")
         to = FormTime.local(visit.query["to"] ?? "")
         entries = Table(
@@ -36,7 +38,7 @@ struct AuditTrail: ConsolePage {
             ])
         pager = Pager(
             visit,
-            query: ["actor", "action", "bundleId", "from", "to"].map { (name: $0, value: visit.query[$0]) },
+            query: ["actor", "action", "bundleId", "event", "from", "to"].map { (name: $0, value: visit.query[$0]) },
             nextCursor: page.nextCursor)
     }
 

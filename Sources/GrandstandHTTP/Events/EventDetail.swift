@@ -34,6 +34,8 @@ struct EventDetail: ConsolePage {
     /// The newest message of the event.
     let latest: TimelineEntry?
     let pager: Pager
+    /// Who changed the event; `nil`: this answer does not show it.
+    let changes: Table?
     let doing: EventActions
     /// `nil`: the event accepts no more messages.
     let composer: Composer?
@@ -53,6 +55,8 @@ struct EventDetail: ConsolePage {
         var previews: [BundleID: ContentPreview] = [:]
         /// The throttles of the event's apps.
         var throttles: [Throttle] = []
+        /// The newest entries of the event in the audit log, without its updates.
+        var changes: [AuditEntry]?
     }
 
     init(_ contents: Contents, _ visit: Visit, composer: Composer? = nil) {
@@ -92,6 +96,16 @@ struct EventDetail: ConsolePage {
         latest = contents.newest.first.map(entry)
         // A refused form is answered at another path, so the pager needs the path of the event.
         pager = Pager(visit, path: ConsolePath.event(key), nextCursor: contents.page.nextCursor)
+        changes = contents.changes.map { entries in
+            Table(
+                "Who ended, cancelled or changed it; the newest first", nothing: "Nobody yet.", entries,
+                [
+                    Column("When") { [.moment($0.at, exact: true)] }, Column("Who") { [.quoted($0.actor)] },
+                    Column("Action") { [.words($0.action.rawValue)] },
+                    Column("App") { [.quoted($0.subject.bundleID?.rawValue ?? "")] },
+                    Column("Why") { [.quoted($0.reason ?? "")] },
+                ])
+        }
         doing = EventActions(event, starts: contents.starts)
         self.composer = composer
     }

@@ -1,10 +1,15 @@
 internal import ContentPreviews
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandStore
 
 /// `/console/events`: the list of events, and the page of each.
 struct EventPages: PageGroup {
     let reader: EventReader
+    let log: PostgresAuditLog
+
+    /// The number of entries of the audit log on the event's page.
+    private static let changesShown = 20
 
     var routes: [PageRoute] {
         [PageRoute("/events", .organise, list), PageRoute("/events/:key", .organise, show)]
@@ -23,7 +28,9 @@ struct EventPages: PageGroup {
     }
 
     private func show(_ visit: Visit) async throws -> PageRoute.Answer {
-        let contents = try await reader.contents(visit)
+        var contents = try await reader.contents(visit)
+        let filter = AuditFilter(event: contents.event.specification.key, omitsUpdates: true, within: visit.reach)
+        contents.changes = try await log.entries(where: filter, PageRequest(limit: Self.changesShown)).items
         return .page(EventDetail(contents, visit, composer: try await reader.composer(contents, visit)))
     }
 }

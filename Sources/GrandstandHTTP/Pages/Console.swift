@@ -79,7 +79,8 @@ package struct Console: Sendable {
                 channels: stores.channels, events: stores.events, history: stores.quotaHistory,
                 activity: sources.activity,
                 tenure: tenure),
-            EventPages(reader: reader), ComposerPages(reader: reader, broadcasts: d.broadcastOperations),
+            EventPages(reader: reader, log: stores.auditLog),
+            ComposerPages(reader: reader, broadcasts: d.broadcastOperations),
             EventForms(
                 reader: reader, events: d.eventOperations, starts: d.startOperations,
                 broadcasts: d.broadcastOperations),

@@ -61,7 +61,8 @@ extension StateReport {
         }
         self.init(
             contentState: try draft.contentState.tree(), byVariant: byVariant, sequence: draft.sequence,
-            isFinal: draft.`final` ?? false, audiences: try [AudienceSelector](draft.audiences))
+            epoch: draft.sequenceEpoch, isFinal: draft.`final` ?? false,
+            audiences: try [AudienceSelector](draft.audiences))
     }
 }
 

@@ -25,7 +25,9 @@ package struct PostgresAuditLog: Sendable {
                 and (\(filter.action?.rawValue)::text is null
                     or action = \(filter.action?.rawValue)::text::audit_action)
                 and (\(filter.bundleID?.topic)::text is null or lower(bundle_id) = \(filter.bundleID?.topic))
-                and (\(filter.reach.topics)::text[] is null or lower(bundle_id) = any(\(filter.reach.topics)))
+                and \(filter.event.map { key -> PostgresQuery in "event_key = \(key.rawValue)" } ?? "true")
+                and (not \(filter.omitsUpdates) or action <> 'broadcast.accepted' or reason = 'end')
+                and \(Self.covers(filter.reach))
                 and (\(filter.from)::timestamptz is null or at >= \(filter.from))
                 and (\(filter.to)::timestamptz is null or at < \(filter.to))
                 and (\(before)::bigint is null or id < \(before))
@@ -33,6 +35,19 @@ package struct PostgresAuditLog: Sendable {
             order by id desc limit \(page.limit + 1)
             """)
         return Page(rows: try rows.map(Self.entry), limit: page.limit) { String($0.id) }
+    }
+
+    /// The condition that an entry is within reach. Each app of an event has its own entry; an entry of an event without
+    /// an app is for those who reach the event.
+    private static func covers(_ reach: AppReach) -> PostgresQuery {
+        let hasPrefix = reach.eventKeyPrefix.map { prefix -> PostgresQuery in
+            "starts_with(audit_log.event_key, \(prefix.rawValue))"
+        }
+        guard let topics = reach.topics else { return hasPrefix ?? "true" }
+        return """
+            (lower(bundle_id) = any(\(topics)) and \(hasPrefix ?? "true")
+                or bundle_id is null and \(EventReach.covers(reach, event: "audit_log.event_key")))
+            """
     }
 
     /// A newer build that runs at the same time may write other actions. This build shows only the actions that it

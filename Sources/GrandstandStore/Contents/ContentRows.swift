@@ -20,7 +20,8 @@ enum ContentRows {
         var missing: [Int: String] = [:]
     }
 
-    /// The content type of an audience: the one it names, else its event's, else the only one of its app.
+    /// The content type of an audience: the one it names, else its event's, else the oldest of its app. So another type
+    /// of the app changes nothing for the audiences that it has.
     ///
     /// - Parameters:
     ///   - app: an expression for the bundle ID.
@@ -28,17 +29,19 @@ enum ContentRows {
     static func type(of app: PostgresQuery, named: PostgresQuery) -> PostgresQuery {
         """
         select t.* from content_types t where t.bundle_id = \(app) and t.attributes_type = coalesce(\(named),
-            (select min(o.attributes_type) from content_types o where o.bundle_id = \(app) having count(*) = 1))
+            (select o.attributes_type from content_types o where o.bundle_id = \(app)
+                order by o.created_at, o.attributes_type limit 1))
         """
     }
 
-    /// The content types of the apps of lanes. Without a content type in the table, no lane is read.
+    /// The content types of the apps of lanes, the oldest first. Without a content type in the table, no lane is read.
     ///
     /// - Parameter lanes: an expression of `bigint[]`.
     static func ofApps(_ lanes: PostgresQuery) -> PostgresQuery {
         """
         select bundle_id, attributes_type, version from content_types
         where bundle_id = any(array(select distinct bundle_id from lanes where id = any(\(lanes))))
+        order by created_at, attributes_type
         """
     }
 
@@ -83,22 +86,19 @@ final class ContentTypeCache: Sendable {
     func types(
         of lanes: [Lane], named: [Int: String], _ rows: PostgresRows, on connection: PostgresConnection
     ) async throws -> ContentRows.Types {
-        var versions: [BundleID: [String: Int]] = [:]
+        var declared: [BundleID: [(name: String, version: Int)]] = [:]
         for row in rows {
-            versions[try row.word("bundle_id"), default: [:]][try row.decode("attributes_type")] =
-                try row.decode(Int.self, "version")
+            declared[try row.word("bundle_id"), default: []].append(
+                (name: try row.decode("attributes_type"), version: try row.decode("version")))
         }
         var found = ContentRows.Types()
-        guard !versions.isEmpty || !named.isEmpty else { return found }
+        guard !declared.isEmpty || !named.isEmpty else { return found }
         var chosen: [Int: Int] = [:]
         for lane in lanes where !lane.kind.isCrowd {
-            let ofApp = versions[lane.audience.bundleID] ?? [:]
-            if let name = named[lane.id] {
-                chosen[lane.id] = ofApp[name]
-                if ofApp[name] == nil { found.missing[lane.id] = name }
-            } else if ofApp.count == 1 {
-                chosen[lane.id] = ofApp.values.first
-            }
+            let ofApp = declared[lane.audience.bundleID] ?? []
+            let name = named[lane.id]
+            chosen[lane.id] = ofApp.first { name == nil || $0.name == name }?.version
+            if let name, chosen[lane.id] == nil { found.missing[lane.id] = name }
         }
         guard !chosen.isEmpty else { return found }
         let known = try await known(Set(chosen.values), on: connection)

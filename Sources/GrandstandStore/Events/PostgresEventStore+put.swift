@@ -172,34 +172,37 @@ extension PostgresEventStore {
 
     /// Checks the content of the event's start by the content type of the start's attributes.
     ///
-    /// - Returns: warnings about this content, and about content types that the declaration names but an app does not
-    ///   have.
+    /// - Returns: warnings about this content, about content types that the declaration names but an app does not
+    ///   have, and about audiences that name none of several.
     /// - Throws: `content-mismatch`, `payload-too-large`.
     private static func checkContents(
         _ specification: EventSpecification, on connection: PostgresConnection
     ) async throws -> [String] {
         let apps = Set(specification.audiences.map(\.bundleID))
         let start = specification.start
-        let named = Set(specification.audiences.compactMap { $0.content ?? specification.content })
-        guard !named.isEmpty || start != nil else { return [] }
-        let types = try await connection.query(
+        let rows = try await connection.query(
             """
             select bundle_id, attributes_type, declaration from content_types
-            where bundle_id = any(\(apps.map(\.rawValue).sorted()))
-                and attributes_type = any(\((named.union([start?.attributesType].compactMap(\.self))).sorted()))
-            order by bundle_id
-            """
-        ).map { try $0.contentType() }
+            where bundle_id = any(\(apps.map(\.rawValue).sorted())) order by bundle_id, created_at, attributes_type
+            """)
+        var names: [BundleID: [String]] = [:]
+        for row in rows { names[try row.word("bundle_id"), default: []].append(try row.decode("attributes_type")) }
         var warnings: [String] = []
         for audience in specification.audiences {
-            guard let name = audience.content ?? specification.content,
-                !types.contains(where: { $0.bundleID == audience.bundleID && $0.attributesType == name })
-            else { continue }
-            warnings.append(
-                "\(audience.id.words) names the content type \(JSONText.quoted(name)), which the app does not have. "
-                    + "Declare it with PUT /v1/apps/\(audience.bundleID)/contents/….")
+            let ofApp = names[audience.bundleID] ?? []
+            if let name = audience.content ?? specification.content {
+                guard !ofApp.contains(name) else { continue }
+                warnings.append(
+                    "\(audience.id.words) names the content type \(JSONText.quoted(name)), which the app does not have. "
+                        + "Declare it with PUT /v1/apps/\(audience.bundleID)/contents/….")
+            } else if ofApp.count > 1 {
+                warnings.append(
+                    "\(audience.id.words) names no content type, and the app has \(ofApp.count). Its content is checked by "
+                        + "the oldest, \(JSONText.quoted(ofApp[0])). Name one with content.")
+            }
         }
-        for type in types where type.attributesType == start?.attributesType {
+        for row in rows where try row.decode(String.self, "attributes_type") == start?.attributesType {
+            let type = try row.contentType()
             try start?.requireFit(with: specification.defaults)
             let faults = start?.contentState.map { type.faults(of: $0, at: "/start/contentState") } ?? []
             if type.check == .refuse, !faults.isEmpty { throw Problem.contentMismatch(faults) }

@@ -35,7 +35,7 @@ extension Acceptance {
         var broadcast = try rehearse(
             BroadcastIntake(intake.target, request: request, by: intake.actor, within: intake.reach), at: now,
             notBefore: decision.notBefore, plan: plan)
-        broadcast.warnings = decision.warnings + broadcast.warnings
+        broadcast.warnings += decision.warnings
         return StateRehearsal(
             outcome: decision.outcome, rule: decision.rule, goesAt: broadcast.goesAt, broadcast: broadcast)
     }

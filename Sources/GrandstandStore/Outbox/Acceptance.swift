@@ -276,6 +276,7 @@ struct Acceptance {
             broadcast = try add(
                 BroadcastIntake(intake.target, request: request, by: intake.actor, within: intake.reach), at: now,
                 state: decision, plan: plan)
+            broadcast?.warnings += decision.warnings
         }
         for place in reached {
             // A message that was refused, because it is too long, has the state, too. Without a message, the newest
@@ -317,13 +318,14 @@ struct Acceptance {
             BroadcastPayload(event: .update), byVariant: report.byVariant.mapValues { _ in BroadcastContent.Override() }
         ).requireVariants(among: ids)
         let (reached, isOver) = places(of: intake)
-        let types = types(of: all)
+        let (types, missing) = (types(of: all), missingTypes(of: all))
         let decision = try StateDecision(
             report,
             to: reached.map { place in
                 let (lane, id) = (lanes[place], lanes[place].audience.id)
                 var target = StateDecision.TargetAudience(
-                    audience: id, type: types[id], newest: content(of: lane.newest, place))
+                    audience: id, type: types[id], newest: content(of: lane.newest, place),
+                    isMisnamed: missing[id] != nil)
                 if lane.told != lane.newest { target.told = content(of: lane.told, place) }
                 target.rings = rings(of: place)
                 return target

@@ -156,14 +156,15 @@ extension PostgresOutbox {
         return statements + progress
     }
 
-    /// Writes to each event the last sequence of its states, and when its newest message with the outcome `quiet` is or
+    /// Writes to each event the last sequence and epoch of its states, and when its newest message with the outcome `quiet` is or
     /// was sent.
     private static func noteProgress(_ progress: [String: StateDecision.Progress]) -> PostgresQuery {
         let keys = progress.keys.sorted()
         let progress = keys.map { progress[$0] ?? .init() }
         return """
-            update events e set state_sequence = r.sequence, quiet_at = r.quiet_at
-            from unnest(\(keys), \(progress.map(\.sequence)), \(progress.map(\.quietAt))) as r(key, sequence, quiet_at)
+            update events e set state_sequence = r.sequence, state_epoch = r.epoch, quiet_at = r.quiet_at
+            from unnest(\(keys), \(progress.map(\.sequence)), \(progress.map(\.epoch)), \(progress.map(\.quietAt)))
+                as r(key, sequence, epoch, quiet_at)
             where e.key = r.key and e.key = any(\(keys))
             """
     }

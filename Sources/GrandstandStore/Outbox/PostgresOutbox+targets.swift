@@ -98,7 +98,8 @@ extension PostgresOutbox {
     private static func lockEvents(_ keys: [String]) -> PostgresQuery {
         """
         select key, ended_at is not null or cancelled_at is not null as is_over,
-            first_update_at is not null as is_started, defaults, starts_at, ends_at, state_sequence, quiet_at, content
+            first_update_at is not null as is_started, defaults, starts_at, ends_at, state_sequence,
+            state_epoch, quiet_at, content
         from events
         where key = any(\(keys)) order by key for no key update
         """
@@ -146,7 +147,8 @@ extension PostgresOutbox {
                 defaults: try row.eventDefaults(),
                 times: EventTimes(startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at")),
                 progress: StateDecision.Progress(
-                    sequence: try row.decode("state_sequence"), quietAt: try row.decode("quiet_at")), lanes: [])
+                    sequence: try row.decode("state_sequence"), epoch: try row.decode("state_epoch"),
+                    quietAt: try row.decode("quiet_at")), lanes: [])
         }
         var leads: [Int: Int] = [:]
         for row in audiences where try row.decode(Bool.self, "is_lead") {

@@ -99,6 +99,24 @@ struct PageRouteTests {
         }
     }
 
+    @Test func `an event's page says who cancelled the event, and leaves the feed's updates out`() async throws {
+        let event = try Samples().event(.cancelled)
+        try await withConsole { world in
+            try await world.database.query(
+                """
+                insert into audit_log (at, actor, action, bundle_id, event_key)
+                values (\(Samples.now), 'key:desk', 'event.cancelled', 'com.example.Stadium', 'derby'),
+                    (\(Samples.now), 'key:feed', 'broadcast.accepted', 'com.example.Stadium', 'derby'),
+                    (\(Samples.now), 'key:other', 'event.cancelled', 'com.example.Stadium', 'cup')
+                """)
+            world.events.find = { _ in event }
+            world.outbox.list = { _, _, _ in Page(items: [], nextCursor: nil) }
+            world.apps.find = { _ in Sample.app() }
+            let page = try await world.get("/console/events/derby").body
+            #expect(page.contains("key:desk") && !page.contains("key:feed") && !page.contains("key:other"))
+        }
+    }
+
     @Test func `the search for a complete key leads to its event, and a page's refresh can be stopped`() async throws {
         let samples = try Samples()
         var world = ConsoleWorld()

@@ -24,6 +24,11 @@ struct AccessTests {
             }
             for scope in APIKey.Scope.allCases {
                 let answer = try await world(operation.method, operation.sample, as: "gs_\(scope.rawValue)")
+                // Such a key reads the entries of one event, and this request names none.
+                if operation == .listAuditLog, scope == .organise {
+                    #expect(answer.status == 403 && answer.detail.hasSuffix("add ?event=KEY."))
+                    continue
+                }
                 // A key with the scope device may use lookups, but not the operations that every other key may use.
                 let mayPass =
                     scopes.isEmpty

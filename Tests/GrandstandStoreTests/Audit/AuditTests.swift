@@ -206,6 +206,36 @@ struct AttributionTests {
         }
     }
 
+    @Test func `an event's entries are found by its key, for those who reach it, and without its updates`()
+        async throws
+    {
+        try await withStores { stores in
+            let key = try await stores.open()
+            let other = try await stores.open("other", audiences: [.sample("com.example.Other")])
+            for target in [key, other] { _ = try await accept(stores, .update(), for: .event(target)) }
+            _ = try await accept(
+                stores, BroadcastRequest(payload: BroadcastPayload(event: .end)), for: .event(key), by: Self.night)
+            // The server closes events without an app in the entry.
+            try await stores.pool.query(
+                """
+                insert into audit_log (at, actor, action, event_key)
+                values (\(stores.now), 'grandstand', 'event.expired', \(key.rawValue))
+                """)
+            let own = AppReach.only([try .sample()])
+            let all = try await stores.audited(AuditFilter(event: key, within: own))
+            #expect(all.map(\.action).prefix(3) == [.eventExpired, .broadcastAccepted, .broadcastAccepted])
+            #expect(all[1].actor == "key:night shift" && all.allSatisfy { $0.subject.eventKey == key })
+            let changes = try await stores.audited(AuditFilter(event: key, omitsUpdates: true, within: own))
+            #expect(changes.count == all.count - 1)
+            for reach in [
+                AppReach.only([try .sample("com.example.Other")]), AppReach(of: nil, eventKeyPrefix: other),
+                AppReach(of: [try .sample()], eventKeyPrefix: other),
+            ] {
+                #expect(try await stores.audited(AuditFilter(event: key, within: reach)).isEmpty)
+            }
+        }
+    }
+
     @Test func `an event's entries are found by each of its apps, including a removed one`() async throws {
         try await withStores { stores in
             let other = try Audience.sample("com.example.Other")

@@ -129,6 +129,9 @@ struct StateTests {
             #expect(try await stores.tell(Self.content(0), sequence: 7) == nil)
             try await refuses(.contentMismatch) { try await stores.tell(#"{"home": "1"}"#, sequence: 8) }
             #expect(try await stores.tell(Self.content(1), sequence: 8)?.outcome == .rings)
+            #expect(try await stores.tell(Self.content(2), sequence: 1, epoch: 2)?.outcome == .rings)
+            #expect(try await stores.tell(Self.content(3), sequence: 2)?.outcome == .rings)
+            try await refuses(.staleState) { try await stores.tell(Self.content(4), sequence: 9, epoch: 1) }
         }
     }
 
@@ -138,6 +141,7 @@ struct StateTests {
             try await stores.tell(Self.content(0), sequence: 1)
             let told = try #require(try await stores.tell(Self.content(0, 1), sequence: 2))
             #expect(told.outcome == .update && told.deliveries.map(\.priority) == [.immediate])
+            #expect(told.warnings.count == 1 && told.warnings[0].hasPrefix("com.example.Goal has no content type"))
             #expect(try await stores.tell(Self.content(2), sequence: 3, isFinal: true)?.event == .end)
             #expect(try await stores.tell(Self.content(2), sequence: 3, isFinal: true) == nil)
             try await refuses(.eventEnded) { try await stores.tell(Self.content(3), sequence: 4) }
@@ -155,6 +159,28 @@ struct StateTests {
             try await stores.declareContent(Self.declaration.replacing("refuse", with: "warn"))
             let warned = try await stores.accept(.update(#"{"home": "1"}"#))
             #expect(warned.warnings.contains { $0.hasPrefix("/contentState/home: ") })
+        }
+    }
+
+    @Test func `a second content type does not switch the first one off, and an event that names none is warned`()
+        async throws
+    {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.declareContent(Self.declaration)
+            #expect(try await stores.tell(Self.content(0))?.warnings.isEmpty == true)
+            stores.clock.advance(by: 1)
+            try await stores.declareContent(#"{"versions": [{"name": "1", "schema": {}}]}"#, "AdvertAttributes")
+            #expect(try await stores.tell(Self.content(1))?.outcome == .rings)
+            try await refuses(.contentMismatch) { try await stores.tell(#"{"home": "1"}"#) }
+            #expect(try await stores.declareContent(Self.declaration.replacing("integer", with: "string")).count == 1)
+            var specification = try EventSpecification.sample()
+            let ambiguous = try #require(try await stores.put(specification).warnings)
+            #expect(ambiguous.count == 1 && ambiguous[0].contains(#"the app has 2. "#))
+            #expect(ambiguous[0].contains(#"the oldest, "MatchAttributes""#))
+            specification.content = "AdvertAttributes"
+            #expect(try await stores.put(specification).warnings == [])
+            #expect(try await stores.tell(#"{"home": "2"}"#)?.outcome == .update)
         }
     }
 
@@ -183,28 +209,32 @@ struct StateTests {
 
 extension Stores {
     func state(
-        _ content: String, sequence: Int? = nil, isFinal: Bool = false, of key: String = "match-1"
+        _ content: String, sequence: Int? = nil, epoch: Int? = nil, isFinal: Bool = false, of key: String = "match-1"
     ) throws -> StateIntake {
         StateIntake(
             try .sample(key),
             StateReport(
-                contentState: try JSONValue(parsing: Array(content.utf8)), sequence: sequence, isFinal: isFinal),
+                contentState: try JSONValue(parsing: Array(content.utf8)), sequence: sequence, epoch: epoch,
+                isFinal: isFinal),
             by: .server)
     }
 
     /// Sends a state of an event.
     @discardableResult
     func tell(
-        _ content: String, sequence: Int? = nil, isFinal: Bool = false, by outbox: PostgresOutbox? = nil
+        _ content: String, sequence: Int? = nil, epoch: Int? = nil, isFinal: Bool = false,
+        by outbox: PostgresOutbox? = nil
     ) async throws -> Broadcast? {
         try await (outbox ?? self.outbox).tell(
-            try state(content, sequence: sequence, isFinal: isFinal), now: now, plan: Self.plan)
+            try state(content, sequence: sequence, epoch: epoch, isFinal: isFinal), now: now, plan: Self.plan)
     }
 
-    /// Declares the only content type of the sample app.
+    /// Declares a content type of the sample app.
     @discardableResult
-    func declareContent(_ declaration: String) async throws -> [ContentMismatch] {
-        let type = try ContentType(.sample(), "MatchAttributes", parsing: Array(declaration.utf8))
+    func declareContent(
+        _ declaration: String, _ name: String = "MatchAttributes"
+    ) async throws -> [ContentMismatch] {
+        let type = try ContentType(.sample(), name, parsing: Array(declaration.utf8))
         return try await PostgresContentStore(Database(pool)).put(type, by: .server, if: .none, now: now).mismatches
     }
 }

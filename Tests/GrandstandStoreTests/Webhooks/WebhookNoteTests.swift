@@ -115,6 +115,42 @@ struct WebhookNoteTests {
 /// Triggers write notes for webhook topics, whichever statement changes the rows.
 @Suite(.timeLimit(.minutes(20)))
 struct WebhookTriggerTests {
+    @Test func `who ended, cancelled or reopened an event is told once, also if the end was scheduled before`()
+        async throws
+    {
+        try await withHooks { hooks in
+            let stores = hooks.stores
+            try await hooks.add([.eventState])
+            let key = try await stores.open()
+            let (desk, night) = (AuditActor.key(id: UUID(), name: "desk"), AuditActor.key(id: UUID(), name: "night"))
+            func told() async throws -> [String] {
+                _ = try await hooks.compose()
+                return try await stores.pool.query("delete from webhook_messages returning body").map {
+                    try $0.decode("body")
+                }
+            }
+            func data(_ state: String, by actor: String) -> String {
+                #""data":{"eventKey":"\#(key)","state":"\#(state)","by":"key:\#(actor)"}}"#
+            }
+            try await stores.accept(.update())
+            #expect(try await told().isEmpty)
+            try await stores.events.cancel(key, sendingEnd: true, within: .all, by: desk, if: .none, now: stores.now)
+            let cancelled = try await told()
+            #expect(cancelled.count == 1 && cancelled.first?.hasSuffix(data("cancelled", by: "desk")) == true)
+            _ = try await stores.events.reopen(key, audiences: nil, within: .all, by: night, now: stores.now)
+            let reopened = try await told()
+            #expect(reopened.count == 1 && reopened.first?.hasSuffix(data("live", by: "night")) == true)
+            let end = BroadcastRequest(
+                payload: BroadcastPayload(event: .end), sendAt: stores.now.addingTimeInterval(60))
+            _ = try await stores.accept([BroadcastIntake(.event(key), request: end, by: desk)])[0].get()
+            _ = try await stores.accept([BroadcastIntake(.event(key), request: .update(), by: night)])[0].get()
+            stores.clock.advance(by: 60)
+            try await stores.promote()
+            let ended = try await told()
+            #expect(ended.count == 1 && ended.first?.hasSuffix(data("ended", by: "desk")) == true)
+        }
+    }
+
     @Test func `a capability that goes off is reported once each time`() async throws {
         try await withHooks { hooks in
             let pool = hooks.stores.pool

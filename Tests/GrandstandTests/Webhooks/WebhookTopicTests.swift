@@ -66,6 +66,10 @@ struct WebhookTopicTests {
                     + #""counts":{"accepted":2,"rejected":1},"reasons":{"BadPriority":1}}"#
             ),
             (
+                .eventState, try Self.detail(#"{"event_key":"derby","by":"key:desk","state":"ended"}"#),
+                #"{"eventKey":"derby","state":"ended","by":"key:desk"}"#
+            ),
+            (
                 .quotaLevel, try Self.detail(#"{"quota":\#(view),"previousLevel":"ok"}"#),
                 #"{\#(place)"level":"warning","previousLevel":"ok","#
                     + #""limit":10,"used":7,"reserved":1,"available":2,"unmanaged":3}"#

@@ -52,11 +52,14 @@ extension GrandstandClient.Call where Value == GrandstandClient.QuotaHistory {
 extension GrandstandClient.Call where Value == GrandstandClient.AuditPage {
     /// Lists changes and who made them, the newest first.
     public static func listAuditLog(
-        actor: String? = nil, action: Contract.AuditAction? = nil, bundleId: String? = nil, from: Date? = nil,
-        to: Date? = nil
+        actor: String? = nil, action: Contract.AuditAction? = nil, bundleId: String? = nil, event: String? = nil,
+        from: Date? = nil, to: Date? = nil
     ) -> Self {
         Self(
             .listAuditLog, "/v1/audit-log",
-            [("actor", actor), ("action", action), ("bundleId", bundleId), ("from", from), ("to", to)])
+            [
+                ("actor", actor), ("action", action), ("bundleId", bundleId), ("event", event), ("from", from),
+                ("to", to),
+            ])
     }
 }
