@@ -262,7 +262,7 @@ let package = Package(
             name: "GrandstandAppTests",
             dependencies: [
                 "APNsClient", "APNsWire", "Cryptography", "Grandstand", "JSON", "GrandstandApp", "HTTP2",
-                "PrometheusMetrics",
+                "Postgres", "PrometheusMetrics",
                 log,
             ],
             swiftSettings: settings),

@@ -62,6 +62,8 @@ package enum DatabaseTrouble: String, Sendable, Hashable, CaseIterable {
         case "25006": .readOnly
         // Invalid authorization, invalid password, no such database, insufficient privilege.
         case "28000", "28P01", "3D000", "42501": .accessRefused
+        // No such schema, table, column or function.
+        case "3F000", "42P01", "42703", "42883": .schema
         // The server shuts down, crashed, or is starting.
         case "57P01", "57P02", "57P03": .unreachable
         case _ where state.hasPrefix("58"): .serverFault

@@ -95,7 +95,10 @@ package struct DatabaseSession: Sendable {
     ) {
         let changes = LocalChanges()
         let health = PostgresHealth()
+        var opened: [PoolSizes.Pool: PostgresPool] = [:]
         func open(_ pool: PoolSizes.Pool, _ configuration: PostgresConfiguration) -> PostgresPool {
+            // A pool that others share is opened before them.
+            if let shared = opened[sizes.home(of: pool)] { return shared }
             var configuration = configuration
             configuration.maximumConnections = sizes[pool]
             configuration.onWait = onWait(pool.rawValue)
@@ -105,7 +108,9 @@ package struct DatabaseSession: Sendable {
                 configuration.onFailure = onFailure
                 configuration.health = health
             }
-            return PostgresPool(configuration: configuration, logger: logger)
+            let new = PostgresPool(configuration: configuration, logger: logger)
+            opened[pool] = new
+            return new
         }
         pool = open(.main, .stores(connectionString: url, changes: changes))
         lookupPool = open(.lookup, .stores(connectionString: url, changes: changes))
@@ -121,13 +126,14 @@ package struct DatabaseSession: Sendable {
         self.cluster = cluster
     }
 
-    /// Every pool with its name in metrics.
+    /// Every pool with its name in metrics. A shared pool has the name of its first use.
     var pools: [(name: String, pool: PostgresPool)] {
-        [
+        let all: [(name: String, pool: PostgresPool)] = [
             ("main", pool), ("lookup", lookupPool), ("outbox", outboxPool), ("bulk", bulkPool),
             ("dispatch", dispatchPool), ("start", startPool), ("report", reportPool), ("device", devicePool),
             ("probe", probePool),
         ]
+        return all.indices.filter { place in !all[..<place].contains { $0.pool === all[place].pool } }.map { all[$0] }
     }
 
     /// Reads the database's clock, on a connection that is already open.

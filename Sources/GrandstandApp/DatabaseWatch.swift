@@ -43,11 +43,8 @@ final class DatabaseWatch: Service {
 
     /// Records an error of a statement or a connection attempt. An error that does not concern the database is ignored.
     func saw(_ error: PostgresError) {
-        // One statement may be slow, and one connection may break, while the database is healthy. Only the checks
-        // decide whether the database is slow or unreachable.
-        guard let finding = DatabaseFinding(error), finding.trouble != .slow, finding.trouble != .unreachable else {
-            return
-        }
+        // One connection may break while the database is healthy. Only the checks decide whether it is unreachable.
+        guard let finding = DatabaseFinding(error), finding.trouble != .unreachable else { return }
         state.withLock { $0.seen[finding.trouble] = (finding, .now) }
         tell()
     }

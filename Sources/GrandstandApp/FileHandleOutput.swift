@@ -1,3 +1,5 @@
+internal import JSON
+
 #if canImport(Darwin)
     private import Darwin
 #elseif canImport(Glibc)
@@ -5,6 +7,14 @@
 #elseif canImport(Musl)
     private import Musl
 #endif
+
+/// Standard error for lines of text. Control characters are escaped, so that no value forges a line.
+struct LogStream: TextOutputStream, Sendable {
+    func write(_ line: String) { FileHandleOutput.standardError.write(Self.bytes(of: line)) }
+
+    /// - Parameter line: a line with the line break at its end.
+    static func bytes(of line: String) -> [UInt8] { Array((String(line.dropLast()).escapingControls + "\n").utf8) }
+}
 
 /// Writes whole lines to a file descriptor. Lines that cannot be written are dropped, because logging must not stop the
 /// work.

@@ -5,7 +5,7 @@ extension Configuration {
     package func makeLogger() -> Logger {
         var logger = Logger(label: "grandstand") { label in
             switch logFormat {
-            case .text: StreamLogHandler.standardError(label: label)
+            case .text: StreamLogHandler(label: label, stream: LogStream())
             case .json: JSONLogHandler(label: label)
             }
         }

@@ -4,8 +4,8 @@ internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Hummingbird's HTTP/1.1 connection with Grandstand's handlers directly behind the parser: one for methods that the
-/// parser does not know, one for lookups, and one that passes on one request at a time.
+/// Hummingbird's HTTP/1.1 connection with Grandstand's handlers directly behind the parser: one for requests that
+/// reach no route, one for lookups, and one that passes on one request at a time.
 struct LookupChannel: ServerChildChannel {
     let base: HTTP1Channel
     let lookups: LookupResponder?
@@ -17,7 +17,7 @@ struct LookupChannel: ServerChildChannel {
             let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             try pipeline.addHandler(RequestTurns(), position: .after(parser))
             if let lookups { try pipeline.addHandler(LookupHandler(lookups: lookups), position: .after(parser)) }
-            try pipeline.addHandler(UnknownMethodHandler(headers: headers), position: .after(parser))
+            try pipeline.addHandler(HeadRefusals(headers: headers), position: .after(parser))
             return value
         }
     }

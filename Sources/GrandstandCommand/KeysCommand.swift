@@ -38,7 +38,9 @@ struct KeysCommand: AsyncParsableCommand {
         func validate() throws {
             if let expiresIn, expiresIn < 1 { throw ValidationError("--expires-in is a number of seconds from 1.") }
             guard !scope.isEmpty else { throw ValidationError("Give at least one --scope.") }
-            guard (1...200).contains(name.count) else { throw ValidationError("A name has 1 to 200 characters.") }
+            guard (1...200).contains(name.count), name == name.escapingControls else {
+                throw ValidationError("A name has 1 to 200 characters, and no control characters.")
+            }
             for app in app where BundleID(rawValue: app) == nil {
                 throw ValidationError("--app \(app): \(BundleID.rule)")
             }
@@ -80,7 +82,7 @@ struct KeysCommand: AsyncParsableCommand {
                 key.id.uuidString.lowercased(), key.prefix + "…", key.state(at: now).rawValue,
                 key.scopes.map(\.rawValue).sorted().joined(separator: ","), key.reach.text,
                 "used \(listing.lastUsedAt.map(RFC3339.text) ?? "never")",
-                "expires \(key.expiresAt.map(RFC3339.text) ?? "never")", key.name,
+                "expires \(key.expiresAt.map(RFC3339.text) ?? "never")", key.name.escapingControls,
             ].joined(separator: "  ")
         }
     }

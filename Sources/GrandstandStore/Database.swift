@@ -197,6 +197,8 @@ extension PostgresConfiguration {
             "jit": "off", "enable_seqscan": "off",
             // A process that hangs in a transaction loses its locks after this time.
             "idle_in_transaction_session_timeout": "30s",
+            // What was accepted survives a crash, whatever the settings of the role and the database are.
+            "synchronous_commit": "on",
         ]
         if let changes {
             configuration.notices = changes.notices

@@ -8,12 +8,16 @@ struct PageCursor {
     let number: Int
     let key: String
 
+    /// Microseconds since 1970 until the year 9999. PostgreSQL refuses times far beyond it.
+    private static let numbers = 0...253_402_300_799_999_999
+
     /// Reads a cursor that one of the `text` functions wrote.
     ///
     /// - Throws: `invalid-request` for anything else.
     init(_ text: String) throws(Problem) {
         guard let bytes = Data(base64Encoded: text), let plain = String(data: bytes, encoding: .utf8),
-            let separator = plain.firstIndex(of: " "), let number = Int(plain[..<separator])
+            let separator = plain.firstIndex(of: " "), let number = Int(plain[..<separator]),
+            Self.numbers.contains(number), !plain.contains("\0")
         else { throw PageRequest.refusal }
         self.number = number
         key = String(plain[plain.index(after: separator)...])

@@ -13,12 +13,17 @@ package struct JSONParser {
 
     private let bytes: [UInt8]
     private let maximumValues: Int
+    private let refusesHugeNumbers: Bool
     /// The names and indices that lead to the value being parsed. They become the JSON Pointer of a fault.
     private var path: [String] = []
 
-    package init(_ bytes: [UInt8], maximumValues: Int = Self.maximumValues) {
+    /// - Parameter refusesHugeNumbers: whether a number beyond the range of `Double` is an error.
+    package init(
+        _ bytes: [UInt8], maximumValues: Int = Self.maximumValues, refusesHugeNumbers: Bool = false
+    ) {
         self.bytes = bytes
         self.maximumValues = maximumValues
+        self.refusesHugeNumbers = refusesHugeNumbers
     }
 
     package mutating func parse() throws(JSONFault) -> JSONValue {
@@ -40,12 +45,24 @@ package struct JSONParser {
             switch try scanner.start() {
             case .null: .null
             case .bool(let flag): .bool(flag)
-            case .number: .number(try scanner.number())
+            case .number: .number(try number(&scanner))
             case .string: .string(try scanner.string())
             case .array: .array(try elements(&scanner))
             case .object: .object(try members(&scanner))
             }
         return JSONValue(kind: kind, source: bytes[start..<scanner.index])
+    }
+
+    private func number(_ scanner: inout JSONScanner) throws(JSONFault) -> String {
+        let start = scanner.index
+        let text = try scanner.number()
+        // A short number without an exponent is never too large.
+        if refusesHugeNumbers, text.utf8.count > 300 || text.contains(where: { $0 == "e" || $0 == "E" }),
+            Double(text).map(\.isFinite) != true
+        {
+            throw JSONFault("The number \(text.prefix(24)) is too large; the largest is about 1.8e308", at: start)
+        }
+        return text
     }
 
     private mutating func elements(_ scanner: inout JSONScanner) throws(JSONFault) -> [JSONValue] {

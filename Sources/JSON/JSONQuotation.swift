@@ -24,4 +24,19 @@ extension String {
         bytes.append(quoted: self)
         return String(decoding: bytes, as: UTF8.self)
     }
+
+    /// The text with its control characters as `\u001b`. For logs and terminals: such a text forges no line and sends
+    /// no command to a terminal.
+    package var escapingControls: String {
+        var text = ""
+        for scalar in unicodeScalars {
+            if scalar.properties.generalCategory == .control {
+                let digits = String(scalar.value, radix: 16)
+                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            } else {
+                text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
 }

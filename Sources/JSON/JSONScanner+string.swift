@@ -27,6 +27,29 @@ extension JSONScanner {
         }
     }
 
+    /// A valid JSON text with the characters themselves in place of escapes `\u`, where JSON does not require them.
+    package static func withoutUnicodeEscapes(_ json: [UInt8]) -> [UInt8] {
+        guard var scanner = try? JSONScanner(json, maximumDepth: 0) else { return json }
+        scanner.index = 0
+        var plain: [UInt8] = []
+        while scanner.index < json.count {
+            let start = scanner.index
+            guard json[start] == UInt8(ascii: "\\") else {
+                plain.append(json[start])
+                scanner.index += 1
+                continue
+            }
+            guard let scalar = try? scanner.escape() else { return json }
+            let isNeeded = scalar.value < 0x20 || scalar == "\"" || scalar == "\\"
+            if json[start + 1] == UInt8(ascii: "u"), !isNeeded {
+                plain += String(scalar).utf8
+            } else {
+                plain += json[start..<scanner.index]
+            }
+        }
+        return plain
+    }
+
     /// Skips bytes up to the end of the string, an escape or a forbidden byte.
     private mutating func skipPlain() {
         index = text.withUnsafeBufferPointer { bytes in

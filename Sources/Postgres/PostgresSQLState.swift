@@ -16,7 +16,6 @@ package struct PostgresSQLState: RawRepresentable, Sendable, Hashable, CustomStr
     package static let deadlockDetected = Self(rawValue: "40P01")
     package static let duplicatePreparedStatement = Self(rawValue: "42P05")
     package static let syntaxError = Self(rawValue: "42601")
-    package static let undefinedTable = Self(rawValue: "42P01")
     package static let diskFull = Self(rawValue: "53100")
     package static let tooManyConnections = Self(rawValue: "53300")
     package static let lockNotAvailable = Self(rawValue: "55P03")

@@ -38,7 +38,7 @@ struct RoleGrantsTests {
             #expect(try await !owner.migrate().isEmpty)
             await owner.close()
 
-            let settings = ["DATABASE_URL": url + " user=grandstand_server", "GRANDSTAND_DATABASE_CONNECTIONS": "20"]
+            let settings = ["DATABASE_URL": url + " user=grandstand_server", "GRANDSTAND_DATABASE_CONNECTIONS": "8"]
             try await Stage.place(settings: settings) { environment, simulator in
                 try await Stage.serve(environment, simulator: simulator) { stage in
                     try await stage.putLiveEvent()
@@ -57,7 +57,7 @@ struct RoleGrantsTests {
                     #expect(try await HTTPCaller(url: stage.url, secret: nil)("GET", "/readyz").status == 200)
                     let used = try await administration.query(
                         "select count(*) as count from pg_stat_activity where usename = 'grandstand_server'")
-                    #expect(try used[0].decode(Int.self, "count") <= 20)
+                    #expect(try used[0].decode(Int.self, "count") <= 8)
                 }
             }
 

@@ -11,11 +11,16 @@ internal import Testing
 struct PageTests {
     struct List: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        var wrongCursors = ["?", ""]
+        /// The last three have a NUL, a time that PostgreSQL does not have, and a negative one.
+        var wrongCursors = [
+            "?", "", PageTests.cursor("1 a\0b"), PageTests.cursor("\(Int.max) a"), PageTests.cursor("-1 a"),
+        ]
         /// Makes items, and returns their names in the order of the list.
         let fill: @Sendable (Stores) async throws -> [String]
         let page: @Sendable (Stores, PageRequest) async throws -> Page<String>
     }
+
+    static func cursor(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
 
     static let lists: [List] = [
         List(testDescription: "apps by bundle ID", wrongCursors: []) { stores in

@@ -7,6 +7,7 @@ struct DatabaseTroubleTests {
         arguments: [
             (.diskFull, ["53100"]), (.serverFault, ["53200", "58030"]), (.tooFewConnections, ["53300"]),
             (.readOnly, ["25006"]), (.accessRefused, ["28P01", "3D000", "42501"]), (.unreachable, ["57P01", "57P03"]),
+            (.schema, ["3F000", "42P01", "42703", "42883"]),
             // A refused statement is not a fault of the database.
             (nil, ["23505", "40001", "57014", "42601"]),
         ] as [(DatabaseTrouble?, [String])])

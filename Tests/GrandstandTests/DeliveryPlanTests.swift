@@ -88,6 +88,24 @@ struct DeliveryPlanTests {
         #expect(problem?.kind == .payloadTooLarge && problem?.members.first == .size(5_121))
     }
 
+    @Test func `a content that fits only without unicode escapes is sent without them, with a warning`() throws {
+        func fitted(_ letters: Int) -> (request: BroadcastRequest, warning: String?) {
+            let text = #"{"a":"\""# + String(repeating: #"\u00e9"#, count: letters) + #"\n\u0007\ud83d\ude00"}"#
+            return BroadcastRequest(payload: BroadcastPayload(event: .update, contentState: Array(text.utf8)))
+                .fitted(at: now)
+        }
+        let (short, none) = fitted(700)
+        #expect(none == nil && short.payload.contentState?.count == 4_230)
+        let (request, warning) = fitted(1_000)
+        let plain = #"{"a":"\""# + String(repeating: "é", count: 1_000) + #"\n\u0007😀"}"#
+        #expect(request.payload.contentState == Array(plain.utf8))
+        #expect(warning?.contains("ensure_ascii=False") == true)
+        #expect(try DeliveryPlan(request, audiences: [stored], now: now).items.count == 1)
+        // If that does not help, the refusal tells the size of what was sent.
+        let (long, nothing) = fitted(2_600)
+        #expect(nothing == nil && long.payload.contentState?.count == 15_630)
+    }
+
     @Test func `a dismissal more than four hours after the end is refused, and one in the past means at once`()
         throws
     {

@@ -116,6 +116,7 @@ struct JSONScannerTests {
     }
 
     @Test func `a quoted text is read as the same, with only the necessary escapes`() throws {
+        #expect("é\u{1B}[2K\r\n\u{9B}\u{7F}".escapingControls == #"é\u001b[2K\u000d\u000a\u009b\u007f"#)
         #expect("a\"\\/\n\r\t\u{0}\u{1F}\u{7F}é😀".quotedJSON == #""a\"\\/\n\r\t\u0000\u001f"# + "\u{7F}é😀\"")
         let text = String((0..<0x100).map { Character(Unicode.Scalar($0)!) })
         var scanner = try JSONScanner(Array(text.quotedJSON.utf8), maximumDepth: 0)

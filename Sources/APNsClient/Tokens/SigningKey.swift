@@ -17,23 +17,27 @@ struct SigningKey: Sendable {
             case .missing(let path):
                 "there is no key file \(path): put the .p8 file from Apple's developer portal there"
             case .unreadable(let path, let why):
-                "the key file \(path) cannot be used: \(why). Download the .p8 again from Apple's developer portal "
-                    + "(Certificates, Identifiers & Profiles > Keys) or fix its permissions"
+                "the key file \(path) cannot be used: \(why). It needs an EC P-256 private key in PEM form, as in the "
+                    + ".p8 from Apple's developer portal"
             }
         }
     }
 
-    /// Reads a PKCS#8 PEM file with an EC P-256 key, the format of Apple's keys.
+    /// Reads a PEM file with an EC P-256 key, the format of Apple's keys, in any form of `KeyText`.
     init(path: String) throws(Fault) {
         guard FileManager.default.fileExists(atPath: path) else { throw .missing(path: path) }
         guard let pem = FileManager.default.contents(atPath: path) else {
-            throw .unreadable(path: path, why: "it cannot be read")
+            throw .unreadable(path: path, why: "it is a folder, or its permissions forbid reading it")
         }
         do {
-            key = try PrivateKey.p256(pem: Array(pem))
+            let block = try KeyText(Array(pem)).pem
+            guard (try? PrivateKey(pem: block)) != nil else {
+                throw KeyText.Shape("its block has \(block.count) bytes, and its base64 is broken or without a key")
+            }
+            key = try PrivateKey.p256(pem: block)
             fingerprint = SHA256.hash(try key.publicPoint)
         } catch {
-            throw .unreadable(path: path, why: "it has no EC P-256 private key in PEM form")
+            throw .unreadable(path: path, why: (error as? KeyText.Shape)?.words ?? "its key is of another kind")
         }
     }
 

@@ -186,7 +186,9 @@ package struct StateDecision: Sendable {
     private static func requireSize(of report: StateReport) throws(Problem) {
         let limit = APNsLimits.broadcastPayload
         for content in [report.contentState] + report.byVariant.values where content.source.count > limit {
-            let size = content.source.count
+            // Escapes are removed if the content fits without them.
+            let size = JSONScanner.withoutUnicodeEscapes(content.bytes).count
+            guard size > limit else { continue }
             throw Problem(
                 .payloadTooLarge,
                 "contentState has \(size) bytes; a message to APNs has at most \(limit). Shorten it by \(size - limit) bytes.",

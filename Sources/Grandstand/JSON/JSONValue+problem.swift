@@ -6,9 +6,14 @@ extension JSONValue {
     /// - Throws: `malformed-json` with the place of the error, for anything else: invalid UTF-8, lone surrogates, two
     ///   members with one name, nesting deeper than `JSONParser.maximumDepth`; `body-too-large` for more values than
     ///   `maximumValues`.
-    package init(parsing bytes: [UInt8], maximumValues: Int = JSONParser.maximumValues) throws(Problem) {
+    ///
+    /// - Parameter refusesHugeNumbers: whether a number beyond the range of `Double` is an error. For requests: no app
+    ///   can decode such a number.
+    package init(
+        parsing bytes: [UInt8], maximumValues: Int = JSONParser.maximumValues, refusesHugeNumbers: Bool = false
+    ) throws(Problem) {
         do throws(JSONFault) {
-            var parser = JSONParser(bytes, maximumValues: maximumValues)
+            var parser = JSONParser(bytes, maximumValues: maximumValues, refusesHugeNumbers: refusesHugeNumbers)
             self = try parser.parse()
         } catch {
             throw Self.problem(error, in: bytes, maximumValues: maximumValues)

@@ -86,7 +86,7 @@ package struct Doctor: Sendable {
         }
         // If the schema is wrong, the check `migrations` reports it in more detail, so this check does not.
         let database = finding.flatMap { $0.trouble == .schema ? nil : Self.failed($0) }
-        let checks = [
+        var checks = [
             database ?? DoctorCheck("database", .ok, "answers"), await clock(session), Self.migrations(status),
         ]
         switch status {
@@ -99,6 +99,7 @@ package struct Doctor: Sendable {
         }
         do {
             let database = Database(session.pool)
+            checks += Self.review(try await DatabaseReview(database))
             let apps = try await apps(in: database).filter { bundleID == nil || $0.bundleID == bundleID }
             let alarms = DoctorAlarms.checks(
                 try await PostgresChannelStore(database).quotas(now: now(), tenure: configuration.tenure)
@@ -137,6 +138,28 @@ package struct Doctor: Sendable {
             "database", .failed,
             "\(finding.trouble.rawValue): \(finding.trouble.finding)\(finding.cause.map { " \($0)" } ?? "")",
             next: finding.trouble.advice)
+    }
+
+    /// What would lose or refuse messages only later.
+    private static func review(_ review: DatabaseReview) -> [DoctorCheck] {
+        var checks: [DoctorCheck] = []
+        if !review.isFlushed {
+            checks.append(
+                DoctorCheck(
+                    "database settings", .failed,
+                    "fsync is off: a power cut loses messages that were accepted, or the whole database",
+                    next: "set fsync = on in postgresql.conf and reload PostgreSQL"))
+        }
+        if !review.missingGrants.isEmpty {
+            let first = review.missingGrants.prefix(5).joined(separator: ", ")
+            checks.append(
+                DoctorCheck(
+                    "database grants", .failed,
+                    "this role lacks \(review.missingGrants.count) rights: \(first)"
+                        + (review.missingGrants.count > 5 ? ", …" : ""),
+                    next: "run packaging/roles.sql again as the owner of the database, or grant them to the role"))
+        }
+        return checks
     }
 
     private static func noDatabase(

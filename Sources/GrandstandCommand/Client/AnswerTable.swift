@@ -42,6 +42,7 @@ struct AnswerTable {
     }
 
     private static func lines(_ rows: [[String]]) -> [String] {
+        let rows = rows.map { $0.map(\.escapingControls) }
         let count = rows.map(\.count).max() ?? 0
         let widths = (0..<count).map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in

@@ -168,7 +168,7 @@ struct MessageForm: Sendable, Equatable {
         guard !text.isEmpty else { return nil }
         do throws(Problem) {
             // White space is removed, because it would count against Apple's size limit.
-            return try JSONValue(parsing: Array(text.utf8)).compact
+            return try JSONValue(parsing: Array(text.utf8), refusesHugeNumbers: true).compact
         } catch {
             faults.append(Fault(pointer: field, detail: error.detail))
             return nil

@@ -17,8 +17,10 @@ extension Request {
         return Request(head: head, body: body)
     }
 
-    /// Whether a proxy says that the client's own connection uses HTTPS.
-    var cameByHTTPS: Bool { headers[.xForwardedProto]?.lowercased() == "https" }
+    /// Whether a proxy says that the client's own connection uses HTTPS. Of several proxies, the first one knows.
+    var cameByHTTPS: Bool {
+        headers[.xForwardedProto]?.prefix { $0 != "," }.filter { $0 != " " }.lowercased() == "https"
+    }
 }
 
 // The force-unwraps are safe: the literals are valid field names (RFC 9110).

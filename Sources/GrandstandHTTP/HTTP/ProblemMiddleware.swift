@@ -61,6 +61,10 @@ struct ProblemMiddleware: RouterMiddleware {
         _ request: Request, _ context: APIContext, _ next: (Request, APIContext) async throws -> Response
     ) async -> Response {
         do {
+            // The router ignores empty segments.
+            guard !request.uri.path.contains("//") else {
+                throw Problem(.notFound, "There is nothing at \(request.uri.path): it has an empty segment.")
+            }
             return try await next(request, context)
         } catch let broken as BrokenBody {
             return broken.problem.response(requestID: context.requestID)

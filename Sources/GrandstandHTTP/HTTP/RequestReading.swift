@@ -61,13 +61,19 @@ extension Request {
             throw Problem(
                 .unsupportedMediaType, "Send the body as Content-Type: \(mediaTypes.joined(separator: " or ")).")
         }
-        return try JSONValue(parsing: try await bytes(upTo: limit))
+        return try JSONValue(parsing: try await bytes(upTo: limit), refusesHugeNumbers: true)
     }
 
     /// The body's bytes.
     ///
-    /// - Throws: `body-too-large`, before the whole body is read.
+    /// - Throws: `unsupported-media-type` for a body with a `Content-Encoding`; `body-too-large`, before the whole body
+    ///   is read.
     func bytes(upTo limit: Int) async throws -> [UInt8] {
+        if let encoding = headers[.contentEncoding], encoding.lowercased() != "identity" {
+            throw Problem(
+                .unsupportedMediaType,
+                "Send the body as it is, without the header Content-Encoding (\(JSONText.quoted(encoding))).")
+        }
         if let length = headers[.contentLength].flatMap({ Int($0) }), length > limit { throw Self.tooLarge(limit) }
         var bytes: [UInt8] = []
         for try await buffer in body {

@@ -4,15 +4,18 @@ internal import Hummingbird
 
 /// The version of an object that clients write with PUT, as text for `ETag` and `If-Match`.
 ///
-/// The tag is strong, because `If-Match` uses strong comparison (RFC 9110, 13.1.1). The tag is the version of the
-/// declaration and does not change with fields that the server adds, such as the state of a channel. Caches do not rely
-/// on the tag, because answers are `no-store`.
+/// The tag is the version of the declaration and does not change with fields that the server adds, such as the state of
+/// a channel. Caches do not rely on the tag, because answers are `no-store`. A proxy that compresses an answer makes its
+/// tag weak, although the version is the same. So the answers forbid that (`no-transform`), and the weak form is
+/// accepted, too.
 enum VersionTag {
     static func text(_ version: Int) -> String { "\"\(version)\"" }
 }
 
 extension HTTPFields {
-    static func version(_ version: Int) -> HTTPFields { [.eTag: VersionTag.text(version)] }
+    static func version(_ version: Int) -> HTTPFields {
+        [.eTag: VersionTag.text(version), .cacheControl: "no-store, no-transform"]
+    }
 }
 
 extension Request {
@@ -37,11 +40,12 @@ extension Request {
         if tags == "*" { return .present }
         var versions: Set<Int> = []
         for tag in tags.split(separator: ",") {
-            let text = tag.filter { $0 != " " && $0 != "\t" }
-            guard text.count > 2, text.hasPrefix("\"") || text.hasPrefix("W/\""), text.hasSuffix("\"") else {
+            var text = tag.filter { $0 != " " && $0 != "\t" }[...]
+            if text.hasPrefix("W/") { text = text.dropFirst(2) }
+            guard text.count > 2, text.hasPrefix("\""), text.hasSuffix("\"") else {
                 throw refusal("If-Match", "ETags were expected as GET gives them, in quotation marks, or *.")
             }
-            // A weak tag matches nothing here, and neither does a tag of another server.
+            // A tag of another server matches nothing.
             if let version = Int(text.dropFirst().dropLast()) { versions.insert(version) }
         }
         return .versions(versions)

@@ -50,15 +50,13 @@ package struct Migrator: Sendable {
     /// Compares the database's schema with this binary, without changing anything.
     package func status() async throws -> Status { try await status(on: pool) }
 
-    /// Compares the database's schema with this binary on one connection. This needs one query, or two if the database
-    /// is newer than this binary.
+    /// Compares the database's schema with this binary on one connection. No statement fails because a table is
+    /// missing: that would be reported as a trouble of the database.
     package func status(on database: some PostgresQuerying) async throws -> Status {
-        let rows: PostgresRows
-        do {
-            rows = try await database.query("select version, name, checksum from schema_migrations order by version")
-        } catch let error as PostgresError where error.sqlState == .undefinedTable {
+        guard try await Self.has("schema_migrations", database) else {
             return migrations.isEmpty ? .current : .behind(migrations.map(\.name))
         }
+        let rows = try await database.query("select version, name, checksum from schema_migrations order by version")
         var applied: [Int: String] = [:]
         for row in rows { applied[try row.decode(Int.self, "version")] = try row.decode(String.self, "checksum") }
         if let first = rows.first, try first.decode(String.self, "name") == Self.unreleasedSchema {
@@ -70,11 +68,13 @@ package struct Migrator: Sendable {
 
     /// The version of the oldest binary that may use the database; `nil`: the database does not say.
     private func least(on database: some PostgresQuerying) async throws -> Int? {
-        do {
-            return try await database.query("select least from schema_compatibility").first?.decode(Int.self, "least")
-        } catch let error as PostgresError where error.sqlState == .undefinedTable {
-            return nil
-        }
+        guard try await Self.has("schema_compatibility", database) else { return nil }
+        return try await database.query("select least from schema_compatibility").first?.decode(Int.self, "least")
+    }
+
+    private static func has(_ table: String, _ database: some PostgresQuerying) async throws -> Bool {
+        try await database.query("select to_regclass(\(table)) is not null as is_there")[0]
+            .decode(Bool.self, "is_there")
     }
 
     /// Compares versions and checksums in the database with the migrations of this binary.

@@ -133,7 +133,7 @@ struct Acceptance {
             (state?.warnings ?? []) + intake.request.warnings(at: now, times ?? EventTimes()) + decided.plan.warnings
             + DeliveryPlan.warnings(tooLongForTokens: refused.compactMap(\.refusal))
         // A scheduled broadcast gets the defaults that its event has when the broadcast is sent.
-        if sendAt == nil { intake.request = decided.request }
+        intake.request = sendAt.map { intake.request.fitted(at: $0).request } ?? decided.request
         broadcasts.append(
             BroadcastRow(
                 id: id, intake: intake, acceptedAt: acceptedAt, isScheduled: sendAt != nil, warnings: warnings,
@@ -220,8 +220,9 @@ struct Acceptance {
         else {
             throw intake.target.over
         }
-        let request = intake.request.filled(by: target.defaults, at: time)
+        let (request, warning) = intake.request.filled(by: target.defaults, at: time).fitted(at: time)
         var plan = try plan(request, audiences(of: open), time)
+        if let warning { plan.warnings.append(warning) }
         try plan.check(by: types(of: all), missing: missingTypes(of: all))
         if request.audiences == nil { plan.warn(ended: audiences(of: all.filter { !open.contains($0) })) }
         if !withoutPlace.isEmpty {
@@ -276,7 +277,6 @@ struct Acceptance {
             broadcast = try add(
                 BroadcastIntake(intake.target, request: request, by: intake.actor, within: intake.reach), at: now,
                 state: decision, plan: plan)
-            broadcast?.warnings += decision.warnings
         }
         for place in reached {
             // A message that was refused, because it is too long, has the state, too. Without a message, the newest

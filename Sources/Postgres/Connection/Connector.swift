@@ -94,7 +94,9 @@ struct Connector: Sendable {
     private func prepare(_ connection: LibPQConnection) -> PostgresError? {
         PQsetnonblocking(connection.pointer, 1)
         var settings = configuration.sessionSettings
-        if PQserverVersion(connection.pointer) >= 150_000 { settings.merge(Self.clientSettings) { own, _ in own } }
+        let version = PQserverVersion(connection.pointer)
+        if version >= 150_000 { settings.merge(Self.clientSettings) { own, _ in own } }
+        if version >= 170_000 { settings.merge(["transaction_timeout": "0"]) { own, _ in own } }
         let ordered = settings.sorted { $0.key < $1.key }
         guard !ordered.isEmpty else { return nil }
         let sql =
@@ -111,9 +113,12 @@ struct Connector: Sendable {
 
     /// Makes the server notice within seconds that this client is gone. The server then ends the client's statement,
     /// even one that waits for a lock, so that it blocks nobody.
+    ///
+    /// The time limits of a role or database are off: pools keep idle sessions, and every query has its own deadline.
     private static let clientSettings = [
         "client_connection_check_interval": "2s", "tcp_keepalives_idle": "5", "tcp_keepalives_interval": "2",
-        "tcp_keepalives_count": "3", "tcp_user_timeout": "10s",
+        "tcp_keepalives_count": "3", "tcp_user_timeout": "10s", "idle_session_timeout": "0", "statement_timeout": "0",
+        "lock_timeout": "0",
     ]
 }
 

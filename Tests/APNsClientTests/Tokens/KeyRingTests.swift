@@ -50,11 +50,13 @@ struct KeyRingTests {
     }
 
     @Test(arguments: [
-        "", "not a key", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----",
-        KeyRingTests.p384, KeyRingTests.publicKey,
+        ("", "it is empty"), ("not a key", "no block PRIVATE KEY"), (KeyRingTests.publicKey, "a block PUBLIC KEY"),
+        (KeyRingTests.p384, "another kind"), ("-----BEGIN PRIVATE KEY-----\nMIGH", "does not end"),
+        ("LS0tLS1CRUdJTiBQUklWQVRF", "decode it once"),
+        ("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", "base64 is broken"),
     ])
-    func `a file without a P-256 key is unreadable, and the error says what to do without quoting the file`(
-        _ content: String
+    func `a file without a P-256 key is unreadable, and the error tells its shape without quoting the file`(
+        content: String, shape: String
     ) throws {
         let folder = try KeyFolder()
         try folder.write(content)
@@ -62,9 +64,32 @@ struct KeyRingTests {
         #expect(ring.state(of: Self.keyID) == .unreadable)
         let fault = try #require(ring.faults().first)
         #expect(fault.contains(folder.file()))
-        #expect(fault.contains("P-256"))
+        #expect(fault.contains("P-256") && fault.contains(shape))
         #expect(!fault.contains("\n"))
         for line in content.split(separator: "\n") { #expect(!fault.contains(line)) }
+    }
+
+    @Test func `a key is read however its text is wrapped, indented or escaped`() throws {
+        let folder = try KeyFolder()
+        let key = try PrivateKey.p256()
+        let lines = try key.pem.split(separator: "\n").map(String.init)
+        let base64 = lines.dropFirst().dropLast().joined()
+        let wrapped = [base64.prefix(76), base64.dropFirst(76)].joined(separator: "\n")
+        let parameters = "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n"
+        let quoted: String = "\"" + lines.joined(separator: #"\r\n"#) + "\""
+        let indented: String = lines.map { "    \($0)" }.joined(separator: "\n")
+        let plain: String = lines.joined(separator: "\n")
+        let forms: [String] = [
+            lines.joined(separator: " "), lines.joined(), lines.joined(separator: #"\n"#), quoted,
+            lines.joined(separator: "\r\n"), indented, "\u{FEFF}\(plain)",
+            "\(lines[0])\n\(wrapped)\n\(lines[lines.count - 1])\n", parameters + plain,
+        ]
+        let message = Array("message".utf8)
+        for (n, form) in forms.enumerated() {
+            try folder.write(form, modifiedAt: TimeInterval(n))
+            let signing = try SigningKey(path: folder.file())
+            #expect(key.isSignature(try signing.signature(of: message), of: message), "form \(n)")
+        }
     }
 
     @Test func `a file that is not text is unreadable`() throws {

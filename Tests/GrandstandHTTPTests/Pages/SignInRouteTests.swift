@@ -41,7 +41,7 @@ struct SignInRouteTests {
         #expect(!cookie.contains(Base64URL.text(kept.id)))
         let proxied = try await ConsoleWorld().post(
             "/console/sign-in", [("key", "operate"), ("next", "https://example.com/")],
-            headers: ["X-Forwarded-Proto": "https"])
+            headers: ["X-Forwarded-Proto": "https, http"])
         #expect(proxied.cookie?.contains("Secure") == true)
         #expect(proxied.location == "/console")
     }

@@ -26,6 +26,13 @@ struct RefusalTests {
             #"{"event": "update", "contentState": {"deep": [0, 01]}}"#, status: 400, slug: "malformed-json",
             pointers: ["/contentState/deep"], hint: "line 1, column 51"),
         .init(
+            "a number that no Double has", "POST", event + "/broadcasts",
+            #"{"event": "update", "contentState": {"deep": [-1e400]}}"#, status: 400, slug: "malformed-json",
+            pointers: ["/contentState/deep/0"], hint: "-1e400 is too large"),
+        .init(
+            "a body labelled as gzip", "PUT", event, "{}", headers: ["Content-Encoding": "gzip"], status: 415,
+            slug: "unsupported-media-type", hint: "gzip"),
+        .init(
             "invalid UTF-8", "PUT", event, bytes: Array(#"{"name": ""#.utf8) + [0xC3, 0x28] + Array(#""}"#.utf8),
             status: 400, slug: "malformed-json", hint: "UTF-8"),
         .init(
@@ -132,7 +139,8 @@ struct RefusalTests {
 
     /// Paths that name nothing, with the problem's slug.
     private static let absent = [
-        ("GET", "/v1/nothing", "not-found"), ("GET", "/", "not-found"), ("GET", "/v1/events/a%20b", "event-not-found"),
+        ("GET", "/v1/nothing", "not-found"), ("GET", "//v1/apps", "not-found"), ("GET", "/v1//apps", "not-found"),
+        ("GET", "/", "not-found"), ("GET", "/v1/events/a%20b", "event-not-found"),
         ("GET", "/v1/apps/com%2Fexample", "app-not-found"), ("GET", lookup + "/a%20b", "event-not-found"),
         ("GET", "/v1/lookup/a%20b/production/derby", "app-not-found"),
         ("GET", "/v1/lookup/com.example.Stadium/staging/derby", "not-found"),

@@ -12,7 +12,9 @@ extension OpenAPIDocument {
 
 // Checks of an answer against the contract.
 extension OpenAPIDocument {
-    private static let templates = served.operations.map { ($0, $0.path.split(separator: "/")) }
+    private static let templates = served.operations.map {
+        ($0, $0.path.split(separator: "/", omittingEmptySubsequences: false))
+    }
     private static let problem = served.schema("Problem") ?? .null
     private static let kinds = served.schema("ProblemKind")?["x-problems"] ?? .null
 
@@ -61,7 +63,7 @@ extension OpenAPIDocument {
 
     /// The operation that a path belongs to. If several templates match, it is the one with the fewest parameters.
     private static func operation(_ method: String, _ path: String) -> Operation? {
-        let segments = path.split(separator: "/")
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false)
         return templates.filter { operation, template in
             operation.method == method && template.count == segments.count
                 && zip(template, segments).allSatisfy { $0.hasPrefix("{") || $0 == $1 }
