@@ -695,8 +695,8 @@ create table event_starts (
     event_key text primary key references events on delete cascade,
     -- When the start begins; null: when the event starts.
     at timestamptz,
-    -- When the start ends; null: when the event ends, or, if no end of the event after the planned time of the start is
-    -- known, four hours after that time.
+    -- When the start ends; null: when the event is over, or four hours after the latest of the start's planned time, the
+    -- event's planned times and its newest message.
     until timestamptz,
     attributes_type text not null,
     attributes json not null,
@@ -705,6 +705,8 @@ create table event_starts (
     alert json not null,
     alerts_by_locale json,
     stale_date bigint,
+    -- Seconds for which APNs keeps a push for a phone that is offline; null: 15 minutes.
+    expires_in integer check (expires_in between 1 and 28800),
     -- null: all audiences of the event.
     audiences json,
     -- Whether the start is sent again to followers whose activity listens to a channel that was replaced.
@@ -837,8 +839,12 @@ create table starts (
     at timestamptz not null,
     -- The app reported the activity.
     confirmed_at timestamptz,
+    -- SHA-256 of the start token, once the installation has lost this token or was deleted. Who registers the token next
+    -- is on the same phone, so that phone gets no second start.
+    token bytea,
     primary key (run, installation)
 );
+create index starts_by_lost_token on starts (run, token) where token is not null;
 
 create function forget_fan_outs() returns trigger language plpgsql as $$
 begin

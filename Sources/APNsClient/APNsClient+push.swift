@@ -14,7 +14,7 @@ extension APNsClient: DeviceGateway {
                 HTTP2Header(APNsHeader.priority, String(push.priority.ofDevicePush.rawValue)),
                 HTTP2Header(APNsHeader.expiration, String(push.expiration), indexing: .never),
                 HTTP2Header(APNsHeader.id, push.requestID.uuidString.lowercased(), indexing: .never),
-            ],
+            ] + (push.collapseID.map { [HTTP2Header(APNsHeader.collapseID, $0)] } ?? []),
             body: push.body)
         let answer: APNsAnswer<Void> = await perform(call, at: endpoint, for: address)
             .map { _ in .success(()) }

@@ -38,16 +38,19 @@ package struct Reopening: Sendable, Hashable {
     /// The broadcasts that reopening sends, in order of acceptance. Some repeat the newest content, so that APNs no
     /// longer stores the `end`. Others had been stopped by the `end` and are sent now.
     package var broadcasts: [UUID]
+    /// Who gets a card and who gets none; empty: nobody has got one yet.
+    package var outlook: [String]
 
-    package init(event: Event, parts: [Part], broadcasts: [UUID] = []) {
+    package init(event: Event, parts: [Part], broadcasts: [UUID] = [], outlook: [String] = []) {
         self.event = event
         self.parts = parts
         self.broadcasts = broadcasts
+        self.outlook = outlook
     }
 
     /// Warnings about what cannot be undone.
     package var warnings: [String] {
-        parts.flatMap { part in
+        parts.flatMap { part -> [String] in
             let app = part.audience.words
             var warnings: [String] = []
             if let lost = part.lostChannelID {
@@ -61,6 +64,6 @@ package struct Reopening: Sendable, Hashable {
                         + "restored. The others continue.")
             }
             return warnings
-        }
+        } + outlook
     }
 }

@@ -20,7 +20,7 @@ struct DevicePushTests {
                 contentState: Array(#"{"a":1.50e3}"#.utf8),
                 alert: Array(#"{"title":"Kick-off","body":"Now"}"#.utf8)
             ).body(timestamp: now, input: .token),
-            priority: priority, expiration: now + 60, requestID: UUID())
+            priority: priority, expiration: now + 60, requestID: UUID(), collapseID: "start-7")
     }
 
     /// Priority 1 is only for channels, so it becomes 5.
@@ -40,6 +40,7 @@ struct DevicePushTests {
             #expect(request[header: "apns-push-type"] == "liveactivity")
             #expect(request[header: "apns-priority"] == sent)
             #expect(request[header: "apns-expiration"] == String(push.expiration))
+            #expect(request[header: "apns-collapse-id"] == "start-7")
             #expect(request[header: "apns-id"] == push.requestID.uuidString.lowercased())
             #expect(request.body == push.body)
             #expect(pair.connections.count == 2)

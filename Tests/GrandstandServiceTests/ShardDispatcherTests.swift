@@ -29,7 +29,7 @@ struct ShardDispatcherTests {
                     payload: StartPayload(
                         attributesType: "Match", attributes: Array("{}".utf8),
                         contentState: Array(#"{"home":1.50}"#.utf8), alert: Array(#"{"title":"Kick-off"}"#.utf8)),
-                    channelID: "abc==", timestamp: 1_700_000_000)
+                    channelID: "abc==", timestamp: 1_700_000_000, expiration: 1_700_000_900)
             ],
             alerts: LocaleLookup(["de": Array(#"{"title":"Anpfiff"}"#.utf8)]), until: until, members: members)
     }

@@ -3,9 +3,11 @@ internal import FoundationEssentials
 
 /// A virtual phone: its system, its activities, and the messages that wait for it.
 struct Device: Sendable {
-    /// A push that is stored for an app while the device is offline. A newer one replaces it (docs/internals/apns.md
-    /// 3.1).
+    /// A push that is stored while the device is offline. A newer one of the same app and with the same collapse ID, or
+    /// also without one, replaces it (docs/internals/apns.md 3.1).
     struct Waiting: Sendable, Hashable {
+        var app: String
+        var collapseID: String?
         var body: [UInt8]
         var token: String
         var expiresAt: Date
@@ -20,6 +22,8 @@ struct Device: Sendable {
     /// The most activities that are kept, including dismissed ones.
     static let activityCapacity = 50
     static let eventCapacity = 100
+    /// The most stored pushes. Apple names no limit.
+    static let waitingCapacity = 100
     /// The starts by push that a device accepts within `startWindow` seconds. Observed on devices: about 10 an hour.
     /// The device drops further starts, while APNs still answers 200 (docs/internals/apns.md 3.2).
     static let startBudget = 10
@@ -33,7 +37,8 @@ struct Device: Sendable {
     /// Push-to-start tokens by bundle ID in lower case.
     var startTokens: [String: String] = [:]
     var activities: [Activity] = []
-    var waiting: [String: Waiting] = [:]
+    /// The oldest first.
+    var waiting: [Waiting] = []
     var events = Ring<Event>(capacity: eventCapacity)
     var starts: [Date] = []
     private var lastActivity = 0
@@ -45,6 +50,12 @@ struct Device: Sendable {
     }
 
     mutating func log(_ text: String, now: Date) { _ = events.append(Event(time: now, text: text)) }
+
+    mutating func store(_ push: Waiting) {
+        waiting.removeAll { ($0.app, $0.collapseID) == (push.app, push.collapseID) }
+        waiting.append(push)
+        if waiting.count > Self.waitingCapacity { waiting.removeFirst() }
+    }
 
     mutating func nextActivityNumber() -> Int {
         lastActivity += 1

@@ -57,7 +57,7 @@ extension SimulatorState {
     }
 
     /// Takes a device online or offline. When it is back online, it gets the messages that APNs stored: one of each
-    /// channel, and the newest push of each app.
+    /// channel, and the newest push of each collapse ID.
     ///
     /// - Returns: whether the device exists.
     mutating func setOnline(_ isOnline: Bool, device id: String, now: Date) -> Bool {
@@ -65,11 +65,11 @@ extension SimulatorState {
         let waiting = devices.change(id) { device in
             device.isOnline = isOnline
             if wasOnline != isOnline { device.log(isOnline ? "online" : "offline", now: now) }
-            defer { if isOnline { device.waiting = [:] } }
-            return isOnline ? device.waiting : [:]
+            defer { if isOnline { device.waiting = [] } }
+            return isOnline ? device.waiting : []
         }
         guard isOnline, !wasOnline else { return true }
-        for push in (waiting ?? [:]).sorted(by: { $0.key < $1.key }).map(\.value) where push.expiresAt > now {
+        for push in waiting ?? [] where push.expiresAt > now {
             if let address = devices.tokens[push.token] { deliver(push.body, to: address, now: now) }
         }
         for channel in devices.channels(of: id).sorted(by: { $0.id < $1.id }) {

@@ -39,7 +39,7 @@ extension SimulatorState {
         try DevicePush.check(request.body, isCut: request.bodyIsCut, isStart: address.map { $0.kind == .start })
         try buckets.take(
             BucketSend(operation: .device, app: app, connection: request.connection, target: token), now: now)
-        if let address { accept(request.body, token, address, expiration: expiration, now: now) }
+        if let address { accept(request, token, address, expiration: expiration, now: now) }
         let includesUniqueID = request.environment == .development
         return SimulatorAnswer(
             status: 200, headers: includesUniqueID ? [.init(APNsHeader.uniqueID, RequestID.make(using: &random))] : [])
@@ -57,15 +57,18 @@ extension SimulatorState {
     }
 
     private mutating func accept(
-        _ body: [UInt8], _ token: String, _ address: Devices.Address, expiration: Int?, now: Date
+        _ request: SimulatorRequest, _ token: String, _ address: Devices.Address, expiration: Int?, now: Date
     ) {
-        if devices.byID[address.device]?.isOnline == true { return deliver(body, to: address, now: now) }
+        if devices.byID[address.device]?.isOnline == true { return deliver(request.body, to: address, now: now) }
         guard expiration != 0 else { return }
         let expiresAt =
             expiration.map { Date(timeIntervalSince1970: Double($0)) }
             ?? now.addingTimeInterval(Self.defaultPushLifetime)
         _ = devices.change(address.device) {
-            $0.waiting[address.app] = .init(body: body, token: token, expiresAt: expiresAt)
+            $0.store(
+                .init(
+                    app: address.app, collapseID: request[header: APNsHeader.collapseID], body: request.body,
+                    token: token, expiresAt: expiresAt))
         }
     }
 

@@ -11,12 +11,19 @@ package struct DevicePush: Sendable, Hashable {
     package var expiration: Int
     /// The value of `apns-id`.
     package var requestID: UUID
+    /// The value of `apns-collapse-id`: for a phone that is offline, APNs keeps one push of each such ID. `nil`: there
+    /// is no such header.
+    package var collapseID: String?
 
-    package init(token: DeviceToken, body: [UInt8], priority: APNsPriority, expiration: Int, requestID: UUID) {
+    package init(
+        token: DeviceToken, body: [UInt8], priority: APNsPriority, expiration: Int, requestID: UUID,
+        collapseID: String? = nil
+    ) {
         self.token = token
         self.body = body
         self.priority = priority
         self.expiration = expiration
         self.requestID = requestID
+        self.collapseID = collapseID
     }
 }

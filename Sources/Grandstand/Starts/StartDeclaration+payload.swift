@@ -42,19 +42,22 @@ extension StartPayload {
     /// - Parameters:
     ///   - newest: the newest content of the audience that gets the push; `nil`: no content was accepted yet.
     ///   - time: when the push is sent.
+    ///   - end: the stale date if nothing else gives one; `nil`: there is none then.
     /// - Returns: `nil`: there is no content yet.
     package init?(
-        _ declaration: StartDeclaration, newest: NewestContent? = nil, filledBy defaults: EventDefaults, at time: Date
+        _ declaration: StartDeclaration, newest: NewestContent? = nil, filledBy defaults: EventDefaults, at time: Date,
+        until end: Date? = nil
     ) {
         if let newest {
             self.init(
                 declaration, contentState: newest.contentState, staleDate: newest.staleDate,
                 relevanceScore: newest.relevanceScore)
-            return
+        } else {
+            guard let contentState = declaration.contentState else { return nil }
+            self.init(declaration, contentState: contentState, relevanceScore: defaults.relevanceScore)
+            staleDate = staleDate ?? defaults.staleDate(at: time)
         }
-        guard let contentState = declaration.contentState else { return nil }
-        self.init(declaration, contentState: contentState, relevanceScore: defaults.relevanceScore)
-        staleDate = staleDate ?? defaults.staleDate(at: time)
+        staleDate = staleDate ?? end.map { Int($0.timeIntervalSince1970.rounded(.down)) }
     }
 
     /// Whether APNs accepts the push with the longest of its possible alerts.
@@ -75,9 +78,10 @@ extension StartDeclaration {
     ///
     /// - Throws: `payload-too-large`.
     package func requireFit(with defaults: EventDefaults) throws(Problem) {
+        let late = Date(timeIntervalSince1970: 4_000_000_000)
         let payload =
-            StartPayload(self, filledBy: defaults, at: Date(timeIntervalSince1970: 4_000_000_000))
-            ?? StartPayload(self, contentState: Array("{}".utf8))
+            StartPayload(self, filledBy: defaults, at: late, until: late)
+            ?? StartPayload(self, contentState: Array("{}".utf8), staleDate: 4_000_000_000)
         // Apple's IDs of channels are the base64 text of 16 bytes; timestamps have ten digits until 2286.
         let size = payload.size(
             alertsByLocale.values, timestamp: 4_000_000_000,

@@ -1,11 +1,11 @@
 package import FoundationEssentials
+internal import JSON
 
 /// The push-to-start of an event as its organiser declares it. The organiser's JSON reaches Apple byte for byte.
 package struct StartDeclaration: Sendable, Hashable {
     /// `nil`: when the event starts.
     package var at: Date?
-    /// Installations that become followers after `at` get the start until this time; `nil`: until the event ends, or
-    /// four hours after `at`.
+    /// Installations that become followers after `at` get the start until this time; `nil`: until the event ends.
     package var until: Date?
     package var attributesType: String
     /// JSON object text.
@@ -18,6 +18,8 @@ package struct StartDeclaration: Sendable, Hashable {
     /// Alerts by BCP 47 language tag.
     package var alertsByLocale: [String: [UInt8]]
     package var staleDate: Date?
+    /// Seconds for which APNs keeps a push for a phone that is offline; `nil`: `standardExpiry`.
+    package var expiresIn: Int?
     /// `nil`: all of the event's audiences.
     package var audiences: [AudienceSelector]?
     /// Whether an activity is started again when its audience gets another channel, for followers whose activity
@@ -27,7 +29,7 @@ package struct StartDeclaration: Sendable, Hashable {
     package init(
         at: Date? = nil, until: Date? = nil, attributesType: String, attributes: [UInt8],
         contentState: [UInt8]? = nil, alert: [UInt8], alertsByLocale: [String: [UInt8]] = [:], staleDate: Date? = nil,
-        audiences: [AudienceSelector]? = nil, restarts: Bool = false
+        expiresIn: Int? = nil, audiences: [AudienceSelector]? = nil, restarts: Bool = false
     ) {
         self.at = at
         self.until = until
@@ -37,30 +39,76 @@ package struct StartDeclaration: Sendable, Hashable {
         self.alert = alert
         self.alertsByLocale = alertsByLocale
         self.staleDate = staleDate
+        self.expiresIn = expiresIn
         self.audiences = audiences
         self.restarts = restarts
     }
 
-    /// Seconds for which late followers get a start when neither `until` nor the event's end gives a limit.
+    /// Seconds after the last sign of an event for which late followers get a start, if neither `until` nor an end of the
+    /// event gives a limit.
     package static let standardDuration: TimeInterval = 14_400
+    /// Seconds for which APNs keeps a push for a phone that is offline. "Kick-off" is no news later.
+    package static let standardExpiry = 900
 }
 
 /// The time window in which an event's start is sent.
 package struct StartWindow: Sendable, Hashable {
     package var from: Date
     package var until: Date
+    /// When the event may be over, the best guess first.
+    private let ends: [Date]
 
-    /// - Parameter askedAt: when somebody asked for the start by hand, instead of waiting for its time.
+    /// - Parameters:
+    ///   - askedAt: when somebody asked for the start by hand, instead of waiting for its time.
+    ///   - lastMessageAt: when the event got its newest message, or was opened again; `nil`: never.
     /// - Returns: `nil`: neither the declaration nor the event says when the start is sent.
     package init?(
-        _ declaration: StartDeclaration, startsAt: Date?, endsAt: Date?, askedAt: Date? = nil
+        _ declaration: StartDeclaration, startsAt: Date?, endsAt: Date?, askedAt: Date? = nil,
+        lastMessageAt: Date? = nil
     ) {
         guard let from = [askedAt, declaration.at ?? startsAt].compactMap(\.self).min() else { return nil }
         self.from = from
         // If a start was requested before its time, its window still ends at the usual time.
         let planned = declaration.at ?? startsAt ?? from
-        let standard =
-            endsAt.flatMap { $0 > planned ? $0 : nil } ?? planned.addingTimeInterval(StartDeclaration.standardDuration)
-        until = declaration.until ?? standard
+        // A live event may last longer than planned, so its end closes the window and not `endsAt`. This limit is for
+        // events of which nobody sends the end.
+        let lastSign = [startsAt, endsAt, lastMessageAt].compactMap(\.self).reduce(planned, max)
+        let limit = lastSign.addingTimeInterval(StartDeclaration.standardDuration)
+        until = declaration.until ?? limit
+        ends = [endsAt, limit].compactMap(\.self)
+    }
+
+    /// When the event is expected to be over. A card that is started now is out of date from then on, unless an update
+    /// comes.
+    package func end(at now: Date) -> Date { ends.first { $0 > now } ?? until }
+
+    /// The `apns-expiration` of a push that is sent now: never after the event's end, because APNs would start a card
+    /// of an event that is over.
+    package func expiration(of declaration: StartDeclaration, at now: Date) -> Int {
+        let seconds = declaration.expiresIn ?? StartDeclaration.standardExpiry
+        let latest = min(now.addingTimeInterval(Double(seconds)), until, end(at: now))
+        return Int(latest.timeIntervalSince1970.rounded(.down))
+    }
+}
+
+extension StartDeclaration {
+    /// Says who gets a card of an event that was moved or opened again, and who gets none.
+    ///
+    /// - Parameters:
+    ///   - started: how many followers got a card, or may have got one.
+    ///   - isStopped: whether somebody stopped the start.
+    package func outlook(_ window: StartWindow, started: Int, isStopped: Bool, at now: Date) -> String {
+        let others =
+            if isStopped {
+                "none until the start, which is stopped, is sent now"
+            } else if window.until <= now {
+                "none, because its time was over at \(RFC3339.text(window.until)); a later until or endsAt changes that"
+            } else {
+                "one\(window.from > now ? " from \(RFC3339.text(window.from)) on" : "") until the event ends, at the "
+                    + "latest until \(RFC3339.text(window.until))"
+            }
+        return "Followers that got this event's card, or may have got it: \(started). They get no other one"
+            + (restarts ? " unless its channel is replaced" : ", even if it ended on their phones")
+            + "; an event with another key starts one for all. Other followers get \(others)."
     }
 }

@@ -33,11 +33,14 @@ package struct StartShard: PushShard, Hashable {
         package var channelID: String?
         /// `aps.timestamp`; every later update has a higher timestamp.
         package var timestamp: Int
+        /// The value of `apns-expiration`.
+        package var expiration: Int
 
-        package init(payload: StartPayload, channelID: String?, timestamp: Int) {
+        package init(payload: StartPayload, channelID: String?, timestamp: Int, expiration: Int) {
             self.payload = payload
             self.channelID = channelID
             self.timestamp = timestamp
+            self.expiration = expiration
         }
     }
 
@@ -47,7 +50,7 @@ package struct StartShard: PushShard, Hashable {
     package var pushes: [Push]
     /// The alerts by language.
     package var alerts: LocaleLookup<[UInt8]>
-    /// No push is sent after this time. It is also the `apns-expiration` of the pushes.
+    /// No push is sent after this time.
     package var until: Date
     package var members: [Member]
     /// Whether the run is over: nothing more is sent, and the followers without a start must still be counted.
@@ -75,11 +78,11 @@ extension StartShard {
 
     package func requests() -> @Sendable (Member) -> DevicePush {
         let bodies = StartBodies(self)
-        let expiration = Int(until.timeIntervalSince1970.rounded(.up))
         return { member in
+            // Starts of different events have different collapse IDs, so a phone that is offline gets all of them later.
             DevicePush(
-                token: member.token, body: bodies.body(for: member), priority: .immediate, expiration: expiration,
-                requestID: UUID())
+                token: member.token, body: bodies.body(for: member), priority: .immediate,
+                expiration: pushes[member.push].expiration, requestID: UUID(), collapseID: "start-\(run)")
         }
     }
 }

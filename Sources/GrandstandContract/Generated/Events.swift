@@ -385,7 +385,8 @@ extension Contract {
         public var reopenedAt: Date?
         /// Only in the answer to PUT and PATCH. Effects that may not be meant: followers that are lost (another storage
         /// policy, an audience removed without an end), scheduled broadcasts that keep their times while the event
-        /// moves, go at once or after endsAt, a start's staleDate that is past.
+        /// moves, go at once or after endsAt, a start's staleDate that is past; and, if its times changed after cards
+        /// were started, who gets one and who gets none.
         public var warnings: [String]?
 
         /// Members that are `nil` are left out.
@@ -505,7 +506,8 @@ extension Contract {
         public var channels: [ReopenedChannel]
         /// The broadcasts that this sends: the newest content once more, and updates that an end had replaced.
         public var broadcasts: [String]
-        /// What cannot be taken back: ends that devices may have got, channels and followers that are lost.
+        /// What cannot be taken back: ends that devices may have got, channels and followers that are lost; and, if
+        /// cards were started, who gets one and who gets none.
         public var warnings: [String]
 
         /// Members that are `nil` are left out.
@@ -797,8 +799,8 @@ extension Contract {
     public struct StartDraft: Sendable, Hashable, Codable, ContractObject {
         /// When. Left out, at startsAt, which must be there then.
         public var at: Date?
-        /// After at. Who begins to follow before this gets it then. Left out, until endsAt, and without that for four
-        /// hours.
+        /// After at. Who begins to follow before this gets it then. Left out, until the event is over, at most four
+        /// hours after the latest of at, startsAt, endsAt and its newest message.
         public var until: Date?
         /// The name of the app's Swift type of ActivityAttributes, at most 128 characters.
         public var attributesType: String
@@ -811,8 +813,12 @@ extension Contract {
         /// Alerts by BCP 47 tags, byte for byte. An installation gets the best match of its locale (RFC 4647 lookup),
         /// else alert. Capitals do not tell tags apart.
         public var alertsByLocale: [String: Alert]?
-        /// From when on the system marks contentState as out of date. Fractions of seconds are cut off.
+        /// From when on the system marks contentState as out of date. Fractions of seconds are cut off. Left out, the
+        /// event's default, else when the event is expected to end.
         public var staleDate: Date?
+        /// Seconds for which Apple keeps the push for a phone that is offline, never beyond the end of the event. It
+        /// keeps one push of each event.
+        public var expiresIn: Int?
         /// Only these audiences of the event. Left out: all. Where an app has several in an environment, each
         /// installation starts on one of those that are not over: the one whose variant it names, else the one whose
         /// variant is the best match of its locale (RFC 4647 lookup), else the one without a variant, else the first.
@@ -826,7 +832,7 @@ extension Contract {
         public init(
             at: Date? = nil, until: Date? = nil, attributesType: String, attributes: RawJSON,
             contentState: RawJSON? = nil, alert: Alert, alertsByLocale: [String: Alert]? = nil, staleDate: Date? = nil,
-            audiences: [AudienceSelector]? = nil, restart: Bool? = nil
+            expiresIn: Int? = nil, audiences: [AudienceSelector]? = nil, restart: Bool? = nil
         ) {
             self.at = at
             self.until = until
@@ -836,6 +842,7 @@ extension Contract {
             self.alert = alert
             self.alertsByLocale = alertsByLocale
             self.staleDate = staleDate
+            self.expiresIn = expiresIn
             self.audiences = audiences
             self.restart = restart
         }
@@ -855,6 +862,7 @@ extension Contract {
             alert = try object.required("alert")
             alertsByLocale = try object.optional("alertsByLocale")
             staleDate = try object.optional("staleDate")
+            expiresIn = try object.optional("expiresIn")
             audiences = try object.optional("audiences")
             restart = try object.optional("restart")
         }
@@ -868,6 +876,7 @@ extension Contract {
             object.member("alert", alert)
             if let alertsByLocale { object.member("alertsByLocale", alertsByLocale) }
             if let staleDate { object.member("staleDate", staleDate) }
+            if let expiresIn { object.member("expiresIn", expiresIn) }
             if let audiences { object.member("audiences", audiences) }
             if let restart { object.member("restart", restart) }
         }
@@ -877,7 +886,8 @@ extension Contract {
     public struct Start: Sendable, Hashable, Codable, ContractObject {
         /// When. null: at startsAt.
         public var at: Date?
-        /// Who begins to follow before this gets it then. null: until endsAt, and without that for four hours.
+        /// Who begins to follow before this gets it then. null: until the event is over, at most four hours after the
+        /// latest of at, startsAt, endsAt and its newest message.
         public var until: Date?
         /// The name of the app's Swift type of ActivityAttributes, at most 128 characters.
         public var attributesType: String
@@ -891,6 +901,8 @@ extension Contract {
         public var alertsByLocale: [String: Alert]?
         /// From when on the system marks contentState as out of date.
         public var staleDate: Date?
+        /// Seconds for which Apple keeps the push for a phone that is offline. null: 900.
+        public var expiresIn: Int?
         /// Only these audiences of the event. null: all.
         public var audiences: [AudienceSelector]?
         /// Whether cards are started again when an audience gets another channel.
@@ -900,7 +912,7 @@ extension Contract {
         public init(
             at: Date? = nil, until: Date? = nil, attributesType: String, attributes: RawJSON,
             contentState: RawJSON? = nil, alert: Alert, alertsByLocale: [String: Alert]? = nil, staleDate: Date? = nil,
-            audiences: [AudienceSelector]? = nil, restart: Bool
+            expiresIn: Int? = nil, audiences: [AudienceSelector]? = nil, restart: Bool
         ) {
             self.at = at
             self.until = until
@@ -910,6 +922,7 @@ extension Contract {
             self.alert = alert
             self.alertsByLocale = alertsByLocale
             self.staleDate = staleDate
+            self.expiresIn = expiresIn
             self.audiences = audiences
             self.restart = restart
         }
@@ -929,6 +942,7 @@ extension Contract {
             alert = try object.required("alert")
             alertsByLocale = try object.optional("alertsByLocale")
             staleDate = try object.optional("staleDate")
+            expiresIn = try object.optional("expiresIn")
             audiences = try object.optional("audiences")
             restart = try object.required("restart")
         }
@@ -942,6 +956,7 @@ extension Contract {
             object.member("alert", alert)
             object.member("alertsByLocale", alertsByLocale)
             object.member("staleDate", staleDate)
+            object.member("expiresIn", expiresIn)
             object.member("audiences", audiences)
             object.member("restart", restart)
         }

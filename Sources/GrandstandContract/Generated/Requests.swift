@@ -160,6 +160,7 @@ extension Contract.StartDraft: ContractRequest {
             .init("attributes", isRequired: true, .raw), .init("contentState", .raw),
             .init("alert", isRequired: true, Contract.Alert.shape),
             .init("alertsByLocale", .map(.languageTag, Contract.Alert.shape)), .init("staleDate", .time),
+            .init("expiresIn", .integer(1...28_800)),
             .init("audiences", .array(Contract.AudienceSelector.shape, 1...1_000, isUnique: false)),
             .init("restart", .flag),
         ], excluding: [])

@@ -92,7 +92,7 @@ extension Contract {
     /// Followers by the result of their start. followers is the sum of accepted, rejected, unknown, pending and the
     /// numbers in ineligible.
     public struct StartCounts: Sendable, Hashable, Codable, ContractObject {
-        /// Installations that follow one of the event's topics.
+        /// Installations that follow one of the event's topics. Those that were deleted count only if they got a push.
         public var followers: Int
         /// APNs answered 200. That does not mean that it was shown.
         public var accepted: Int
@@ -156,8 +156,8 @@ extension Contract {
         public var disabled: Int
         /// They have no usable start token of the attributes' type.
         public var noToken: Int
-        /// The event ended, the start's time was over, or the start was stopped, before theirs was sent. They get it if
-        /// the start continues.
+        /// The event ended, the start's time was over, or the start was stopped, before theirs was sent, or they began
+        /// to follow after that and before the event ended. They get it if the start continues.
         public var tooLate: Int
 
         /// Members that are `nil` are left out.

@@ -21,7 +21,9 @@ extension StartDeclaration {
                 faults.add("/start/until", "until is not after the time of the start, \(RFC3339.text(from)).")
             }
         } else {
-            faults.add("/start/at", "A start needs a time: give at in the start, or startsAt in the event.")
+            faults.add(
+                "/start/at",
+                "A start needs a time: give at in the start or startsAt in the event, or set start to null.")
         }
         self.init(
             at: draft.at, until: draft.until, attributesType: draft.attributesType,
@@ -29,6 +31,7 @@ extension StartDeclaration {
             alert: JSONWriter.text(draft.alert),
             alertsByLocale: (draft.alertsByLocale ?? [:]).mapValues(JSONWriter.text),
             staleDate: draft.staleDate.map { Date(timeIntervalSince1970: Double($0.epoch)) },
+            expiresIn: draft.expiresIn,
             audiences: try Self.chosen(draft.audiences, from: audiences, &faults), restarts: draft.restart ?? false)
     }
 
@@ -55,7 +58,7 @@ extension Contract.Start {
             contentState: start.contentState.map(RawJSON.init(unchecked:)), alert: Contract.Alert(text: start.alert),
             alertsByLocale: start.alertsByLocale.isEmpty
                 ? nil : start.alertsByLocale.mapValues(Contract.Alert.init(text:)),
-            staleDate: start.staleDate, audiences: start.audiences?.map(Contract.AudienceSelector.init),
-            restart: start.restarts)
+            staleDate: start.staleDate, expiresIn: start.expiresIn,
+            audiences: start.audiences?.map(Contract.AudienceSelector.init), restart: start.restarts)
     }
 }

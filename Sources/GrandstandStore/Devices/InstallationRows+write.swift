@@ -14,11 +14,14 @@ extension InstallationRows {
         if !changes.updated.isEmpty {
             statements += [update(changes.updated), pace(changes.updated)]
         }
-        if !changes.oldTokens.isEmpty { statements.append(delete(changes.oldTokens)) }
+        if !changes.oldTokens.isEmpty {
+            statements.append(remember(delete(changes.oldTokens), closedAfter: now.addingTimeInterval(-day)))
+        }
         if !changes.newTokens.isEmpty { statements.append(insert(inOrder(changes.newTokens))) }
         if !changes.unfollowed.isEmpty { statements.append(delete(changes.unfollowed)) }
         if !changes.followed.isEmpty { statements.append(insert(changes.followed)) }
-        if !changes.takeovers.isEmpty { statements += carryOver(changes.takeovers, at: now) }
+        if !changes.newTokens.isEmpty { statements.append(inherit(changes.newTokens, at: now)) }
+        if !changes.takeovers.isEmpty { statements.append(carryOver(changes.takeovers, at: now)) }
         if !changes.followers.isEmpty { statements.append(queue(changes.followers, at: now)) }
         return statements
     }
@@ -83,6 +86,7 @@ extension InstallationRows {
                 as r(installation, attributes_type, token)
             where t.installation = r.installation and t.attributes_type = r.attributes_type and t.token = r.token
                 and t.installation = any(\(rows))
+            returning t.installation, t.attributes_type, t.app, t.token
             """
     }
 
@@ -133,12 +137,60 @@ extension InstallationRows {
 
     // MARK: Starts under way
 
-    /// An installation that takes over a token counts as started in each run in which the token's former holder counts
-    /// as started. If a run is open and the former holder has no result, a push to the former holder may be under way
-    /// at this moment. So the new holder is queued together with the IDs of the former holders. The claim that takes
+    /// Seconds for which a run that was closed may open again: a stopped start may be resumed, or an event declared or
+    /// opened again.
+    private static let day: TimeInterval = 86_400
+
+    private static func runs(of app: PostgresQuery, closedAfter date: Date) -> PostgresQuery {
+        """
+        select id, attributes_type from fan_outs
+        where app = \(app) and policy = 'start' and (closed_at is null or closed_at > \(date)) offset 0
+        """
+    }
+
+    /// Notes tokens that their installations lose with the starts that these installations got (`inherit`).
+    ///
+    /// - Parameter lost: rows with installation, attributes_type, app and token.
+    static func remember(_ lost: PostgresQuery, closedAfter date: Date) -> PostgresQuery {
+        """
+        with lost as (\(lost))
+        update starts s set token = sha256(l.token) from lost l
+        cross join lateral (\(runs(of: "l.app", closedAfter: date))) r
+        where s.run = r.id and s.installation = l.installation and r.attributes_type = l.attributes_type
+        """
+    }
+
+    /// An installation that registers a token counts as started in each run in which an installation that lost this
+    /// token counts as started: both are on one phone. The start of an installation that was deleted moves to the new
+    /// one, so that it is counted once.
+    private static func inherit(
+        _ tokens: [(key: InstallationKey, type: String, token: RegisteredToken)], at now: Date
+    ) -> PostgresQuery {
+        """
+        with known as (
+            select s.run, s.installation, i.id as heir, s.state, s.reason, s.at
+            from unnest(\(tokens.map { Int32($0.key.app) }), \(tokens.map(\.key.id)),
+                \(tokens.map { PostgresBytes($0.token.token.bytes) })) as n(app, installation, token)
+            cross join lateral (
+                select id from installations where app = n.app and installation = n.installation offset 0) i
+            cross join lateral (\(runs(of: "n.app", closedAfter: now.addingTimeInterval(-day)))) r
+            cross join lateral (select * from starts where run = r.id and token = sha256(n.token) offset 0) s
+            where s.installation <> i.id
+        ), moved as (
+            delete from starts s using known k where s.run = k.run and s.installation = k.installation
+                and not exists (select from installations where id = k.installation)
+        )
+        insert into starts (run, installation, state, reason, at)
+        select distinct on (run, heir) run, heir, state, reason, at from known order by run, heir, state = 'rejected'
+        on conflict (run, installation) do nothing
+        """
+    }
+
+    /// If a run is open and the former holder of a token has no result, a push to the former holder may be under way at
+    /// this moment. So the new holder is queued together with the IDs of the former holders. The claim that takes
     /// the new holder from the queue checks these former holders. No run is locked here, because otherwise anybody
     /// could stop a start by changing tokens.
-    private static func carryOver(_ takeovers: [Changes.Takeover], at now: Date) -> [PostgresQuery] {
+    private static func carryOver(_ takeovers: [Changes.Takeover], at now: Date) -> PostgresQuery {
         let pairs: PostgresQuery = """
             unnest(\(takeovers.map { Int32($0.app) }), \(takeovers.map(\.from)), \(takeovers.map(\.to)))
                 as t(app, old, new)
@@ -147,20 +199,7 @@ extension InstallationRows {
             cross join lateral (
                 select id from installations where app = t.app and installation = t.new offset 0) n
             """
-        return [
-            // Runs that were closed recently may open again: a stopped start may be resumed, or an event declared
-            // again.
-            """
-            insert into starts (run, installation, state, reason, at)
-            select r.id, n.id, s.state, s.reason, s.at from \(pairs)
-            cross join lateral (
-                select id from fan_outs
-                where app = t.app and policy = 'start' and (closed_at is null or closed_at > \(now.addingTimeInterval(-86_400))) offset 0) r
-            cross join lateral (
-                select state, reason, at from starts where run = r.id and installation = o.id offset 0) s
-            on conflict (run, installation) do nothing
-            """,
-            """
+        return """
             insert into fan_out_queue as q (run, member, due_at, former)
             select r.id, n.id, \(now), array_agg(f) from \(pairs)
             cross join lateral (
@@ -172,8 +211,7 @@ extension InstallationRows {
             group by n.id, r.id order by n.id, r.id
             on conflict (member, run) do update set due_at = least(q.due_at, excluded.due_at),
                 former = array(select distinct unnest(q.former || excluded.former))
-            """,
-        ]
+            """
     }
 
     /// Queues late followers in each open run that they follow and have a token for, unless they already had the run's

@@ -97,7 +97,13 @@ package struct PostgresInstallationStore: InstallationStore {
         let key = try await key(of: id)
         try await database.transaction { connection in
             guard let number = try await Self.number(of: key, secret, on: connection) else { return }
-            try await connection.query("delete from installations where id = \(number)")
+            // The tokens are noted before their rows are deleted with the installation's.
+            try await connection.pipeline([
+                InstallationRows.remember(
+                    "select installation, attributes_type, app, token from start_tokens where installation = \(number)",
+                    closedAfter: Date(timeIntervalSince1970: 0)),
+                "delete from installations where id = \(number)",
+            ])
         }
     }
 

@@ -9,7 +9,7 @@ extension PostgresEventStore {
         _ specification: EventSpecification, within reach: AppReach, by actor: AuditActor, if condition: WriteCondition,
         now: Date
     ) async throws -> (event: Event, created: Bool) {
-        let (created, warnings) = try await database.transaction { connection -> (Bool, [String]) in
+        let (created, isMoved, warnings) = try await database.transaction { connection -> (Bool, Bool, [String]) in
             let before = try await Self.check(condition, specification.key, within: reach, now: now, on: connection)
             let written = try await Self.write(specification, now: now, on: connection)
             // The row is locked now. Check access again, because another writer may have created the event after
@@ -42,12 +42,14 @@ extension PostgresEventStore {
                     reasons: Self.reasons(moved)),
                 "select pg_notify(\(WakeTopic.channels.rawValue), '')",
             ])
-            return (created, warnings + moving + declarationWarnings.start + contents)
+            let isMoved = before.map { $0 != declarationWarnings.after } ?? false
+            return (created, isMoved, warnings + moving + declarationWarnings.start + contents)
         }
+        let outlook = try await isMoved ? self.outlook(of: specification.key, now: now) : []
         guard var event = try await event(specification.key, now: now) else {
             throw Problem(.eventNotFound, "The event was removed while it was being written.")
         }
-        event.warnings = warnings
+        event.warnings = warnings + outlook
         return (event, created)
     }
 

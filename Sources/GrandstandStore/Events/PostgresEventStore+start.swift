@@ -31,16 +31,16 @@ extension PostgresEventStore {
         let staleDate = start.staleDate.map { Int($0.timeIntervalSince1970.rounded(.down)) }
         return """
             insert into event_starts as s (event_key, at, until, attributes_type, attributes, content_state, alert,
-                alerts_by_locale, stale_date, audiences, restarts, opens_at, declared_by)
+                alerts_by_locale, stale_date, expires_in, audiences, restarts, opens_at, declared_by)
             values (\(specification.key.rawValue), \(start.at), \(start.until), \(start.attributesType),
                 \(PostgresJSON(bytes: start.attributes)), \(start.contentState.map(PostgresJSON.init(bytes:))),
                 \(PostgresJSON(bytes: start.alert)), \(start.alertsByLocaleText.map(PostgresJSON.init(bytes:))),
-                \(staleDate), \(audiences), \(start.restarts), \(opensAt), \(actor.text))
+                \(staleDate), \(start.expiresIn), \(audiences), \(start.restarts), \(opensAt), \(actor.text))
             on conflict (event_key) do update set at = excluded.at, until = excluded.until,
                 attributes_type = excluded.attributes_type, attributes = excluded.attributes,
                 content_state = excluded.content_state, alert = excluded.alert,
                 alerts_by_locale = excluded.alerts_by_locale, stale_date = excluded.stale_date,
-                audiences = excluded.audiences, restarts = excluded.restarts,
+                expires_in = excluded.expires_in, audiences = excluded.audiences, restarts = excluded.restarts,
                 declared_by = case when (\(said("s"))) is distinct from (\(said("excluded")))
                     then excluded.declared_by else s.declared_by end,
                 opens_at = case when s.stopped_at is null then least(s.asked_at, excluded.opens_at) end
@@ -52,7 +52,7 @@ extension PostgresEventStore {
         """
         \(row).at, \(row).until, \(row).attributes_type, \(row).attributes::text, \(row).content_state::text,
             \(row).alert::text, \(row).alerts_by_locale::text, \(row).stale_date, \(row).audiences::text,
-            \(row).restarts
+            \(row).restarts, \(row).expires_in
         """
     }
 
@@ -68,8 +68,38 @@ extension PostgresEventStore {
     /// The columns that `startDeclaration` reads, of `event_starts s`.
     static let startColumns: PostgresQuery = """
         s.at, s.until, s.attributes_type, s.attributes, s.content_state as declared_content, s.alert, s.alerts_by_locale,
-        s.stale_date as declared_stale_date, s.audiences, s.restarts
+        s.stale_date as declared_stale_date, s.expires_in, s.audiences, s.restarts
         """
+
+    /// When an event `e` got its newest message, or was opened again; null: never.
+    static let lastMessage: PostgresQuery = """
+        greatest(e.reopened_at,
+            (select accepted_at from broadcasts where event_key = e.key order by accepted_at desc, id desc limit 1))
+        """
+
+    /// The columns that `startWindow` reads, of `event_starts s` and `events e`.
+    static let windowColumns: PostgresQuery =
+        "\(startColumns), s.asked_at, e.starts_at, e.ends_at, \(lastMessage) as last_message_at"
+
+    /// Says who gets the card of an event that was moved or opened again; empty: nobody has got one yet.
+    func outlook(of key: EventKey, now: Date) async throws -> [String] {
+        let rows = try await database.query(
+            """
+            select \(Self.windowColumns), s.stopped_at is not null as is_stopped, (
+                    select count(*) from (
+                        select id from fan_outs where event_key = e.key and policy = 'start' offset 0) r
+                    cross join lateral (
+                        select from starts where run = r.id and state <> 'rejected' offset 0) c) as started
+            from event_starts s join events e on e.key = s.event_key where e.key = \(key.rawValue)
+            """)
+        guard let row = rows.first, let window = try row.startWindow() else { return [] }
+        let started: Int = try row.decode("started")
+        guard started > 0 else { return [] }
+        return [
+            try row.startDeclaration().outlook(
+                window, started: started, isStopped: row.decode("is_stopped"), at: now)
+        ]
+    }
 }
 
 extension PostgresRow {
@@ -85,9 +115,18 @@ extension PostgresRow {
             } ?? [:],
             staleDate: try decode(Int?.self, "declared_stale_date").map {
                 Date(timeIntervalSince1970: Double($0))
-            },
+            }, expiresIn: try decode("expires_in"),
             audiences: try decode(PostgresJSON?.self, "audiences").map { try AudienceSelectors.read($0.bytes) },
             restarts: try decode("restarts"))
+    }
+
+    /// The window of the start in a row with `PostgresEventStore.windowColumns`.
+    ///
+    /// - Parameter now: when the start is requested, if it was not requested before.
+    func startWindow(askedAt now: Date? = nil) throws -> StartWindow? {
+        StartWindow(
+            try startDeclaration(), startsAt: try decode("starts_at"), endsAt: try decode("ends_at"),
+            askedAt: try decode("asked_at") ?? now, lastMessageAt: try decode("last_message_at"))
     }
 
     /// The defaults of an event's messages.

@@ -51,7 +51,8 @@ extension PostgresEventStore {
         guard let event = try await event(key, now: now) else {
             throw Problem(.eventNotFound, "The event was removed while it was being opened again.")
         }
-        return Reopening(event: event, parts: parts, broadcasts: broadcasts)
+        return Reopening(
+            event: event, parts: parts, broadcasts: broadcasts, outlook: try await outlook(of: key, now: now))
     }
 
     /// A lane of an audience: the lane of the audience's channel, or of one of its crowds.
@@ -172,15 +173,11 @@ extension PostgresEventStore {
     private static func openStart(of key: EventKey, now: Date, on connection: PostgresConnection) async throws {
         let rows = try await connection.query(
             """
-            select s.asked_at, e.starts_at, e.ends_at, \(startColumns)
+            select \(windowColumns)
             from event_starts s join events e on e.key = s.event_key
             where s.event_key = \(key.rawValue) and s.stopped_at is null for no key update of s
             """)
-        guard let row = rows.first,
-            let window = StartWindow(
-                try row.startDeclaration(), startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),
-                askedAt: try row.decode("asked_at"))
-        else { return }
+        guard let window = try rows.first?.startWindow() else { return }
         try await connection.pipeline([
             "update event_starts set opens_at = \(window.from) where event_key = \(key.rawValue)",
             PostgresStartStore.makeDue(key, now: now), WakeUps.wake([.starts]),

@@ -10,13 +10,11 @@ extension PostgresStartStore {
         _ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date
     ) async throws -> String? {
         try await database.transaction { connection in
-            let asked = try await Self.lock(key, within: reach, on: connection)
-            let window = StartWindow(
-                asked.declaration, startsAt: asked.startsAt, endsAt: asked.endsAt, askedAt: asked.askedAt ?? now)
-            guard let window, window.until > now else {
+            let asked = try await Self.lock(key, within: reach, now: now, on: connection)
+            guard let window = asked.window, window.until > now else {
                 throw Problem(
                     .invalidRequest,
-                    "The start of \(key) could be sent until \(RFC3339.text(window?.until ?? now)). Declare the event with "
+                    "The start of \(key) could be sent until \(RFC3339.text(asked.window?.until ?? now)). Declare the event with "
                         + "a later until, or a later endsAt.")
             }
             // The start was already requested and is not stopped, so nothing changes.
@@ -39,7 +37,7 @@ extension PostgresStartStore {
         _ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date
     ) async throws {
         try await database.transaction { connection in
-            let asked = try await Self.lock(key, within: reach, on: connection)
+            let asked = try await Self.lock(key, within: reach, now: now, on: connection)
             guard !asked.isStopped else { return }
             try await connection.pipeline([
                 "update event_starts set stopped_at = \(now), opens_at = null where event_key = \(key.rawValue)",
@@ -51,9 +49,8 @@ extension PostgresStartStore {
     }
 
     private struct LockedStart {
-        let declaration: StartDeclaration
-        let startsAt: Date?
-        let endsAt: Date?
+        /// The window if the start is requested now.
+        let window: StartWindow?
         let askedAt: Date?
         let askedBy: String?
         let isStopped: Bool
@@ -64,11 +61,11 @@ extension PostgresStartStore {
     ///
     /// - Throws: if the event does not exist or is over, or has no start.
     private static func lock(
-        _ key: EventKey, within reach: AppReach, on connection: PostgresConnection
+        _ key: EventKey, within reach: AppReach, now: Date, on connection: PostgresConnection
     ) async throws -> LockedStart {
         let events = try await connection.query(
             """
-            select starts_at, ends_at, ended_at is not null or cancelled_at is not null as is_over
+            select ended_at is not null or cancelled_at is not null as is_over
             from events where key = \(key.rawValue) for no key update
             """)
         guard let event = events.first else { throw Problem.noEvent(key) }
@@ -78,16 +75,16 @@ extension PostgresStartStore {
         }
         let rows = try await connection.query(
             """
-            select s.asked_at, s.asked_by, s.stopped_at is not null as is_stopped, \(PostgresEventStore.startColumns),
+            select s.asked_by, s.stopped_at is not null as is_stopped, \(PostgresEventStore.windowColumns),
                 array(select distinct bundle_id from audiences where event_key = s.event_key) as apps
-            from event_starts s where s.event_key = \(key.rawValue) for no key update
+            from event_starts s join events e on e.key = s.event_key
+            where s.event_key = \(key.rawValue) for no key update of s
             """)
         guard let row = rows.first else {
             throw Problem(.invalidRequest, "The event \(key) declares no start. Declare it with PUT /v1/events/\(key).")
         }
         return LockedStart(
-            declaration: try row.startDeclaration(), startsAt: try event.decode("starts_at"),
-            endsAt: try event.decode("ends_at"), askedAt: try row.decode("asked_at"),
+            window: try row.startWindow(askedAt: now), askedAt: try row.decode("asked_at"),
             askedBy: try row.decode("asked_by"), isStopped: try row.decode("is_stopped"),
             apps: Set(try row.decode([String].self, "apps").compactMap(BundleID.init)))
     }

@@ -62,16 +62,30 @@ extension PostgresStartStore {
             let isUnsent = claim.holding != nil && run.leasedBy == claim.replica
             try await connection.query(isUnsent ? takeBack(run, now: claim.at) : giveUp(run, now: claim.at))
         }
-        let turn: StartAudiences.Turn = run.isClosed ? .close : run.audiences.turn(at: claim.at)
-        switch turn {
+        switch run.audiences.turn(at: claim.at) {
         case .close:
             try await connection.pipeline(close(run, claim))
             return run.closing(at: claim.at)
         case .wait(let date):
-            try await connection.query(idle(run, until: date))
+            try await connection.query(idle(run, until: run.isClosed ? nextLook(until: date, now: claim.at) : date))
+            return nil
+        case .send where run.isClosed:
+            // The window is open again, because a message came after hours without one. `open` opens the run.
+            try await connection.pipeline([reopen(run, now: claim.at), idle(run, until: later(than: claim.at))])
             return nil
         case .send(let pushes): return try await send(pushes, of: run, claim, on: connection)
         }
+    }
+
+    /// Makes `open` look at the run's start. A transaction that holds the start's row may wait for this run, so a locked
+    /// row is skipped.
+    private static func reopen(_ run: StartRun, now: Date) -> PostgresQuery {
+        """
+        update event_starts set opens_at = \(now) where event_key = any(array(
+            select event_key from event_starts
+            where event_key = (select event_key from fan_outs where id = \(run.id)) and stopped_at is null
+            for no key update skip locked))
+        """
     }
 
     /// Leases the next shard. Its members are the next members of the audiences that get these pushes.

@@ -17,19 +17,16 @@ extension PostgresStartStore {
             // due again.
             let rows = try await connection.query(
                 """
-                select s.event_key, s.asked_at, e.starts_at, e.ends_at, \(PostgresEventStore.startColumns)
+                select s.event_key, \(PostgresEventStore.windowColumns)
                 from event_starts s join events e on e.key = s.event_key
                 where s.opens_at <= \(now) order by s.opens_at limit \(Self.openings) for no key update of s skip locked
                 """)
             var statements: [PostgresQuery] = []
             for row in rows {
-                let start = try row.startDeclaration()
-                let window = StartWindow(
-                    start, startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"),
-                    askedAt: try row.decode("asked_at"))
+                let mayBeginAnew = try row.startWindow().map { $0.until > now } ?? false
                 statements.append(
                     Self.openRuns(
-                        of: try row.decode("event_key"), start, mayBeginAnew: window.map { $0.until > now } ?? false,
+                        of: try row.decode("event_key"), try row.startDeclaration(), mayBeginAnew: mayBeginAnew,
                         now: now))
             }
             try await connection.pipeline(statements)

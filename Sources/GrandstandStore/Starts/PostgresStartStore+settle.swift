@@ -6,7 +6,7 @@ extension PostgresStartStore {
     package func settle(
         _ shard: StartShard, _ verdicts: [StartOutcome], replica: UUID, now: Date
     ) async throws {
-        guard !shard.closes else { return try await end(shard.run, replica: replica) }
+        guard !shard.closes else { return try await end(shard.run, replica: replica, now: now) }
         let work = Settlement(shard, verdicts, now: now)
         try await dispatch.transaction { connection in
             // The installations (`noted`) are compared, too, because the same replica may have leased the run again for

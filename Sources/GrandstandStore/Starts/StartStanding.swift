@@ -17,6 +17,7 @@ struct StartStanding {
     private var askedAt: Date?
     private let startsAt: Date?
     private let endsAt: Date?
+    private let lastMessageAt: Date?
     private let isEventOver: Bool
     private let channelID: String?
     /// When the row of the audience's channel was inserted; `nil`: there is no active channel.
@@ -42,7 +43,9 @@ struct StartStanding {
     static let patience: TimeInterval = 1
 
     var window: StartWindow? {
-        declaration.flatMap { StartWindow($0, startsAt: startsAt, endsAt: endsAt, askedAt: askedAt) }
+        declaration.flatMap {
+            StartWindow($0, startsAt: startsAt, endsAt: endsAt, askedAt: askedAt, lastMessageAt: lastMessageAt)
+        }
     }
 
     /// The state as if somebody had asked for the start by hand.
@@ -63,7 +66,10 @@ struct StartStanding {
         guard delivery == .tokens || channelID != nil else {
             return .wait(until: later, lacksRoom ? .room : .channel)
         }
-        guard let payload = StartPayload(declaration, newest: newest, filledBy: defaults, at: now) else {
+        guard
+            let payload = StartPayload(
+                declaration, newest: newest, filledBy: defaults, at: now, until: window.end(at: now))
+        else {
             return .wait(until: later, .content)
         }
         // The push's timestamp is lower than the timestamp of every later update. A push with the newest content gets
@@ -79,7 +85,10 @@ struct StartStanding {
                 declaration.alertsByLocale.values, timestamp: timestamp,
                 input: channelID.map { .channel($0) } ?? .token)
         else { return .wait(until: later, .contentTooLong) }
-        return .send(StartShard.Push(payload: payload, channelID: channelID, timestamp: timestamp))
+        return .send(
+            StartShard.Push(
+                payload: payload, channelID: channelID, timestamp: timestamp,
+                expiration: window.expiration(of: declaration, at: now)))
     }
 
     // MARK: Reading
@@ -88,13 +97,13 @@ struct StartStanding {
     /// `joins`.
     static let columns: PostgresQuery = """
         ae.bundle_id as start_bundle_id, ae.environment as start_environment,
-        coalesce(u.variant, '') as start_variant, e.topics, e.defaults, e.starts_at, e.ends_at, s.asked_at,
+        coalesce(u.variant, '') as start_variant, e.topics, e.defaults, \(PostgresEventStore.windowColumns),
         s.stopped_at is not null as is_stopped, s.event_key is not null and u.lane is not null as is_declared,
         e.ended_at is not null or e.cancelled_at is not null or l.fenced_at is not null or l.closed_at is not null
             as is_over,
         coalesce(f.reason in (\(APNsReason.cannotCreateChannelConfig.rawValue), 'quota-exhausted'), false)
             as lacks_room,
-        \(PostgresEventStore.startColumns), coalesce(u.delivery, 'channel') as delivery, c.channel_id,
+        coalesce(u.delivery, 'channel') as delivery, c.channel_id,
         c.created_at as channel_made_at,
         coalesce(l.last_timestamp, 0) as last_timestamp, b.id as newest_id,
         \(BroadcastRows.contentState("b", for: "u.variant")) as newest_content,
@@ -122,6 +131,7 @@ struct StartStanding {
         askedAt = try row.decode("asked_at")
         startsAt = try row.decode("starts_at")
         endsAt = try row.decode("ends_at")
+        lastMessageAt = try row.decode("last_message_at")
         isEventOver = try row.decode("is_over")
         channelID = try row.decode("channel_id")
         channelMadeAt = try row.decode("channel_made_at")

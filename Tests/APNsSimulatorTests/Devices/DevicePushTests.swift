@@ -59,6 +59,18 @@ struct DevicePushTests {
         }
     }
 
+    @Test func `while a phone is offline the newest push of each collapse ID waits`() throws {
+        var stage = try PhoneStage()
+        let token = try stage.addPhone("anna")
+        stage.setOnline(false, "anna", at: 1)
+        for (number, id) in ["derby", "final", "", "derby", ""].enumerated() {
+            let push = Self.start("").replacing(#""n":0"#, with: #""n":\#(number)"#)
+            #expect(try stage.bench.push(to: token, push, id.isEmpty ? [:] : ["apns-collapse-id": id]).status == 200)
+        }
+        stage.setOnline(true, "anna", at: 60)
+        #expect(Set(stage.shown("anna", at: 60)) == Set([1, 3, 4].map { #"{"n":\#($0)}"# }))
+    }
+
     @Test func `a phone accepts ten starts in an hour, and APNs answers 200 to further ones`() throws {
         var stage = try PhoneStage()
         let token = try stage.addPhone("anna")

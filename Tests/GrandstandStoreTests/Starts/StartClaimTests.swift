@@ -35,6 +35,8 @@ struct StartClaimTests {
             #expect(try await shard.pushes[0].channelID == world.stores.channel().channelID)
             #expect(shard.address.bundleID.rawValue == "com.example.Goal")
             #expect(shard.until == world.now + 60)
+            #expect(shard.pushes[0].expiration == Int(shard.until.timeIntervalSince1970.rounded(.down)))
+            #expect(shard.pushes[0].payload.staleDate != nil)
             #expect(shard.pushes[0].timestamp == Int(world.now.timeIntervalSince1970.rounded(.down)) - 2)
             #expect(shard.pushes[0].payload.attributes == start.attributes)
             let member = try #require(shard.members.first)
@@ -42,6 +44,24 @@ struct StartClaimTests {
             #expect(shard.alerts.value(for: try #require(member.locale)) == Array(#"{"title": "Anpfiff"}"#.utf8))
             try await world.stores.accept(.update())
             #expect(try await world.stores.claim().first?.timestamp ?? 0 > shard.pushes[0].timestamp)
+        }
+    }
+
+    @Test func `the starts of an event have one collapse ID, and another event's have another`() async throws {
+        try await withStarts { world in
+            for key in ["match-1", "match-2"] { try await world.open(key) }
+            try await world.follow()
+            func ids() async throws -> Set<String> {
+                var ids: Set<String> = []
+                for shard in try await world.claim() {
+                    ids.insert(try #require(shard.requests()(shard.members[0]).collapseID))
+                    try await world.settle(shard) { _ in .retry(at: world.now, reason: "Shutdown") }
+                }
+                return ids
+            }
+            let first = try await ids()
+            #expect(first.count == 2)
+            #expect(try await ids() == first)
         }
     }
 
@@ -125,6 +145,40 @@ struct StartClaimTests {
             try await world.queue(try await world.follow())
             #expect(try await world.sendAll().isEmpty)
             #expect(try await world.stores.rows("fan_out_queue") == 0)
+        }
+    }
+
+    @Test func `an event that lasts longer than planned starts cards until it ends, also after a long pause`()
+        async throws
+    {
+        try await withStarts { world in
+            var specification = try EventSpecification.sample(startsAt: world.now, endsAt: world.now + 60)
+            specification.topics = [try #require(Topic(rawValue: "team:rapid"))]
+            specification.start = StartWorld.start()
+            try await world.stores.put(specification)
+            try await world.stores.provision()
+            func late() async throws -> Int {
+                let follower = try await world.follow()
+                try await world.queue(follower)
+                return follower
+            }
+            try await world.sendAll()
+            world.stores.clock.advance(by: 3_600)
+            let first = try await late()
+            #expect(try await world.sendAll() == [first])
+            // Nobody sends an end, and nobody plays.
+            world.stores.clock.advance(by: 4 * 3_600)
+            let second = try await late()
+            #expect(try await world.sendAll().isEmpty)
+            #expect(try await world.report().state == .done)
+            #expect(try await world.counts().ineligible[.tooLate] == 1)
+            // The match goes on.
+            try await world.stores.accept(.update())
+            world.stores.clock.advance(by: 60)
+            #expect(try await world.sendAll() == [second])
+            try await world.stores.accept(.end())
+            _ = try await late()
+            #expect(try await world.sendAll().isEmpty)
         }
     }
 

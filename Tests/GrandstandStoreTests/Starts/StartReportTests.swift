@@ -82,6 +82,26 @@ struct StartReportTests {
         }
     }
 
+    @Test func `moving an event after cards were started answers how many were`() async throws {
+        try await withStarts { world in
+            func put(endsAt seconds: TimeInterval) async throws -> [String]? {
+                var specification = try EventSpecification.sample(endsAt: Date(timeIntervalSince1970: seconds))
+                specification.topics = [try #require(Topic(rawValue: "team:rapid"))]
+                specification.start = StartWorld.start(at: world.now)
+                return try await world.stores.put(specification).warnings
+            }
+            let planned = world.now.timeIntervalSince1970 + 3_600
+            _ = try await put(endsAt: planned)
+            try await world.stores.provision()
+            #expect(try await put(endsAt: planned + 60) == [])
+            try await world.follow()
+            try await world.sendAll()
+            #expect(try await put(endsAt: planned + 60) == [])
+            let warnings = try await put(endsAt: planned + 120)
+            #expect(warnings?.count == 1 && warnings?.first?.contains("or may have got it: 1.") == true)
+        }
+    }
+
     @Test func `a rate counts followers in time and not late ones`() async throws {
         try await withStarts { world in
             try await world.open()
@@ -129,6 +149,7 @@ struct StartAskTests {
                 at: world.now, until: world.now + 60, alertsByLocale: ["de": #"{ "title" : "ü" }"#],
                 audiences: [try .sample()])
             start.staleDate = Date(timeIntervalSince1970: 1_795_300_000)
+            start.expiresIn = 60
             let event = try await world.declare(topics: ["b", "a"], start: start)
             #expect(event.specification.start == start)
             #expect(event.specification.topics.map(\.rawValue) == ["b", "a"])

@@ -184,7 +184,7 @@ struct StartSettleTests {
         }
     }
 
-    @Test func `a finished start is counted under a lease, also after a replica dies`() async throws {
+    @Test func `who is too late for a start is counted until its event ends, also after a replica dies`() async throws {
         try await withStarts { world in
             try await world.open(start: StartWorld.start(at: world.now, until: world.now + 60))
             try await world.follow()
@@ -199,19 +199,30 @@ struct StartSettleTests {
             let closing = try #require(try await world.claim().first)
             #expect(closing.closes)
             try await world.settle(closing)
-            try await world.follow(system: "16.4")
-            let counts = try await world.counts()
-            #expect(counts.followers == 2 && counts.ineligible[.system] == 1)
-            #expect(try await world.starts.nextDue(in: .production) == nil)
+            let gone = try await world.followers(2)[1]
+            try await world.stores.pool.query("delete from installations where id = \(gone)")
+            func expect(due: Date?) async throws {
+                let counts = try await world.counts()
+                #expect((counts.followers, counts.accepted) == (3, 1))
+                #expect(counts.ineligible[.tooLate] == 1 && counts.ineligible[.system] == 1)
+                #expect(try await world.starts.nextDue(in: .production) == due)
+            }
+            try await expect(due: world.now + 60)
+            try await world.stores.accept(.end())
+            world.stores.clock.advance(by: 60)
+            try await world.sendAll()
+            try await world.follow()
+            try await expect(due: nil)
         }
     }
 
     @Test func `a start that is being counted is not locked`() async throws {
         try await withStarts { world in
-            try await world.open(start: StartWorld.start(at: world.now, until: world.now + 60))
+            try await world.open()
             try await world.follow()
             try await world.sendAll()
-            world.stores.clock.advance(by: 60)
+            try await world.stores.accept(.end())
+            world.stores.clock.advance(by: 61)
             let closing = try #require(try await world.claim().first)
             // The table is locked, so the count must wait.
             try await world.stores.pool.transaction { connection in

@@ -88,6 +88,40 @@ struct StartTakeoverTests {
         }
     }
 
+    @Test(arguments: [true, false], [true, false])
+    func `who logs out and in again with the same token gets no second card`(deletes: Bool, ends: Bool) async throws {
+        try await withStarts { world in
+            try await world.open()
+            let id = try Phones.id()
+            let store = PostgresInstallationStore(Database(world.stores.pool))
+            func put(_ token: String?) async throws {
+                _ = try await store.put(
+                    Phones.state(token: token, topics: token == nil ? [] : ["team:rapid"]), of: id,
+                    secret: Phones.secret, now: world.now)
+            }
+            try await put("aa")
+            #expect(try await world.sendAll().count == 1)
+            if ends {
+                // The end is a mistake.
+                try await world.stores.accept(.end())
+                world.stores.clock.advance(by: 61)
+                try await world.sendAll()
+            }
+            if deletes { try await store.forget(id, secret: Phones.secret) } else { try await put(nil) }
+            let new = try await Self.register("aa", in: world)
+            let other = try await Self.register("bb", in: world)
+            if ends {
+                let reopening = try await world.stores.events.reopen(.sample(), audiences: nil, now: world.now)
+                // An installation that only lost its token counts, too.
+                #expect(reopening.warnings.last?.contains("or may have got it: \(deletes ? 1 : 2).") == true)
+            }
+            #expect(try await world.sendAll() == [other])
+            #expect(try await Self.states(world)[new] == "accepted")
+            #expect(try await world.counts().accepted == (deletes ? 2 : 3))
+            #expect(try await world.stores.rows("starts where token is not null") == (deletes ? 0 : 1))
+        }
+    }
+
     // MARK: Effects on other installations
 
     @Test func `an uncommitted registration that takes over a token blocks no claim`() async throws {

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import JSON
 internal import Testing
 
 /// The rules of starts: when, in which form, in which language and with which bytes.
@@ -13,12 +14,15 @@ struct StartRuleTests {
             alert: Array(#"{"title":"t"}"#.utf8))
     }
 
-    @Test func `the window of a start is the declared one, the event's, or four hours`() {
+    @Test func `a start lasts as declared, or for four hours after the event's planned end or newest message`() {
         let (noon, hour) = (Self.noon, 3_600.0)
         func window(
-            _ start: StartDeclaration, _ startsAt: Date? = nil, _ endsAt: Date? = nil, askedAt: Date? = nil
+            _ start: StartDeclaration, _ startsAt: Date? = nil, _ endsAt: Date? = nil, askedAt: Date? = nil,
+            lastMessageAt: Date? = nil
         ) -> [Double]? {
-            StartWindow(start, startsAt: startsAt, endsAt: endsAt, askedAt: askedAt).map {
+            StartWindow(
+                start, startsAt: startsAt, endsAt: endsAt, askedAt: askedAt, lastMessageAt: lastMessageAt
+            ).map {
                 [$0.from, $0.until].map { $0.timeIntervalSince(noon) / hour }
             }
         }
@@ -26,14 +30,73 @@ struct StartRuleTests {
         #expect(window(Self.start()) == nil)
         #expect(window(Self.start(at: noon)) == [0, 4])
         #expect(window(Self.start(at: noon, until: later)) == [0, 1])
-        #expect(window(Self.start(at: noon), later, noon.addingTimeInterval(2 * hour)) == [0, 2])
-        #expect(window(Self.start(), noon, later) == [0, 1])
+        #expect(window(Self.start(at: noon), later, noon.addingTimeInterval(2 * hour)) == [0, 6])
+        #expect(window(Self.start(), noon, later) == [0, 5])
+        #expect(window(Self.start(at: noon), later) == [0, 5])
+        let last = noon.addingTimeInterval(3 * hour)
+        #expect(window(Self.start(), noon, later, lastMessageAt: last) == [0, 7])
+        #expect(window(Self.start(until: later), noon, later, lastMessageAt: last) == [0, 1])
         #expect(window(Self.start(at: later), nil, noon) == [1, 5])
         #expect(window(Self.start(at: later), askedAt: noon) == [0, 5])
         #expect(window(Self.start(), later, askedAt: noon) == [0, 5])
         #expect(window(Self.start(at: later), nil, noon.addingTimeInterval(hour / 2), askedAt: noon) == [0, 5])
-        #expect(window(Self.start(at: later), nil, noon.addingTimeInterval(2 * hour), askedAt: noon) == [0, 2])
+        #expect(window(Self.start(at: later), nil, noon.addingTimeInterval(2 * hour), askedAt: noon) == [0, 6])
         #expect(window(Self.start(at: noon), askedAt: later) == [0, 4])
+    }
+
+    @Test func `after a move the answer says who gets a card, and who gets none`() throws {
+        let start = Self.start()
+        let window = try #require(StartWindow(start, startsAt: Self.noon, endsAt: Self.noon + 7_200))
+        func outlook(at seconds: Double, isStopped: Bool = false, restarts: Bool = false) -> String {
+            var start = start
+            start.restarts = restarts
+            return start.outlook(window, started: 1_204, isStopped: isStopped, at: Self.noon + seconds)
+        }
+        let (from, until) = (RFC3339.text(window.from), RFC3339.text(window.until))
+        #expect(
+            outlook(at: 60)
+                == "Followers that got this event's card, or may have got it: 1204. They get no other one, even if it "
+                + "ended on their phones; an event with another key starts one for all. Other followers get one until "
+                + "the event ends, at the latest until \(until).")
+        #expect(outlook(at: -60).contains("get one from \(from) on until the event ends, at the latest until \(until)"))
+        #expect(outlook(at: 21_600).contains("get none, because its time was over at \(until)"))
+        #expect(outlook(at: 60, isStopped: true).contains("get none until the start, which is stopped,"))
+        #expect(outlook(at: 60, restarts: true).contains("no other one unless its channel is replaced;"))
+    }
+
+    @Test func `a push expires after minutes, and never after the event's end`() throws {
+        let noon = Self.noon
+        func seconds(_ start: StartDeclaration, _ endsAt: Double? = nil, at now: Double = 0) throws -> Int {
+            let ends = endsAt.map(noon.addingTimeInterval)
+            let window = try #require(StartWindow(start, startsAt: noon, endsAt: ends))
+            let now = noon.addingTimeInterval(now)
+            return window.expiration(of: start, at: now) - Int(now.timeIntervalSince1970)
+        }
+        var start = Self.start(until: noon.addingTimeInterval(34 * 86_400))
+        #expect(try seconds(start) == 900)
+        #expect(try seconds(start, 600) == 600)
+        #expect(try seconds(start, 7_200, at: 7_000) == 200)
+        #expect(try seconds(start, 7_200, at: 7_300) == 900)
+        start.expiresIn = 60
+        #expect(try seconds(start, 7_200) == 60)
+        start.until = noon.addingTimeInterval(30)
+        #expect(try seconds(start, 7_200) == 30)
+    }
+
+    @Test func `a card without a stale date is out of date when its event should be over`() throws {
+        var start = Self.start()
+        start.contentState = Array("{}".utf8)
+        let window = try #require(StartWindow(start, startsAt: Self.noon, endsAt: Self.noon + 7_200))
+        func staleDate(_ now: Double, _ defaults: EventDefaults = EventDefaults()) -> Int? {
+            let now = Self.noon + now
+            return StartPayload(start, filledBy: defaults, at: now, until: window.end(at: now))?.staleDate.map {
+                $0 - Int(Self.noon.timeIntervalSince1970)
+            }
+        }
+        #expect(staleDate(60) == 7_200)
+        #expect(staleDate(60, EventDefaults(staleAfter: 120)) == 180)
+        start.staleDate = Self.noon + 300
+        #expect(staleDate(60) == 300)
     }
 
     @Test func `a start without its own values gets the event's defaults`() throws {
@@ -53,7 +116,7 @@ struct StartRuleTests {
         start.staleDate = nil
         let room =
             4_096
-            - StartPayload(start, contentState: Array("{}".utf8)).size(
+            - StartPayload(start, contentState: Array("{}".utf8), staleDate: 4_000_000_000).size(
                 [], timestamp: 4_000_000_000, input: .channel(String(repeating: "A", count: 24)))
         start.contentState = Array(#"{"s":"\#(String(repeating: "x", count: room - 6))"}"#.utf8)
         try start.requireFit(with: EventDefaults())
