@@ -3,15 +3,22 @@ struct CalendarEntry: Sendable {
     /// The number of its first line, from 1.
     var line: Int
     var uid: String
-    /// Seconds since 1970.
-    var startsAt: Int
+    /// Seconds since 1970; `nil`: the time is unknown, and the entry is not `scheduled`.
+    var startsAt: Int?
     /// `nil`: the calendar has none.
     var endsAt: Int?
-    var isCancelled = false
+    var status = Status.scheduled
     /// If two entries have the same UID, the one with the higher number is newer.
     var sequence = 0
     /// The value of a name that a template uses; `nil`: there is none.
     var value: @Sendable (String) -> String?
+
+    enum Status: String, CaseIterable, Sendable {
+        case scheduled
+        /// The fixture has no time yet, whatever its entry says.
+        case postponed
+        case cancelled
+    }
 }
 
 /// The content of a calendar: entries with distinct UIDs, and the faults of single entries.

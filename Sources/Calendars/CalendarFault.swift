@@ -17,6 +17,15 @@ package struct CalendarFault: Error, Sendable, Hashable {
     }
 }
 
+extension CalendarFault: CustomStringConvertible {
+    /// A line for a terminal, without the control characters that a calendar may have.
+    package var description: String {
+        let place = line.map { " on line \($0)" } ?? ""
+        let text = detail.map { $0.unicodeScalars.contains { $0.properties.generalCategory == .control } ? " " : $0 }
+        return "Problem\(place): \(String(text))"
+    }
+}
+
 extension CalendarFault: JSONObjectWritable {
     package func write(members object: inout JSONWriter) {
         object.member("line", line)

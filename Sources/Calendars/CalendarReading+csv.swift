@@ -33,27 +33,41 @@ extension CalendarReading {
         _ record: CSVRecords.Record, _ value: @escaping @Sendable (String) -> String?, _ zones: inout Zones
     ) throws(CalendarFault) -> CalendarEntry {
         let uid = try Self.checked(value("uid"), of: "The record", line: record.line)
+        var status = try self.status(value("status"), line: record.line)
+        // A word may also be in the place of the time, such as `2026-11-28 TBD`.
+        if status == .scheduled, let word = value("startsAt")?.trimmed.split(separator: " ").last {
+            status = meaning(String(word)) ?? status
+        }
+        var times: (startsAt: Int, endsAt: Int?)?
+        do throws(CalendarFault) {
+            times = try self.times(record, value, &zones)
+        } catch {
+            if status == .scheduled { throw error }
+        }
+        if times == nil, status == .scheduled { status = .postponed }
+        return CalendarEntry(
+            line: record.line, uid: uid, startsAt: times?.startsAt, endsAt: times?.endsAt, status: status, value: value)
+    }
+
+    /// `nil`: the time is unknown, and the plan says that such an entry is postponed.
+    private func times(
+        _ record: CSVRecords.Record, _ value: (String) -> String?, _ zones: inout Zones
+    ) throws(CalendarFault) -> (startsAt: Int, endsAt: Int?)? {
         var zone = zones.floating
         if let name = value("timeZone"), !name.isEmpty { zone = try zones.zone(name, line: record.line) }
-        guard let text = value("startsAt")?.trimmed, !text.isEmpty else {
+        guard let text = value("startsAt")?.trimmed else {
             throw CalendarFault(
                 line: record.line,
                 "The record has no startsAt. Fill its column, or name the right one in columns.startsAt of the plan.")
         }
-        let start = try time(text, record)
-        let startsAt = start.instant(in: zone)
+        let start = try text.isEmpty ? nil : time(text, record)
+        guard try isKnown(start, in: zone, line: record.line), let startsAt = start?.instant(in: zone) else {
+            return nil
+        }
         var endsAt: Int?
-        if let text = value("endsAt")?.trimmed, !text.isEmpty {
-            endsAt = try time(text, record).instant(in: zone)
-        } else if case .day(let midnight) = start {
-            endsAt = zone.instant(local: midnight + 86_400)
-        }
-        if let endsAt, endsAt < startsAt {
-            throw CalendarFault(line: record.line, "The fixture ends before it begins.")
-        }
-        let isCancelled = ["cancelled", "canceled"].contains(value("status")?.lowercased())
-        return CalendarEntry(
-            line: record.line, uid: uid, startsAt: startsAt, endsAt: endsAt, isCancelled: isCancelled, value: value)
+        if let text = value("endsAt")?.trimmed, !text.isEmpty { endsAt = try time(text, record).instant(in: zone) }
+        try check(endsAt, isAfter: startsAt, line: record.line)
+        return (startsAt, endsAt)
     }
 
     private func time(_ text: String, _ record: CSVRecords.Record) throws(CalendarFault) -> CalendarTime {

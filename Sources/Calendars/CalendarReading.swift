@@ -19,6 +19,56 @@ struct CalendarReading: Sendable {
     /// `nil`: an unknown zone is a fault.
     var fallback: TimeZone?
 
+    /// The plan's words of `status`, in lower case. They take precedence over `words`.
+    var statuses: [String: CalendarEntry.Status] = [:]
+    /// Whether an entry without a time of day is postponed, instead of a fault.
+    var postponesWithoutTime = false
+    /// Whether a start at 00:00 is a time, not an unknown one.
+    var acceptsMidnight = false
+
+    private static let words: [String: CalendarEntry.Status] = [
+        "": .scheduled, "scheduled": .scheduled, "confirmed": .scheduled, "live": .scheduled, "finished": .scheduled,
+        "postponed": .postponed, "tentative": .postponed, "tba": .postponed, "tbc": .postponed, "tbd": .postponed,
+        "cancelled": .cancelled, "canceled": .cancelled,
+    ]
+
+    /// What a word of `status` means; `nil`: it is unknown.
+    func meaning(_ word: String) -> CalendarEntry.Status? {
+        let word = word.lowercased()
+        return statuses[word] ?? Self.words[word]
+    }
+
+    func status(_ word: String?, line: Int) throws(CalendarFault) -> CalendarEntry.Status {
+        let word = word?.trimmed ?? ""
+        if let status = meaning(word) { return status }
+        throw CalendarFault(
+            line: line,
+            "The status “\(word.prefix(100))” is unknown. Say in statuses of the plan whether it means scheduled, postponed or "
+                + "cancelled. Until then the event stays as it is.")
+    }
+
+    /// Checks the time at which an entry begins.
+    ///
+    /// - Returns: `false`: the time is unknown, and the plan says that such an entry is postponed.
+    func isKnown(_ start: CalendarTime?, in zone: TimeZone, line: Int) throws(CalendarFault) -> Bool {
+        if let start, start.hasTime, acceptsMidnight || !start.isMidnight(in: zone) { return true }
+        if postponesWithoutTime { return false }
+        throw CalendarFault(
+            line: line,
+            start?.hasTime == true
+                ? "The entry starts at 00:00, as calendars write an unknown time. If it is the time, set midnight of the plan "
+                    + "to time; otherwise set noTime to postponed."
+                : "The entry has no time. Give it one, or set noTime of the plan to postponed.")
+    }
+
+    func check(_ endsAt: Int?, isAfter startsAt: Int, line: Int) throws(CalendarFault) {
+        guard let endsAt, endsAt <= startsAt else { return }
+        throw CalendarFault(
+            line: line,
+            "The entry ends \(endsAt < startsAt ? "before it begins" : "when it begins"). To use defaultDuration of the plan "
+                + "instead of the calendar's ends, set endsAt in columns to null.")
+    }
+
     /// Reads a whole file. Single entries that cannot be read become faults.
     ///
     /// - Throws: if the whole file cannot be read, or its end is missing.
@@ -40,6 +90,9 @@ struct CalendarReading: Sendable {
         }
         return uid
     }
+
+    /// Whether the plan says that the file has no such value.
+    func isLeftOut(_ name: String) -> Bool { columns[name] == "" }
 
     /// The value of a name; `nil`: there is none.
     ///

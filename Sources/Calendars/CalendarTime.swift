@@ -1,28 +1,27 @@
 internal import Foundation
 internal import JSON
 
-/// A time in a calendar, in seconds since 1970. A time without an offset is counted as if it were in UTC.
-enum CalendarTime: Hashable {
-    case instant(Int)
-    /// A time on the local clock, without an offset.
-    case local(Int)
-    /// A day without a time: its beginning on the local clock.
-    case day(Int)
+/// A time in a calendar.
+struct CalendarTime: Hashable {
+    /// What the clock shows, in seconds since 1970 as if it were in UTC.
+    var clock: Int
+    /// Seconds by which the clock is ahead of UTC; `nil`: the text does not say.
+    var offset: Int?
+    /// `false`: the text is a day without a time.
+    var hasTime = true
 
-    func instant(in zone: TimeZone) -> Int {
-        switch self {
-        case .instant(let seconds): seconds
-        case .local(let seconds), .day(let seconds): zone.instant(local: seconds)
-        }
+    /// Whether it is 00:00 as written, or in UTC what is 00:00 in the zone of the entries. Many calendars write an unknown
+    /// time so.
+    func isMidnight(in zone: TimeZone) -> Bool {
+        let local = offset == 0 ? clock + zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(clock))) : clock
+        return local % 86_400 == 0
     }
 
-    /// The time after this duration: days are counted on the local clock, seconds are elapsed time.
+    func instant(in zone: TimeZone) -> Int { offset.map { clock - $0 } ?? zone.instant(local: clock) }
+
+    /// The time after this duration: days are counted on the clock, seconds are elapsed time.
     func adding(_ duration: CalendarDuration, in zone: TimeZone) -> Int {
-        switch self {
-        case .instant(let seconds): seconds + duration.days * 86_400 + duration.seconds
-        case .local(let seconds), .day(let seconds):
-            zone.instant(local: seconds + duration.days * 86_400) + duration.seconds
-        }
+        CalendarTime(clock: clock + duration.days * 86_400, offset: offset).instant(in: zone) + duration.seconds
     }
 }
 
@@ -36,7 +35,7 @@ extension CalendarTime {
         let isExtended = cursor.take("-") != nil
         guard let month = cursor.number(2...2), !isExtended || cursor.take("-") != nil, let day = cursor.number(2...2)
         else { return nil }
-        if cursor.isAtEnd { return Self.seconds(year, month, day).map { .day($0) } }
+        if cursor.isAtEnd { return Self.seconds(year, month, day).map { CalendarTime(clock: $0, hasTime: false) } }
         guard cursor.take("Tt ") != nil, let hour = cursor.number((isExtended ? 1 : 2)...2) else { return nil }
         let hasColon = cursor.take(":") != nil
         guard let minute = cursor.number(2...2) else { return nil }
@@ -47,13 +46,13 @@ extension CalendarTime {
             if cursor.take(".,") != nil, cursor.prefix(while: Self.isDigit).isEmpty { return nil }
         }
         guard let seconds = Self.seconds(year, month, day, hour, minute, second) else { return nil }
-        if cursor.isAtEnd { return .local(seconds) }
-        if cursor.take("Zz") != nil { return cursor.isAtEnd ? .instant(seconds) : nil }
+        if cursor.isAtEnd { return CalendarTime(clock: seconds) }
+        if cursor.take("Zz") != nil { return cursor.isAtEnd ? CalendarTime(clock: seconds, offset: 0) : nil }
         guard let sign = cursor.sign(), let hours = cursor.number(2...2), hours < 24 else { return nil }
         _ = cursor.take(":")
         let minutes = cursor.isAtEnd ? 0 : cursor.number(2...2)
         guard let minutes, minutes < 60, cursor.isAtEnd else { return nil }
-        return .instant(seconds - sign * (hours * 3_600 + minutes * 60))
+        return CalendarTime(clock: seconds, offset: sign * (hours * 3_600 + minutes * 60))
     }
 
     /// Reads `28.11.2026 15:30` or `28/11/26 3:30 PM`.
@@ -67,7 +66,7 @@ extension CalendarTime {
         if year < 100 { year += 2000 }
         _ = cursor.take(",")
         _ = cursor.prefix { $0 == UInt8(ascii: " ") }
-        if cursor.isAtEnd { return Self.seconds(year, month, day).map { .day($0) } }
+        if cursor.isAtEnd { return Self.seconds(year, month, day).map { CalendarTime(clock: $0, hasTime: false) } }
         guard var hour = cursor.number(1...2), cursor.take(":.") != nil, let minute = cursor.number(2...2) else {
             return nil
         }
@@ -82,7 +81,7 @@ extension CalendarTime {
             hour = hour % 12 + (half & 0x5F == UInt8(ascii: "P") ? 12 : 0)
         }
         guard cursor.isAtEnd else { return nil }
-        return Self.seconds(year, month, day, hour, minute, second).map { .local($0) }
+        return Self.seconds(year, month, day, hour, minute, second).map { CalendarTime(clock: $0) }
     }
 
     /// Seconds since 1970 of a time in UTC. A leap second (60) counts as second 59.

@@ -64,7 +64,6 @@ package struct DeclarationWarnings: Sendable {
                 "startsAt was \(RFC3339.text(startsAt)) and \(moved). Scheduled messages that keep their times, because they have "
                     + "a sendAt of their own: \(some). A sendAt such as {\"afterStart\": -600} moves with the event.")
         }
-        let relative = scheduled.filter { $0.afterStart != nil }
         var moved = scheduled
         if let startsAt = after.startsAt {
             moved = scheduled.map { message in
@@ -78,10 +77,10 @@ package struct DeclarationWarnings: Sendable {
                 warnings.append(
                     "Scheduled messages whose time, counted from startsAt, is past: \(some). They are sent at once.")
             }
-        } else if let some = Self.words(relative) {
+        } else if let some = Self.words(scheduled.filter({ $0.afterStart != nil })) {
+            moved = own
             warnings.append(
-                "startsAt is now unset. Scheduled messages that count from it keep their times: \(some)."
-            )
+                "startsAt is now unset. Scheduled messages that count from it (\(some)) wait until it is set.")
         }
         if let endsAt = after.endsAt, let some = Self.words(moved.filter { $0.sendAt > endsAt }) {
             warnings.append("Scheduled messages after endsAt, \(RFC3339.text(endsAt)): \(some).")

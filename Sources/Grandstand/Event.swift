@@ -10,8 +10,8 @@ package struct EventSpecification: Sendable, Hashable {
     package var endsAt: Date?
     /// When channels are created; `nil`: at once, or `channelsOpenBefore` decides.
     package var channelsOpenAt: Date?
-    /// Seconds before `startsAt` at which channels are created. This time moves with `startsAt`. It cannot be combined
-    /// with `channelsOpenAt`.
+    /// Seconds before `startsAt` at which channels are created. This time moves with `startsAt`; without `startsAt`,
+    /// channels wait until there is one. It cannot be combined with `channelsOpenAt`.
     package var channelsOpenBefore: Int?
     package var audiences: [Audience]
     /// JSON object text, stored exactly as written.
@@ -48,9 +48,12 @@ package struct EventSpecification: Sendable, Hashable {
 
     /// When channels are created; `nil`: at once.
     package var opensAt: Date? {
-        guard let channelsOpenBefore, let startsAt else { return channelsOpenAt }
-        return startsAt.addingTimeInterval(-Double(channelsOpenBefore))
+        guard let channelsOpenBefore else { return channelsOpenAt }
+        return startsAt?.addingTimeInterval(-Double(channelsOpenBefore)) ?? Self.undated
     }
+
+    /// 2090-01-01, the time of what waits for a `startsAt` that is not declared yet.
+    package static let undated = Date(timeIntervalSince1970: 3_786_912_000)
 
     /// Whether the declared end is after `now`. If no end is declared: whether `startsAt` or the creation of the
     /// channels is after `now`.

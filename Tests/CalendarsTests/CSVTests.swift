@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Testing
 
 @testable internal import Calendars
@@ -54,17 +55,29 @@ struct CSVTests {
         #expect(file.entries.map(\.line) == [2, 4])
     }
 
-    @Test func `an end, a day without a time and a status are read`() throws {
+    @Test func `an end and a status are read, and a zero length or an unknown status is a fault`() throws {
         let file = try CalendarReading.csv().read(
-            "uid,startsAt,endsAt,status\n1,2026-11-28T14:30Z,2026-11-28T16:30Z,Cancelled\n2,2026-11-28,,\n")
-        #expect(file.entries.map { ($0.endsAt ?? 0) - $0.startsAt } == [7_200, 86_400])
-        #expect(file.entries.map(\.isCancelled) == [true, false])
+            """
+            uid,startsAt,endsAt,status
+            1,2026-11-28T14:30Z,2026-11-28T16:30Z,Canceled
+            2,2026-11-28T14:30Z,2026-11-28T14:30Z,
+            3,2026-11-28T14:30Z,,Abgesagt
+            4,2026-11-28,,Postponed
+            5,2026-11-28 TBD,,
+            6,,,CANCELLED
+            """)
+        #expect(file.entries.map(\.status) == [.cancelled, .postponed, .postponed, .cancelled])
+        #expect(file.entries.first?.endsAt == Self.halfPastTwo + 7_200)
+        #expect(file.faults.map(\.line) == [3, 4])
+        #expect(file.faults.last?.detail.contains("statuses") == true)
     }
 
     @Test(
         arguments: [
             ("1,2026-11-28T14:30Z,x,y", "fields", "1"), (",2026-11-28T14:30Z,x", "no UID", nil),
-            ("1,,x", "no startsAt", "1"), ("1,28.11.2026,x", "datePattern", "1"), ("1,2026-02-30,x", "not a time", "1"),
+            ("1,,x", "noTime", "1"), ("1,2026-11-28,x", "noTime", "1"),
+            ("1,2026-11-28 00:00,x", "midnight", "1"), ("1,28.11.2026,x", "datePattern", "1"),
+            ("1,2026-02-30,x", "not a time", "1"),
             ("1,2026-11-28T14:60Z,x", "not a time", "1"), ("1,2026-11-28T14:30+25:00,x", "not a time", "1"),
         ] as [(String, String, String?)])
     func `a record that cannot be read is a fault of its line, and the others are read`(
@@ -75,6 +88,13 @@ struct CSVTests {
         #expect(file.faults.map(\.line) == [3])
         #expect(file.faults.first?.detail.contains(word) ?? false, "\(file.faults)")
         #expect(file.faults.map(\.uid) == [uid])
+    }
+
+    @Test func `midnight is that of the plan's zone`() throws {
+        var reading = CalendarReading.csv()
+        reading.timeZone = TimeZone(identifier: "America/New_York")
+        let file = try reading.read("uid,startsAt\n1,2026-11-28T05:00Z\n2,2026-11-28T00:00Z\n")
+        #expect(file.entries.map(\.uid) == ["2"] && file.faults.map(\.uid) == ["1"])
     }
 
     @Test func `of two records with the same UID the first is used`() throws {

@@ -44,6 +44,23 @@ struct CalendarDeclarationTests {
         #expect(EventDocuments.api.document(of: event)["start"] != nil)
     }
 
+    @Test func `the plan says what words, a missing time and midnight mean, and what the UID is`() throws {
+        let reading = try CalendarWorld.declaration(
+            CalendarWorld.ics(
+                #", "statuses": {"Abgesagt": "cancelled"}, "noTime": "postponed", "midnight": "time", "#
+                    + #""columns": {"uid": "{dtstart} {home} {away}", "endsAt": null}"#)
+        ).reading
+        for (lines, status) in [
+            ("DTSTART;VALUE=DATE:20261128", .postponed), ("DTSTART:20261128T000000", .scheduled),
+            ("DTSTART:20261128T153000\r\nSTATUS:ABGESAGT", .cancelled),
+            ("DTSTART:20261128T153000\r\nDTEND:20261128T153000", .scheduled),
+        ] as [(String, CalendarEntry.Status)] {
+            let file = try reading.read(event(lines, "SUMMARY:A – B"))
+            #expect(file.faults.isEmpty && file.entries.map(\.status) == [status], "\(file.faults)")
+            #expect(file.entries.first?.uid.hasPrefix("20261128") == true && file.entries.first?.endsAt == nil)
+        }
+    }
+
     @Test(
         arguments: [
             (CalendarWorld.ics(), ["home": "A", "away": "B"], "summary"),

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandHTTP
 internal import GrandstandTestKit
 internal import JSON
 internal import Testing
@@ -137,8 +138,55 @@ struct CalendarPlanTests {
             Double($0.kickOff + 6_300) <= world.now.timeIntervalSince1970
         }
         let plan = try world.sync(season.ics())
-        #expect(plan.numbers == [379 - over, 0, 0, 0, 0])
-        #expect(plan.past == over + 1)
+        // The cancelled fixture is not past. It has no event and needs none.
+        #expect(plan.numbers == [379 - over, 0, 0, 1, 0])
+        #expect(plan.past == over)
+    }
+
+    @Test(
+        arguments: [
+            "2026-11-28,A,B,15:30,Europe/Vienna,Postponed", "2026-11-28,A,B,TBD,Europe/Vienna,",
+            ",A,B,,,TENTATIVE", "2026-11-28,A,B,15:30,Europe/Vienna,Verlegt",
+        ])
+    func `a postponed fixture has no time, start or channel until it gets a date`(row: String) throws {
+        func file(_ row: String) -> [UInt8] { Array("id,date,Team 1,Team 2,time,zone,state\n1,\(row)\n".utf8) }
+        let more = #"""
+            "season": "bl1", "statuses": {"verlegt": "postponed"},
+            "start": {"attributesType": "Match", "attributes": {}, "alert": {"title": "{summary}"}}
+            """#
+        var world = try CalendarWorld(CalendarWorld.csv.replacing(#""season": "bl1""#, with: more))
+        try world.sync(file("2026-11-28,A,B,15:30,Europe/Vienna,"))
+        let key = try #require(world.events.keys.first)
+        let names = world.events[key]?.document.names
+        let plan = try world.sync(file(row))
+        #expect(plan.numbers == [0, 1, 0, 0, 0], "\(plan.problems)")
+        #expect(plan.change[0].fields.map(\.name) == ["channelsOpenBefore", "endsAt", "start", "startsAt"])
+        let event = try EventDocuments.api.read(key, try #require(world.events[key]).document)
+        #expect(event.startsAt == nil && event.start == nil && event.opensAt == EventSpecification.undated)
+        world.now = Date(timeIntervalSince1970: 1_800_000_000)
+        #expect(try world.sync(file(row)).numbers == [0, 0, 0, 1, 0])
+        #expect(try world.sync(file("2027-03-06,A,B,18:00,Europe/Vienna,scheduled")).numbers == [0, 1, 0, 0, 0])
+        #expect(world.events[key]?.document.names == names)
+    }
+
+    @Test func `a calendar with new UIDs in each export creates nothing, and a problem says what to do`() throws {
+        var (world, season) = try CalendarWorld.synced()
+        func renew(_ places: Range<Int>) { for place in places { season.fixtures[place].uid += "-new" } }
+        for _ in 1...2 {
+            renew(0..<380)
+            let plan = try world.sync(season.ics())
+            #expect(plan.numbers == [0, 0, 0, 380, 1] && !plan.holdsBack)
+            #expect(plan.problems.first?.detail.contains("set uid in columns") == true)
+        }
+        // A few new UIDs are not reported.
+        renew(0..<100)
+        season.fixtures[200].minute += 15
+        #expect(try world.sync(season.ics()).numbers == [0, 1, 0, 379, 0])
+        let columns = #", "columns": {"uid": "{dtstart} {home} {away}"}"#
+        world.declaration = try CalendarWorld.declaration(CalendarWorld.ics(columns))
+        #expect(try world.sync(season.ics()).numbers == [0, 0, 0, 380, 1])
+        renew(0..<380)
+        #expect(try world.sync(season.ics()).numbers == [0, 0, 0, 380, 0])
     }
 
     // MARK: Entries that cannot be read

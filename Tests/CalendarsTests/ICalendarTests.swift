@@ -95,18 +95,23 @@ struct ICalendarTests {
         #expect(file.faults == [])
     }
 
-    @Test func `a day is from midnight to midnight, even if a clock change makes it longer`() throws {
-        let file = try CalendarReading.ics(timeZone: "Europe/Vienna").read(event("DTSTART;VALUE=DATE:20261025"))
-        let entry = try #require(file.entries.first)
-        #expect(entry.endsAt.map { $0 - entry.startsAt } == 25 * 3_600)
-        #expect(entry.startsAt == 1_792_879_200)
+    @Test(arguments: ["DTSTART;VALUE=DATE:20261128", "DTSTART:20261128T000000", "DTSTART:20261128T000000Z"])
+    func `a fixture without a time, or at midnight, is a fault unless it is postponed or cancelled`(start: String)
+        throws
+    {
+        let file = try CalendarReading.ics().read(event(start))
+        #expect(file.entries.isEmpty && file.faults.map(\.line) == [4])
+        for (word, status) in [("TENTATIVE", .postponed), ("CANCELLED", .cancelled)]
+            as [(String, CalendarEntry.Status)]
+        {
+            let file = try CalendarReading.ics().read(event(start, "STATUS:\(word)"))
+            #expect(file.entries.map(\.status) == [status] && file.faults.isEmpty)
+        }
     }
 
-    @Test func `a cancelled fixture and a file that cancels are recognised`() throws {
-        let one = try CalendarReading.ics().read(event("DTSTART:20261128T143000Z", "STATUS:CANCELLED"))
-        #expect(one.entries.map(\.isCancelled) == [true])
+    @Test func `a file that cancels is recognised`() throws {
         let all = try CalendarReading.ics().read(event("DTSTART:20261128T143000Z", before: ["METHOD:CANCEL"]))
-        #expect(all.entries.map(\.isCancelled) == [true])
+        #expect(all.entries.map(\.status) == [.cancelled])
     }
 
     /// A wrong line, the number of the line that is reported, and a word of the reason. The other event of the file is
@@ -115,7 +120,9 @@ struct ICalendarTests {
         arguments: [
             ("RRULE:FREQ=WEEKLY", 5, "RRULE"), ("RDATE:20261129T143000Z", 5, "RDATE"),
             ("RECURRENCE-ID:20261129T143000Z", 5, "RECURRENCE-ID"), ("DTSTART:20261129T143000Z", 5, "twice"),
-            ("DTEND:20261127T143000Z", 4, "before"), ("DTEND:20261328T143000Z", 5, "not a time"),
+            ("DTEND:20261127T143000Z", 4, "before"), ("DTEND:20261128T143000Z", 4, "when it begins"),
+            ("DURATION:PT0S", 4, "when it begins"), ("STATUS:ABGESAGT", 5, "statuses"),
+            ("DTEND:20261328T143000Z", 5, "not a time"),
             ("DTEND:tomorrow", 5, "not a time"), ("DTEND:19991231T000000Z", 5, "years"), ("DURATION:PT", 5, "duration"),
             ("DURATION:-PT1H", 5, "duration"), ("DTEND;TZID=Mars/Olympus:20261129T143000", 5, "Mars/Olympus"),
             ("DTEND;TZID=../../etc/passwd:20261129T143000", 5, "no time zone"),

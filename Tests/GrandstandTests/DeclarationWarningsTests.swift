@@ -50,7 +50,7 @@ struct DeclarationWarningsTests {
         let after = [Scheduled(sendAt: Self.at(3_000), afterStart: 600)]
         for (warnings, words, time) in [
             (Self.declared(300).moving(relative, from: Self.times(3_600)), "sent at once", -300.0),
-            (Self.declared(nil).moving(relative, from: Self.times(3_600)), "keep their times", 3_000),
+            (Self.declared(nil).moving(relative, from: Self.times(3_600)), "wait until it is set", 3_000),
             (Self.declared(7_200, 7_500).moving(after, from: Self.times(2_400, 7_500)), "after endsAt", 7_800),
         ] {
             #expect(warnings.count == 1)

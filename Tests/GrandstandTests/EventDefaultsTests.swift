@@ -49,7 +49,7 @@ struct EventDefaultsTests {
         #expect(throws: Problem.self) { try EventDefaults(parsing: Array(#"{"priority": 7}"#.utf8)) }
     }
 
-    @Test func `channels open at a fixed time, or at a time before the start that moves with it`() throws {
+    @Test func `channels open at a fixed time, or at a time before the start that depends on it`() throws {
         let key = try #require(EventKey(rawValue: "derby"))
         var event = EventSpecification(key: key, name: "Derby", audiences: [])
         #expect(event.opensAt == nil)
@@ -60,6 +60,8 @@ struct EventDefaultsTests {
         event.startsAt = now.addingTimeInterval(3_600)
         #expect(event.opensAt == now.addingTimeInterval(3_500))
         #expect(event.reaches(beyond: now))
+        event.startsAt = nil
+        #expect(event.opensAt == EventSpecification.undated)
     }
 
     @Test func `a reopening warns for each audience of what cannot be undone`() throws {

@@ -14,7 +14,9 @@ extension CalendarDeclaration {
             .init("eventKey", isRequired: true, text), .init("name", text),
             .init("topics", .array(.text(TextRule(1...500)), 0...200, isUnique: false)),
             .init("columns", .map(TextRule(), .any)), .init("datePattern", .words(["iso", "dmy"])),
-            .init("defaultDuration", .integer(0...2_592_000)), .init("kind", .any), .init("channelsOpenBefore", .any),
+            .init("defaultDuration", .integer(1...2_592_000)), .init("kind", .any), .init("channelsOpenBefore", .any),
+            .init("statuses", .map(TextRule(), .words(CalendarEntry.Status.allCases.map(\.rawValue)))),
+            .init("noTime", .words(["postponed"])), .init("midnight", .words(["time"])),
             .init("audiences", isRequired: true, .any), .init("defaults", .any), .init("start", .any),
         ], excluding: [])
 
@@ -66,10 +68,18 @@ extension CalendarDeclaration {
                 if text.contains("{") || text.contains("}") { _ = template(text, at: pointer) }
                 // iCalendar has its own properties for these names. A plan may name columns for them, because it may
                 // also be used with a CSV file of the same fixtures.
-                let isFixed = ["uid", "startsAt", "endsAt", "timeZone", "status"].contains(name)
+                let isFixed =
+                    ["startsAt", "endsAt", "timeZone", "status"].contains(name) || name == "uid" && !text.contains("{")
                 if reading.format == .csv || !isFixed { reading.columns[name] = text }
             }
         }
+        if case .object(let members)? = body["statuses"]?.kind {
+            for (word, status) in members {
+                reading.statuses[word.lowercased()] = status.string.flatMap(CalendarEntry.Status.init(rawValue:))
+            }
+        }
+        reading.postponesWithoutTime = body["noTime"]?.string != nil
+        reading.acceptsMidnight = body["midnight"]?.string != nil
         reading.isDayMonthYear = body["datePattern"]?.string == "dmy"
         if body["datePattern"]?.string != nil, reading.format == .ics {
             faults.add("/datePattern", "datePattern is only for CSV. Leave it out.")
@@ -88,7 +98,7 @@ extension CalendarDeclaration {
     /// Checks a sample event made from the templates. It begins in the year 2000, so that every time in the plan's
     /// `start` is later.
     private func checkSample(_ documents: EventDocuments) throws(Problem) {
-        let entry = CalendarEntry(line: 1, uid: "1", startsAt: 946_684_800, endsAt: 946_684_800) { _ in "1" }
+        let entry = CalendarEntry(line: 1, uid: "1", startsAt: 946_684_800, endsAt: 946_684_801) { _ in "1" }
         let draft: CalendarDraft
         do throws(CalendarFault) {
             draft = try self.draft(entry)

@@ -26,15 +26,15 @@ package struct CalendarDeclaration: Sendable {
     /// - Throws: if a template has no value, or makes an invalid key or topic.
     func draft(_ entry: CalendarEntry) throws(CalendarFault) -> CalendarDraft {
         func fault(_ detail: String) -> CalendarFault { CalendarFault(line: entry.line, detail, uid: entry.uid) }
-        let startsAt = Date(timeIntervalSince1970: Double(entry.startsAt))
-        let length = entry.endsAt.map { $0 - entry.startsAt } ?? defaultDuration
-        let endsAt = length.map { startsAt.addingTimeInterval(Double($0)) }
+        func date(_ seconds: Int) -> Date { Date(timeIntervalSince1970: Double(seconds)) }
+        let startsAt = entry.startsAt.map(date)
+        let endsAt = entry.endsAt.map(date) ?? defaultDuration.flatMap { startsAt?.addingTimeInterval(Double($0)) }
         var missing = ""
         func value(_ name: String, _ form: (String) -> String) -> String? {
             let text: String? =
                 switch name {
                 case "uid": entry.uid
-                case "startsAt": RFC3339.text(startsAt)
+                case "startsAt": startsAt.map(RFC3339.text)
                 case "endsAt": endsAt.map(RFC3339.text)
                 default: entry.value(name)
                 }
@@ -63,17 +63,23 @@ package struct CalendarDeclaration: Sendable {
         }
         var document = common
         document.set("name", try complete(name.filled { value($0) { $0 } }))
-        document.set("startsAt", RFC3339.text(startsAt))
-        if let endsAt { document.set("endsAt", RFC3339.text(endsAt)) }
         if !topicNames.isEmpty {
             var json = JSONWriter()
             json.array(topicNames) { writer, topic in writer.string(topic) }
             document["topics"] = json.bytes
         }
-        if let start { document["start"] = try complete(start.filled { value($0) { $0 } }) }
+        if let startsAt, entry.status != .postponed {
+            document.set("startsAt", RFC3339.text(startsAt))
+            if let endsAt { document.set("endsAt", RFC3339.text(endsAt)) }
+            if let start { document["start"] = try complete(start.filled { value($0) { $0 } }) }
+        } else if document["channelsOpenBefore"] == nil {
+            // Without `startsAt` its channels wait only if they are to open before it.
+            document["channelsOpenBefore"] = Array("0".utf8)
+        }
         return CalendarDraft(
-            line: entry.line, uid: entry.uid, key: key, document: document, isCancelled: entry.isCancelled,
-            pastAt: endsAt ?? startsAt.addingTimeInterval(Self.longestWithoutEnd))
+            line: entry.line, uid: entry.uid, key: key, document: document, isCancelled: entry.status == .cancelled,
+            pastAt: entry.status == .postponed
+                ? nil : endsAt ?? startsAt?.addingTimeInterval(Self.longestWithoutEnd))
     }
 }
 
@@ -85,6 +91,6 @@ struct CalendarDraft: Sendable {
     var key: EventKey
     var document: EventDocument
     var isCancelled: Bool
-    /// When the event's end, or its assumed end, is in the past.
-    var pastAt: Date
+    /// When the event's end, or its assumed end, is in the past; `nil`: its time is unknown.
+    var pastAt: Date?
 }

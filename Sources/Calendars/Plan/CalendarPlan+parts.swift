@@ -37,12 +37,24 @@ extension CalendarPlan {
         /// The UIDs of all entries, also of those that could not be read.
         var uids: Set<String> { Set(drafts.map(\.uid)).union(problems.compactMap(\.uid)) }
 
-        /// The season's events by their UID in the calendar.
+        /// The season's events by the UID of their entry. An entry with a new UID gets the event to which the calendar
+        /// gave the same time and name, if that event's own entry is gone: some programs make new UIDs for each export.
         func known(in events: [EventKey: SeasonEvent]) -> [String: SeasonEvent] {
-            Dictionary(
+            var known = Dictionary(
                 events.values.compactMap { event in
                     event.note.flatMap { $0.season == season ? ($0.uid, event) : nil }
                 }, uniquingKeysWith: { $0.key.rawValue < $1.key.rawValue ? $0 : $1 })
+            let keys = Set(drafts.map(\.key))
+            let gone = Set(known.keys).subtracting(uids).compactMap { known[$0] }
+                .filter { $0.state != .cancelled && !keys.contains($0.key) }
+                .sorted { $0.key.rawValue > $1.key.rawValue }
+            var free = Dictionary(grouping: gone) { $0.note?.said.occasion }
+            for draft in drafts where known[draft.uid] == nil && events[draft.key] == nil {
+                guard let event = free[draft.document.shortened.occasion]?.popLast() else { continue }
+                if let uid = event.note?.uid { known[uid] = nil }
+                known[draft.uid] = event
+            }
+            return known
         }
 
         /// The keys of new entries. Events may exist that have these keys.

@@ -1,13 +1,6 @@
 internal import Grandstand
 package import JSON
 
-extension CalendarPlan {
-    /// Whether the file has entries, and none of them could be read.
-    package var isOfProblemsOnly: Bool {
-        !problems.isEmpty && create.isEmpty && change.isEmpty && cancel.isEmpty && unchanged == 0 && past == 0
-    }
-}
-
 /// The report on what a run changed or would change.
 extension CalendarPlan: JSONObjectWritable {
     package func write(members object: inout JSONWriter) {

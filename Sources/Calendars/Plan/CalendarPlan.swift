@@ -14,7 +14,7 @@ package struct CalendarPlan: Sendable {
     /// Events in which only the `SeasonNote` changes.
     package private(set) var notes: [Write] = []
     package var unchanged = 0
-    /// Entries of past fixtures that have no event.
+    /// Entries of past fixtures that have no event. None is made for them.
     package private(set) var past = 0
     package var problems: [CalendarFault]
     /// Whether no event is cancelled, because too many are missing or cancelled at once.
@@ -49,6 +49,7 @@ package struct CalendarPlan: Sendable {
             }
         }
         sweep(Set(seen.keys))
+        tellRenewed()
     }
 
     // MARK: Entries of the file
@@ -57,12 +58,10 @@ package struct CalendarPlan: Sendable {
         if situation.outOfReach.contains(key) {
             return refuse(draft, "The event \(key) also has audiences of apps that your key cannot access.")
         }
-        let isPast = draft.pastAt <= situation.now
+        let isPast = draft.pastAt.map { $0 <= situation.now } ?? false
         guard let event = situation.events[key] else {
-            if draft.isCancelled || isPast {
-                past += 1
-                return
-            }
+            if isPast { return past += 1 }
+            if draft.isCancelled { return unchanged += 1 }
             let write = Write(line: draft.line, key: key, declaration: draft.document, note: noted(draft, nil))
             if read(write) != nil { create.append(write) }
             return
@@ -158,6 +157,19 @@ package struct CalendarPlan: Sendable {
         }
         problems.append(CalendarFault(line: write.line, detail, uid: write.uid))
         return nil
+    }
+
+    /// Reports a calendar in which so many UIDs are new that its program probably makes new ones for each export.
+    private mutating func tellRenewed() {
+        let renewed = known.count { uid, event in !event.state.isOver && event.note?.uid != uid }
+        guard renewed * 3 > known.values.count(where: { !$0.state.isOver }) else { return }
+        problems.append(
+            CalendarFault(
+                line: nil,
+                "\(renewed) entries have new UIDs, but the times and names of earlier ones: their events are kept, and no "
+                    + "other ones are created. If the calendar gets new UIDs with each export, set uid in columns of the plan "
+                    + "to a template of the date and the teams, such as {date} {home} {away}, or {dtstart} {home} {away} for "
+                    + "iCalendar."))
     }
 
     private mutating func refuse(_ draft: CalendarDraft, _ detail: String) {

@@ -59,6 +59,9 @@ extension EventDocument {
         }
         return short
     }
+
+    /// The time and name of a shortened document. Two entries with the same values are probably the same fixture.
+    var occasion: [[UInt8]?] { [self["startsAt"], self["name"]] }
 }
 
 /// An event as it is now, with its note.

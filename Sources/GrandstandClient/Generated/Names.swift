@@ -212,8 +212,8 @@ extension GrandstandClient {
     /// an alert is sent with the alert.
     public typealias Alert = Contract.Alert
     /// When a broadcast is sent: at a time, or a number of seconds after startsAt of its event. The latter moves with
-    /// the event while the broadcast is scheduled; it is refused if the event has no startsAt. A time in the past means
-    /// at once.
+    /// the event while the broadcast is scheduled, and waits while startsAt is unset. It is refused if the event has no
+    /// startsAt when the broadcast is made. A time in the past means at once.
     public typealias SendTime = Contract.SendTime
     /// A time relative to the start of the event.
     public typealias AfterStart = Contract.AfterStart

@@ -14,12 +14,15 @@ struct SeasonCommand: AsyncParsableCommand {
         discussion: """
             docs/organising.md describes the members of PLAN. Exits 0 on success, also if nothing changed. Exits 3 if \
             more than a third of the future events would be cancelled: then none is cancelled, unless \
-            --accept-removals is given. Exits 1 on failure. The next run finishes an interrupted one.
+            --accept-removals is given. Exits 4 if some entries were left out; standard error names them. Exits 1 on \
+            failure. The next run finishes an interrupted one.
             """,
         subcommands: [Preview.self, Apply.self])
 
     /// The exit code if removals were not made because `--accept-removals` is missing.
-    static let removalsHeldBack = ExitCode(3)
+    private static let removalsHeldBack = ExitCode(3)
+    /// The exit code if some entries have problems, and the others were processed.
+    private static let hasProblems = ExitCode(4)
 
     /// The options of both verbs.
     struct Options: ParsableArguments {
@@ -68,8 +71,16 @@ struct SeasonCommand: AsyncParsableCommand {
             }
         }
 
-        func show(_ report: CalendarPlan) throws {
+        /// Prints the report, and each problem on standard error.
+        ///
+        /// - Parameter failed: the number of changes that the server refused.
+        /// - Throws: an `ExitCode`, unless everything was done.
+        func finish(_ report: CalendarPlan, failed: Int = 0) throws {
+            for problem in report.problems { Terminal.say("\(problem)") }
             try client.show(try JSONValue(parsing: JSONWriter.text(report), maximumValues: .max))
+            if report.holdsBack { throw SeasonCommand.removalsHeldBack }
+            if failed > 0 { throw ExitCode.failure }
+            if !report.problems.isEmpty { throw SeasonCommand.hasProblems }
         }
     }
 
@@ -79,10 +90,7 @@ struct SeasonCommand: AsyncParsableCommand {
         @OptionGroup var options: Options
 
         func run() async throws {
-            let report = try await options.run().preview()
-            try options.show(report)
-            if report.holdsBack { throw SeasonCommand.removalsHeldBack }
-            if report.isOfProblemsOnly { throw ExitCode.failure }
+            try options.finish(try await options.run().preview())
         }
     }
 
@@ -94,9 +102,7 @@ struct SeasonCommand: AsyncParsableCommand {
 
         func run() async throws {
             let result = try await options.run().apply()
-            try options.show(result.report)
-            if result.report.holdsBack { throw SeasonCommand.removalsHeldBack }
-            if result.failed > 0 || result.report.isOfProblemsOnly { throw ExitCode.failure }
+            try options.finish(result.report, failed: result.failed)
         }
     }
 }

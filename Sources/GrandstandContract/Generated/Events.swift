@@ -219,14 +219,14 @@ extension Contract {
         public var kind: String?
         /// When it is planned to start.
         public var startsAt: Date?
-        /// When it is planned to end; not before startsAt. The server closes the event twelve hours after it, or after
-        /// the last message, if no end was sent.
+        /// When it is planned to end, after startsAt. The server closes the event twelve hours after it, or after the
+        /// last message, if no end was sent.
         public var endsAt: Date?
         /// When its channels are created. Without it and without channelsOpenBefore: at once. Not together with
         /// channelsOpenBefore.
         public var channelsOpenAt: Date?
-        /// Its channels are created this many seconds before startsAt, which is required then; they move with startsAt.
-        /// Not together with channelsOpenAt.
+        /// Its channels are created this many seconds before startsAt; they move with startsAt, and without it wait
+        /// until there is one. Not together with channelsOpenAt.
         public var channelsOpenBefore: Int?
         /// To whom it is shown. bundleId, environment and variant together stand once.
         public var audiences: [Audience]

@@ -16,11 +16,10 @@ extension EventSpecification {
     }
 
     private init(key: EventKey, _ draft: Contract.EventDraft, _ faults: inout RequestFaults) throws(Problem) {
-        if let startsAt = draft.startsAt, let endsAt = draft.endsAt, endsAt < startsAt {
-            faults.add("/endsAt", "endsAt is before startsAt.")
-        }
-        if draft.channelsOpenBefore != nil, draft.startsAt == nil {
-            faults.add("/channelsOpenBefore", "channelsOpenBefore counts from startsAt, which is not there.")
+        if let startsAt = draft.startsAt, let endsAt = draft.endsAt, endsAt <= startsAt {
+            faults.add(
+                "/endsAt",
+                "endsAt is not after startsAt, \(RFC3339.text(startsAt)). Leave it out if nobody knows the end.")
         }
         let audiences = try Self.audiences(draft.audiences, &faults)
         var start: StartDeclaration?

@@ -83,8 +83,9 @@ extension PostgresEventStore {
         return try row.map { EventTimes(startsAt: try $0.decode("starts_at"), endsAt: try $0.decode("ends_at")) }
     }
 
-    /// Moves broadcasts that are scheduled relative to the event's start. If the event is postponed, clears
-    /// `first_update_at`, so that the event's state is `scheduled` again. The caller holds the lock on the event's row.
+    /// Moves broadcasts that are scheduled relative to the event's start; without a start they wait for one. If the
+    /// event is postponed, clears `first_update_at`, so that the event's state is `scheduled` again. The caller holds
+    /// the lock on the event's row.
     ///
     /// - Returns: warnings about scheduled broadcasts.
     private static func move(
@@ -107,7 +108,8 @@ extension PostgresEventStore {
             statements.append(
                 "update events set first_update_at = null where key = \(key) and first_update_at is not null")
         }
-        if let startsAt = declarationWarnings.after.startsAt, scheduled.contains(where: { $0.afterStart != nil }) {
+        if scheduled.contains(where: { $0.afterStart != nil }) {
+            let startsAt = declarationWarnings.after.startsAt ?? EventSpecification.undated
             statements += [
                 """
                 update broadcasts set send_at = \(startsAt) + make_interval(secs => send_after_start)

@@ -91,7 +91,7 @@ struct EventRouteTests {
 
     @Test(arguments: [
         (#"{"nmae": "x"}"#, "/nmae"), (#"{"nmae": null}"#, "/nmae"), (#"{"state": "live"}"#, "/state"),
-        (#"{"name": null}"#, "/name"), (#"{"startsAt": null}"#, "/channelsOpenBefore"),
+        (#"{"name": null}"#, "/name"), (#"{"endsAt": "2026-11-21T20:45:00Z"}"#, "/endsAt"),
         (#"{"channelsOpenAt": "2026-11-22T10:00:00Z"}"#, "/channelsOpenBefore"),
     ])
     func `the result of a patch is checked like a PUT's body, and an unknown name is reported even if it is null`(

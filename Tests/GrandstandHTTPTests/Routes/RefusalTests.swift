@@ -94,7 +94,7 @@ struct RefusalTests {
 
     private static let rules: [Refusal] = [
         event(#""startsAt": "2030-01-02T00:00:00Z", "endsAt": "2030-01-01T00:00:00Z""#, "/endsAt"),
-        event(#""channelsOpenBefore": 60"#, "/channelsOpenBefore"),
+        event(#""startsAt": "2030-01-02T00:00:00Z", "endsAt": "2030-01-02T00:00:00Z""#, "/endsAt"),
         event(#""start": {"attributesType": "M", "attributes": {}, \#(alert)}"#, "/start/at"),
         audiences(audience(), audience(), pointer: "/audiences/1/environment"),
         audiences(audience(#", "variant": "de""#), audience(#", "variant": "de""#), pointer: "/audiences/1/variant"),

@@ -57,6 +57,26 @@ struct MovedEventTests {
         }
     }
 
+    @Test func `a match postponed without a date opens no channel and sends no message until it has one`() async throws
+    {
+        try await withStores { stores in
+            try await stores.put(.sample(startsAt: stores.now + 108_000, channelsOpenBefore: 3_600))
+            let accepted = try await stores.accept(relative(-600))
+            #expect(try await stores.put(.sample(channelsOpenBefore: 3_600)).warnings?.count == 1)
+            stores.clock.advance(by: 259_200)
+            try await stores.provision()
+            #expect(try await stores.promote() == 0)
+            let event = try #require(try await stores.event())
+            #expect(event.state == .scheduled && event.channels.map(\.state) == [.waiting])
+            let startsAt = stores.now + 7_200
+            try await stores.put(.sample(startsAt: startsAt, channelsOpenBefore: 3_600))
+            #expect(try await stores.read(accepted)?.sendAt == startsAt - 600)
+            stores.clock.advance(by: 3_600)
+            try await stores.provision()
+            #expect(try await stores.channel().state == .active)
+        }
+    }
+
     @Test func `a message with a fixed time stays, and the organiser is warned once`() async throws {
         try await withStores { stores in
             _ = try await put(stores, startsAt: 3_600, endsAt: 9_000)
