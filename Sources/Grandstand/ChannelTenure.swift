@@ -1,8 +1,9 @@
 package import APNsWire
 package import FoundationEssentials
 
-/// How long an event keeps its channels. Alignment (`ChannelStore.align`) frees the channels' places at Apple by this
-/// rule, and the forecast uses the rule. The SQL of alignment uses the same numbers.
+/// How long an event keeps its channels, and who may take its places after its end. Alignment (`ChannelStore.align`)
+/// frees the channels' places at Apple by this rule, and the forecast uses the rule. The SQL of alignment uses the same
+/// numbers.
 package struct ChannelTenure: Sendable, Hashable {
     /// The least seconds for which a channel is kept after the end of its event.
     package var retireAfter: TimeInterval
@@ -18,6 +19,13 @@ package struct ChannelTenure: Sendable, Hashable {
     /// that is later. An activity that starts just before the end is active for eight hours, and then visible for at
     /// most four more (docs/internals/apns.md section 4).
     package static let overdueAfter = TimeInterval(APNsLimits.activityLifetime + APNsLimits.endedActivityLifetime)
+
+    /// An event may take the place of an event that is over if it is live, or starts within this number of seconds. An
+    /// event without `startsAt` may, too, because it can start at any time.
+    package static let neededBefore: TimeInterval = 3_600
+    /// Seconds after its end for which an event keeps its places, unless a live event waits for one. An end that was
+    /// sent by mistake can be taken back meanwhile.
+    package static let keptAfterEnd: TimeInterval = 600
 
     /// The declared and actual times of an event.
     package struct Course: Sendable, Hashable {
@@ -87,5 +95,22 @@ package struct ChannelTenure: Sendable, Hashable {
             frees.append(max(closes(course), now).addingTimeInterval(retireAfter))
         }
         return frees.reduce(now, max)
+    }
+
+    /// The place of an event's channel in the forecast. The parameters are those of `frees`.
+    ///
+    /// - Parameter isHeld: whether the channel has its place now.
+    package func span(
+        _ course: Course, hasAudience: Bool = true, isHeld: Bool = false, storagePolicy: StoragePolicy,
+        neededUntil: Date? = nil, now: Date
+    ) -> Forecast.Span {
+        func frees(after seconds: TimeInterval) -> Date {
+            ChannelTenure(retireAfter: seconds, quietAfter: quietAfter).frees(
+                course, hasAudience: hasAudience, storagePolicy: storagePolicy, neededUntil: neededUntil, now: now)
+        }
+        return Forecast.Span(
+            opensAt: course.channelsOpenAt ?? now, closesAt: frees(after: retireAfter), isHeld: isHeld,
+            needsAt: (course.startsAt ?? course.createdAt).addingTimeInterval(-Self.neededBefore),
+            yieldsAt: frees(after: Self.keptAfterEnd))
     }
 }

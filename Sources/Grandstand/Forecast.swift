@@ -22,11 +22,19 @@ package struct Forecast: Sendable, Hashable {
         package var closesAt: Date?
         /// The channel has its place now, whatever its times say.
         package var isHeld: Bool
+        /// From when a channel without a place takes the place of a channel that yields; `nil`: never.
+        package var needsAt: Date?
+        /// From when the channel yields its place to a channel that needs one; `nil`: never.
+        package var yieldsAt: Date?
 
-        package init(opensAt: Date, closesAt: Date?, isHeld: Bool = false) {
+        package init(
+            opensAt: Date, closesAt: Date?, isHeld: Bool = false, needsAt: Date? = nil, yieldsAt: Date? = nil
+        ) {
             self.opensAt = opensAt
             self.closesAt = closesAt
             self.isHeld = isHeld
+            self.needsAt = needsAt
+            self.yieldsAt = yieldsAt
         }
     }
 
@@ -43,8 +51,8 @@ package struct Forecast: Sendable, Hashable {
 
     /// The number of channels over the next thirty days, in steps of 15 minutes for two days and of four hours after
     /// that. Each step shows its highest count. If the count at the end of a step is lower, another point shows it.
-    package static func course(spans: [Span], now: Date) -> [Point] {
-        let (held, changes) = Self.changes(spans: spans, now: now)
+    package static func course(spans: [Span], limit: Int, now: Date) -> [Point] {
+        let (held, changes) = Self.changes(spans: spans, limit: limit, now: now)
         var points: [Point] = []
         var count = held
         var slotEnd = now
@@ -71,7 +79,7 @@ package struct Forecast: Sendable, Hashable {
     ///
     /// - Parameter spans: one for each present channel and one for each future channel.
     package init(spans: [Span], limit: Int, now: Date) {
-        let (held, changes) = Self.changes(spans: spans, now: now)
+        let (held, changes) = Self.changes(spans: spans, limit: limit, now: now)
         var count = held
         peak = held
         peakAt = now
@@ -86,22 +94,52 @@ package struct Forecast: Sendable, Hashable {
         }
     }
 
-    /// The number of channels now, and the later changes in order of time.
-    private static func changes(spans: [Span], now: Date) -> (held: Int, changes: [(at: Date, by: Int)]) {
-        var changes: [(at: Date, by: Int)] = []
-        var held = 0
-        for span in spans {
-            if span.isHeld {
-                held += 1
-            } else {
-                let opensAt = max(span.opensAt, now)
+    /// What happens to a span. At the same time, places are freed before others are taken.
+    private enum Step: Int {
+        case closes, yields, opens, needs
+    }
+
+    /// The number of channels now, and the later changes in order of time. At the limit, a channel that needs a place
+    /// takes the place of one that yields.
+    private static func changes(
+        spans: [Span], limit: Int, now: Date
+    ) -> (held: Int, changes: [(at: Date, by: Int)]) {
+        var steps: [(at: Date, step: Step, span: Int)] = []
+        for (index, span) in spans.enumerated() {
+            let opensAt = max(span.opensAt, now)
+            if !span.isHeld {
                 guard span.closesAt.map({ $0 > opensAt }) ?? true else { continue }
-                changes.append((opensAt, 1))
+                steps.append((opensAt, .opens, index))
+                if let needsAt = span.needsAt, needsAt > opensAt { steps.append((needsAt, .needs, index)) }
             }
-            if let closesAt = span.closesAt { changes.append((max(closesAt, now), -1)) }
+            if let yieldsAt = span.yieldsAt, span.isHeld || yieldsAt > opensAt {
+                steps.append((max(yieldsAt, now), .yields, index))
+            }
+            if let closesAt = span.closesAt { steps.append((max(closesAt, now), .closes, index)) }
         }
-        // At the same time, places are freed before others are taken.
-        changes.sort { ($0.at, $0.by) < ($1.at, $1.by) }
+        steps.sort { ($0.at, $0.step.rawValue) < ($1.at, $1.step.rawValue) }
+        let held = spans.count(where: \.isHeld)
+        var (count, changes): (Int, [(at: Date, by: Int)]) = (held, [])
+        var (yielding, gone): (ArraySlice<Int>, Set<Int>) = ([], [])
+        func free(_ span: Int, at: Date) {
+            guard gone.insert(span).inserted else { return }
+            count -= 1
+            changes.append((at, -1))
+        }
+        for (at, step, span) in steps {
+            switch step {
+            case .closes: free(span, at: at)
+            case .yields: yielding.append(span)
+            case .opens, .needs:
+                let taken = step == .opens ? 1 : 0
+                if count + taken > limit, spans[span].needsAt.map({ $0 <= at }) ?? false {
+                    yielding = yielding.drop(while: gone.contains)
+                    if let first = yielding.popFirst() { free(first, at: at) }
+                }
+                count += taken
+                if taken > 0 { changes.append((at, taken)) }
+            }
+        }
         return (held, changes)
     }
 }

@@ -33,7 +33,7 @@ package struct Reopening: Sendable, Hashable {
     }
 
     package var event: Event
-    /// The reopened audiences, in the event's order.
+    /// The reopened audiences, in the event's order. Of an event that was not over, only those that had an `end`.
     package var parts: [Part]
     /// The broadcasts that reopening sends, in order of acceptance. Some repeat the newest content, so that APNs no
     /// longer stores the `end`. Others had been stopped by the `end` and are sent now.

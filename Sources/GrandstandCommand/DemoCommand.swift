@@ -25,9 +25,8 @@ struct DemoCommand: AsyncParsableCommand {
         let started = ContinuousClock.now
         report.line("Starting PostgreSQL, the APNs simulator and the server…")
         let wanted = port.map { "\($0)" } ?? ProcessInfo.processInfo.environment["GRANDSTAND_PORT"] ?? "8080"
-        // The setting GRANDSTAND_LANE_INTERVAL below turns off the pause between messages, because the demo plays a
-        // match of 140 minutes much faster.
-        try await DemoStage.with(port: once ? "0" : wanted, settings: ["GRANDSTAND_LANE_INTERVAL": "0"]) { stage in
+        let settings = Self.settings(of: ProcessInfo.processInfo.environment)
+        try await DemoStage.with(port: once ? "0" : wanted, settings: settings) { stage in
             report.line("Console: \(stage.address.absoluteString)/console")
             report.line("Simulator's control API: \(stage.control)")
             try await DemoMatch(stage: stage, events: events, report: report).play()
@@ -43,5 +42,12 @@ struct DemoCommand: AsyncParsableCommand {
             )
             if !once { try await DemoInvitation(stage: stage, report: report).stay() }
         }
+    }
+
+    /// The settings of the demo's server: those of webhooks in `environment`, so that you can try a receiver of your
+    /// own, and no pause between messages, because the demo plays a match of 140 minutes much faster.
+    static func settings(of environment: [String: String]) -> [String: String] {
+        environment.filter { $0.key.hasPrefix("GRANDSTAND_WEBHOOK_") }
+            .merging(["GRANDSTAND_LANE_INTERVAL": "0"]) { $1 }
     }
 }

@@ -49,7 +49,7 @@ package struct ChannelCalls: Sendable {
         }
         var answer = await management.create(task.channel.storagePolicy, at: task.address)
         if case .refused(let refusal) = answer, refusal.meaning == .quota {
-            switch try await reclaim(task.address.app, by: actor) {
+            switch try await reclaim(task.address.app, for: task.channel.id, by: actor) {
             case .deleted: answer = await management.create(task.channel.storagePolicy, at: task.address)
             case .kept: break
             // The limit is reached, but this ledger has no channel to delete. So Apple has channels that are not in
@@ -135,10 +135,11 @@ package struct ChannelCalls: Sendable {
         case none
     }
 
-    /// Deletes a channel that no device needs but that is still kept.
-    func reclaim(_ app: AppEnvironment, by actor: AuditActor) async throws -> Reclaim {
+    /// Deletes a channel that no device needs but that is still kept, if the creation may take its place
+    /// (`ChannelStore.reclaim`).
+    func reclaim(_ app: AppEnvironment, for creation: UUID? = nil, by actor: AuditActor) async throws -> Reclaim {
         let spare = try await channels.reclaim(
-            app, limit: 1, now: now(), leasedUntil: now().addingTimeInterval(lease))
+            app, for: creation, now: now(), leasedUntil: now().addingTimeInterval(lease))
         guard let spare = spare.first else { return .none }
         return try await delete(spare, by: actor).0.state == .deleted ? .deleted : .kept
     }

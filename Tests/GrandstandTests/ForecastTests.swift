@@ -6,8 +6,12 @@ internal import Testing
 struct ForecastTests {
     private static func at(_ seconds: Double) -> Date { Date(timeIntervalSince1970: seconds) }
 
-    private static func span(_ opens: Double, _ closes: Double?, isHeld: Bool = false) -> Forecast.Span {
-        Forecast.Span(opensAt: at(opens), closesAt: closes.map(at), isHeld: isHeld)
+    private static func span(
+        _ opens: Double, _ closes: Double?, isHeld: Bool = false, needs: Double? = nil, yields: Double? = nil
+    ) -> Forecast.Span {
+        Forecast.Span(
+            opensAt: at(opens), closesAt: closes.map(at), isHeld: isHeld, needsAt: needs.map(at),
+            yieldsAt: yields.map(at))
     }
 
     /// The spans and the limit; then the peak, its time, and when the limit is first exceeded.
@@ -32,6 +36,28 @@ struct ForecastTests {
         (
             "a held channel is freed at its time", [span(-20, -10, isHeld: true)], 0,
             Forecast(peak: 1, peakAt: at(0), exceedsAt: at(0))
+        ),
+        (
+            "at the limit a channel takes a place that is yielded",
+            [span(0, 90, isHeld: true, yields: 10), span(20, 90, needs: 20)], 1,
+            Forecast(peak: 1, peakAt: at(0), exceedsAt: nil)
+        ),
+        (
+            "but not before the place is yielded", [span(0, 90, isHeld: true, yields: 30), span(20, 90, needs: 20)], 1,
+            Forecast(peak: 2, peakAt: at(20), exceedsAt: at(20))
+        ),
+        (
+            "nor before the channel needs it",
+            [span(0, 90, isHeld: true, yields: 10), span(20, 90, needs: 40), span(50, 90)], 1,
+            Forecast(peak: 2, peakAt: at(20), exceedsAt: at(20))
+        ),
+        (
+            "a place is taken once, and only at the limit",
+            [
+                span(0, 90, isHeld: true, yields: 10), span(20, 90, needs: 0), span(30, 90, needs: 0),
+                span(40, 90, needs: 0),
+            ], 2,
+            Forecast(peak: 3, peakAt: at(40), exceedsAt: at(40))
         ),
     ]
 
@@ -98,6 +124,22 @@ struct ChannelTenureTests {
         #expect(frees(course(ends: 90), hasAudience: false, at: 1) == hours(5))
     }
 
+    @Test func `a place is needed an hour before the start, and yielded ten minutes after the end`() {
+        func span(_ course: ChannelTenure.Course, needed: Double? = nil) -> Forecast.Span {
+            tenure.span(
+                course, storagePolicy: .noMessageStored, neededUntil: needed.map(hours), now: now.addingTimeInterval(60)
+            )
+        }
+        let match = span(course(starts: 5, ends: 7))
+        #expect(match.needsAt == hours(4))
+        #expect(match.yieldsAt == hours(7).addingTimeInterval(600))
+        #expect(match.closesAt == hours(11))
+        // Without `startsAt` the event may start at any time.
+        #expect(span(course(ends: 7)).needsAt == hours(-1))
+        // A place is not yielded while a device needs the channel.
+        #expect(span(course(over: 0), needed: 2).yieldsAt == hours(2))
+    }
+
     @Test func `a forecast's course has every change, the highest of those close together, and the final number`() {
         let now = Date(timeIntervalSince1970: 0)
         func at(_ minutes: Double) -> Date { now.addingTimeInterval(60 * minutes) }
@@ -106,12 +148,12 @@ struct ChannelTenureTests {
             Forecast.Span(opensAt: at(60), closesAt: at(62)), Forecast.Span(opensAt: at(61), closesAt: at(63)),
             Forecast.Span(opensAt: at(200), closesAt: nil), Forecast.Span(opensAt: at(90 * 1_440), closesAt: nil),
         ]
-        let points = Forecast.course(spans: spans, now: now)
+        let points = Forecast.course(spans: spans, limit: 2, now: now)
         #expect(points.map(\.at) == [at(60), at(75), at(120), at(200)])
         #expect(points.map(\.count) == [3, 1, 0, 1])
-        #expect(Forecast.course(spans: [], now: now).isEmpty)
+        #expect(Forecast.course(spans: [], limit: 2, now: now).isEmpty)
         // The course stays short, however many events there are.
         let many = (0..<5_000).map { Forecast.Span(opensAt: at(Double($0)), closesAt: at(Double($0) + 90)) }
-        #expect(Forecast.course(spans: many, now: now).count < 1_000)
+        #expect(Forecast.course(spans: many, limit: 2, now: now).count < 1_000)
     }
 }

@@ -57,7 +57,7 @@ package struct FakeChannels: ChannelStore {
     package func beginCall(of task: ChannelTask, now: Date) async throws -> Bool { try beginCall(task) }
     package func extendLease(of task: ChannelTask, until: Date) async throws { throw Unasked() }
     package func reclaim(
-        _ app: AppEnvironment, limit: Int, now: Date, leasedUntil: Date
+        _ app: AppEnvironment, for creation: UUID?, now: Date, leasedUntil: Date
     ) async throws -> [ChannelTask] { try spare() }
 }
 

@@ -59,10 +59,14 @@ package protocol ChannelStore: Sendable {
         _ id: UUID, of bundleID: BundleID, in environment: APNsEnvironment, force: Bool, now: Date, leasedUntil: Date
     ) async throws -> ChannelTask
 
-    /// Leases retiring channels for deletion before their planned time, because the app has as many channels as its
-    /// limit or Apple allows. Only channels that no device needs any longer are leased, those with the earliest planned
-    /// time first.
-    func reclaim(_ app: AppEnvironment, limit: Int, now: Date, leasedUntil: Date) async throws -> [ChannelTask]
+    /// Leases one retiring channel for deletion before its planned time, because the app has as many channels as its
+    /// limit or Apple allows: one that no device needs any longer, and whose place the creation may take
+    /// (`ChannelTenure`). Channels with the earliest planned time go first.
+    ///
+    /// - Parameter creation: the channel that needs the place; `nil`: one that an operator creates now.
+    func reclaim(
+        _ app: AppEnvironment, for creation: UUID?, now: Date, leasedUntil: Date
+    ) async throws -> [ChannelTask]
 
     /// Records the outcome of the call to Apple for `task`, and ends the lease. If the channel is active, the lane for
     /// its messages gets the channel. If another caller has the lease by now, the outcome changes nothing, but an ID

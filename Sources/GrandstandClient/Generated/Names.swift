@@ -256,7 +256,8 @@ extension GrandstandClient {
     /// How many channels Apple listed, and when.
     public typealias AppleCount = Contract.AppleCount
     /// How many channels there will be: those that exist and until when, and those that events will need, if each ends
-    /// at its endsAt without further messages. Never less than used and reserved together.
+    /// at its endsAt without further messages. At the limit, an event that starts within the hour takes the place of
+    /// one that ended more than ten minutes before. Never less than used and reserved together.
     public typealias Forecast = Contract.Forecast
     /// A page of quotas.
     public typealias QuotaPage = Contract.QuotaPage

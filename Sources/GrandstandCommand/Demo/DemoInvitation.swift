@@ -22,7 +22,7 @@ struct DemoInvitation: Sendable {
 
               curl -s -X PUT -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
                 \(address)/v1/events/my-match -d '{"name": "My match", "audiences": [{"bundleId": "\(DemoMatch.bundleID)",
-                "environment": "production", "storagePolicy": "mostRecentMessageStored"}]}'
+                "environment": "production", "storagePolicy": "noMessageStored"}]}'
 
               curl -s -X POST -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
                 \(address)/v1/events/my-match/broadcasts -d '{"event": "update", "contentState": {"score": "1-0"}}'

@@ -502,7 +502,8 @@ extension Contract {
         public var content: String?
         /// When POST …/reopen last took its end or cancellation back. Only of an event of which that was done.
         public var reopenedAt: Date?
-        /// The audiences that were reopened, and what happened to their channels. Empty if the event was not over.
+        /// The audiences that were reopened, and what happened to their channels. Empty if neither the event nor an
+        /// audience was over.
         public var channels: [ReopenedChannel]
         /// The broadcasts that this sends: the newest content once more, and updates that an end had replaced.
         public var broadcasts: [String]

@@ -272,8 +272,9 @@ extension Contract {
         public var used: Int
         /// Places held for channels that are being created.
         public var reserved: Int
-        /// Places that are free now. Channels that are only kept for a while give theirs up when one is needed, so a
-        /// creation may succeed at 0.
+        /// Places that are free now. Channels that are only kept for a while give theirs up: at once to an event that
+        /// is live, ten minutes after the end of their event also to one that starts within the hour or has no
+        /// startsAt, and to a creation by hand. So a creation may succeed at 0.
         public var available: Int
         /// Channels by state. Deleted ones are not counted.
         public var byState: [String: Int]
@@ -286,7 +287,8 @@ extension Contract {
         /// Channels that Apple no longer has though an event needs them.
         public var missing: Int
         /// How many channels there will be: those that exist and until when, and those that events will need, if each
-        /// ends at its endsAt without further messages. Never less than used and reserved together.
+        /// ends at its endsAt without further messages. At the limit, an event that starts within the hour takes the
+        /// place of one that ended more than ten minutes before. Never less than used and reserved together.
         public var forecast: Forecast
         /// How full an app's quota of channels is.
         public var level: QuotaLevel
@@ -479,7 +481,8 @@ extension Contract {
     }
 
     /// How many channels there will be: those that exist and until when, and those that events will need, if each ends
-    /// at its endsAt without further messages. Never less than used and reserved together.
+    /// at its endsAt without further messages. At the limit, an event that starts within the hour takes the place of
+    /// one that ended more than ten minutes before. Never less than used and reserved together.
     public struct Forecast: Sendable, Hashable, Codable, ContractObject {
         /// The most channels at the same time, from now on.
         public var peak: Int

@@ -279,7 +279,7 @@ extension Contract.WebhookDraft: ContractRequest {
             .init("url", isRequired: true, .text(.webhookUrl)), .init("description", .text(.name)),
             .init(
                 "topics", isRequired: true,
-                .array(.words(Contract.WebhookTopic.allCases.map(\.rawValue)), 1...8, isUnique: true)),
+                .array(.words(Contract.WebhookTopic.allCases.map(\.rawValue)), 1...9, isUnique: true)),
             .init("bundleId", .text(.bundleId)), .init("bundleIds", .array(.text(.bundleId), 1...100, isUnique: false)),
             .init("enabled", .flag),
         ], excluding: [.init("bundleId", "bundleIds")])

@@ -12,7 +12,7 @@ struct EventForm: Sendable, Equatable {
     var endsAt = ""
     var channelsOpenBefore = ""
     var topics = ""
-    /// One audience a line: `com.example.Stadium production mostRecentMessageStored [VARIANT]`.
+    /// One audience a line: `com.example.Stadium production noMessageStored [VARIANT]`.
     var audiences = ""
     /// More members of the body, as a JSON object: `start`, `defaults`, `metadata`.
     var more = ""

@@ -50,7 +50,7 @@ struct Overview: ConsolePage {
             "Live events", nothing: "No event is live.", live.items,
             [
                 Column("Event") { [.link($0.specification.name, ConsolePath.event($0.specification.key))] },
-                Column("Started") { [.moment($0.specification.startsAt)] },
+                Column("Planned start") { [.moment($0.specification.startsAt)] },
                 Column("Channels") { [.words($0.channelsText)] },
             ])
         hasMoreLive = live.nextCursor != nil

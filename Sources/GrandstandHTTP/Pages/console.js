@@ -3,10 +3,11 @@
 (() => {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-  // Today's dates as times, this year's without the year; seconds only where the server says that they matter.
+  // Today's dates as times, this year's without the year; seconds only where the server says that they matter. Hours
+  // count to 24, as in the titles and in the API.
   function words(date, exact) {
     const now = new Date();
-    const parts = { hour: "numeric", minute: "2-digit" };
+    const parts = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
     if (exact) parts.second = "2-digit";
     if (date.toDateString() !== now.toDateString()) {
       Object.assign(parts, { day: "numeric", month: "short" });
@@ -45,7 +46,7 @@
   }
 
   // Ticks of a plot: as short as the server wrote them.
-  const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+  const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
   const day = new Intl.DateTimeFormat(undefined, { month: "2-digit", day: "2-digit" });
 
   function localiseTicks(root) {

@@ -5,18 +5,39 @@ internal import Postgres
 
 /// The order in which free places of the quota are given to channels.
 extension PostgresChannelStore {
-    /// The SQL order by need, for channels `c` with their events `e`. The first criterion is the time at which the
-    /// channel is needed: the event's opening, otherwise the kick-off, otherwise the declaration. The next criteria are
-    /// the kick-off and the declaration.
-    static let need: PostgresQuery = """
-        coalesce(e.channels_open_at, e.starts_at, e.created_at, c.created_at), e.starts_at,
+    /// Which places a channel `c` with its event `e` may take from events that are over: 2 also those that are kept
+    /// (`isKept`), 1 the others, 0 none. A channel without an event counts as one whose event may start at any time.
+    static func urgency(now: Date) -> PostgresQuery {
+        """
+        case \(PostgresEventStore.state(now: now)) when 'live' then 2 when 'scheduled' then coalesce(
+            (e.starts_at <= \(now.addingTimeInterval(ChannelTenure.neededBefore)))::integer, 1) else 0 end
+        """
+    }
+
+    /// The SQL order by need, for channels `c` with their events `e`. The first criterion is the urgency, because a
+    /// place that an urgent event took from another event must not go to a third one. The second criterion is the time
+    /// at which the channel is needed: the event's opening, otherwise the kick-off, otherwise the declaration. The next
+    /// criteria are the kick-off and the declaration.
+    static func need(now: Date) -> PostgresQuery {
+        """
+        \(urgency(now: now)) desc, coalesce(e.channels_open_at, e.starts_at, e.created_at, c.created_at), e.starts_at,
         coalesce(e.created_at, c.created_at), c.id
         """
+    }
 
     /// Whether a channel is retiring and no device needs it. Such a channel is kept only because of
     /// `GRANDSTAND_RETIRE_AFTER`.
     static func isIdle(now: Date) -> PostgresQuery {
         "state = 'retiring' and (needed_until is null or needed_until <= \(now))"
+    }
+
+    /// Whether an idle channel keeps its place unless a live event waits (`ChannelTenure.keptAfterEnd`). The time counts
+    /// from the end of its event, or from the channel's retirement if the event is not over or was removed.
+    static func isKept(now: Date) -> PostgresQuery {
+        """
+        (coalesce((select coalesce(ended_at, cancelled_at) from events where key = event_key), changed_at)
+            > \(now.addingTimeInterval(-ChannelTenure.keptAfterEnd)))
+        """
     }
 
     /// The reason that is stored for a channel that was deleted early, because another channel needed its place.
@@ -51,20 +72,20 @@ extension PostgresChannelStore {
     /// Lets as many failed channels try again as the quota has room for, in the order `need`. If Apple refused the last
     /// creation because Apple has no place left, only the first channel that is due tries again, because all channels
     /// would get the same answer. A channel that tries again loses the reason `quota-exhausted`, because it no longer
-    /// waits for the quota. For each place that is missing, one idle channel is deleted immediately. The place of the
-    /// idle channel becomes free when Apple has confirmed the deletion. The confirmation wakes the next alignment,
-    /// which assigns the places.
+    /// waits for the quota. For each place that an urgent event lacks, one idle channel is deleted immediately. The
+    /// place of the idle channel becomes free when Apple has confirmed the deletion. The confirmation wakes the next
+    /// alignment, which assigns the places.
     static func admit(now: Date) -> PostgresQuery {
         """
         with due as materialized (
-            select c.id, c.bundle_id, c.environment,
-                row_number() over (partition by c.bundle_id, c.environment order by \(need)) as place,
-                c.next_attempt_at <= \(now) as is_due, row_number() over (
-                    partition by c.bundle_id, c.environment, c.next_attempt_at <= \(now) order by \(need)) as turn
+            select c.id, c.bundle_id, c.environment, \(urgency(now: now)) as urgency,
+                row_number() over (partition by c.bundle_id, c.environment order by \(need(now: now))) as place,
+                c.next_attempt_at <= \(now) as is_due, row_number() over (partition by c.bundle_id, c.environment,
+                    c.next_attempt_at <= \(now) order by \(need(now: now))) as turn
             from channels c left join lateral \(event) on true where \(mayTryAgain(now: now))
         ), room as materialized (
             -- Counted once for each app and environment, not for each channel.
-            select a.bundle_id, ae.environment, w.wanted, ae.full_since is not null as is_full,
+            select a.bundle_id, ae.environment, w.live, w.urgent, ae.full_since is not null as is_full,
                 least(a.channel_limit, \(APNsLimits.channels) - (
                     select count(*) from unmanaged_channels u
                     where u.bundle_id = a.bundle_id and u.environment = ae.environment)) - (
@@ -72,8 +93,11 @@ extension PostgresChannelStore {
                     and c.state in \(Channel.State.sql(.countsAgainstQuota))) as places, (
                 select count(*) from channels c where c.bundle_id = a.bundle_id and c.environment = ae.environment
                     and c.state = 'deleting' and c.attempts <= \(hopefulDeletions)) as leaving
-            from (select bundle_id, environment, count(*) as wanted from due group by bundle_id, environment) w
+            from (select bundle_id, environment, count(*) filter (where urgency = 2) as live,
+                    count(*) filter (where urgency > 0) as urgent from due group by bundle_id, environment) w
             join apps a using (bundle_id) join app_environments ae using (bundle_id, environment)
+        ), lacking as (
+            select *, live - places - leaving as for_live, greatest(0, urgent - places - leaving) as for_urgent from room
         ), judged as (
             select due.id, room.is_full and room.places > 0 as waits_for_apple,
                 case when room.is_full then due.is_due and due.turn = 1 and room.places > 0
@@ -83,10 +107,13 @@ extension PostgresChannelStore {
             update channels set state = 'deleting', reason = \(placeNeeded), attempts = 0, leased_until = null,
                 next_attempt_at = \(now), changed_at = \(now)
             where id = any(array(
-                select i.id from room cross join lateral (
+                select i.id from lacking room cross join lateral (
                     select id from channels where bundle_id = room.bundle_id and environment = room.environment
-                        and \(isIdle(now: now))
-                    order by retire_at, id limit greatest(0, room.wanted - room.places - room.leaving)
+                        and \(isIdle(now: now)) and (room.for_live > 0 or not \(isKept(now: now)))
+                    order by \(isKept(now: now)), retire_at, id limit greatest(room.for_live, (
+                        select count(*) from (
+                            select from channels where bundle_id = room.bundle_id and environment = room.environment
+                                and \(isIdle(now: now)) and not \(isKept(now: now)) limit room.for_urgent) k))
                     for no key update skip locked) i))
         )
         update channels c set

@@ -60,9 +60,9 @@ extension PostgresChannelStore {
     /// Retires channels that no audience needs, once the last message to them is settled. A retiring channel is deleted
     /// when no device can need it any more, but not before `retireAfter` has passed (docs/internals/apns.md section 8).
     ///
-    /// Its place may be needed earlier. So for each channel that is retired here and that no device needs, one creation
-    /// that APNs refused for lack of a place becomes due immediately. That creation takes the channel's place
-    /// (`reclaim`).
+    /// A live event may need its place earlier. So for each channel that is retired here and that no device needs, one
+    /// creation of a live event that APNs refused for lack of a place becomes due immediately. That creation takes the
+    /// channel's place (`reclaim`).
     private static func retire(now: Date, tenure: ChannelTenure) -> PostgresQuery {
         let audit = AuditRows(by: .server, at: now)
         return """
@@ -90,8 +90,8 @@ extension PostgresChannelStore {
                         select c.id from channels c left join lateral \(event) on true
                         where c.bundle_id = r.bundle_id and c.environment = r.environment and c.state = 'failed'
                             and c.reason = \(APNsReason.cannotCreateChannelConfig.rawValue)
-                            and c.next_attempt_at is not null
-                        order by \(need) limit r.places) w))
+                            and c.next_attempt_at is not null and \(urgency(now: now)) = 2
+                        order by \(need(now: now)) limit r.places) w))
             )
             \(audit.insert(
                 .channelRetired, channels: "retired c",

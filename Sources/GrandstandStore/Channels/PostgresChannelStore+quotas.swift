@@ -31,7 +31,7 @@ extension PostgresChannelStore {
                 bundleID: app.bundleID, environment: app.environment, limit: limit,
                 byState: tally.byState, byStoragePolicy: tally.byStoragePolicy,
                 forecast: Forecast(spans: tally.spans, limit: capacity, now: now),
-                course: Forecast.course(spans: tally.spans, now: now),
+                course: Forecast.course(spans: tally.spans, limit: capacity, now: now),
                 apple: try Self.listed(row), unmanaged: unmanaged,
                 reconciliationAlarm: try row.optionalWord("alarm"),
                 keyRefused: try Self.keyRefused(row), isCapabilityOff: try row.decode("is_capability_off"))
@@ -72,12 +72,12 @@ extension PostgresChannelStore {
         select c.bundle_id, c.environment, c.state, c.storage_policy, c.retire_at, c.next_attempt_at,
             e.created_at as event_created_at, \(course(now: now)),
             case when e.key is null then null else \(openLane) is not null end as has_audience,
-            case when c.state in \(Channel.State.sql([.servesAudience, .countsAgainstQuota]))
-                then greatest(c.needed_until, (
+            greatest(c.needed_until, case when c.state in \(Channel.State.sql([.servesAudience, .countsAgainstQuota]))
+                then (
                 select max(greatest(l.stored_until, (
                     select max(d.expires_at) from deliveries d
                     where d.lane = l.id and d.settled_at is null and d.apns_expiration > 0)))
-                from lanes l where l.channel = c.id)) end as needed_until
+                from lanes l where l.channel = c.id) end) as needed_until
         from channels c left join lateral \(event) on true
         where c.state <> 'deleted'
         """
@@ -135,40 +135,29 @@ private struct Tally {
         let state: Channel.State = try row.word("state")
         byState[state, default: 0] += 1
         if state.countsAgainstQuota { byStoragePolicy[try row.word("storage_policy"), default: 0] += 1 }
-        var opensAt = now
-        let closesAt: Date?
-        switch state {
-        case .deleting: closesAt = try row.decode(Date?.self, "next_attempt_at") ?? now
-        case .retiring: closesAt = try row.decode("retire_at")
-        case .deleted: return
-        default:
-            if let course = try Self.course(row) {
-                // An intent that is no longer needed is left out, because the next alignment deletes it. An intent that
-                // is not needed yet is counted from the time when its event's channels open: the next alignment deletes
-                // it, and a later one inserts it again.
-                let hasAudience: Bool = try row.decode("has_audience")
-                guard state.countsAgainstQuota || hasAudience && course.overAt == nil else { return }
-                opensAt = course.channelsOpenAt ?? now
-                closesAt = tenure.frees(
-                    course, hasAudience: hasAudience,
-                    storagePolicy: try row.word("storage_policy"), neededUntil: try row.decode("needed_until"),
-                    now: now)
-            } else if state.countsAgainstQuota {
-                closesAt = nil
-            } else {
-                // A channel that has no event is not created again if it failed or is missing.
-                return
-            }
+        var span = Forecast.Span(opensAt: now, closesAt: nil, isHeld: state.countsAgainstQuota)
+        switch (state, try Self.course(row)) {
+        case (.deleted, _): return
+        case (.deleting, _): span.closesAt = try row.decode(Date?.self, "next_attempt_at") ?? now
+        case (_, let course?):
+            // An intent that is no longer needed is left out, because the next alignment deletes it. An intent that is
+            // not needed yet is counted from the time when its event's channels open: the next alignment deletes it,
+            // and a later one inserts it again.
+            let hasAudience: Bool = try row.decode("has_audience")
+            guard state.countsAgainstQuota || hasAudience && course.overAt == nil else { return }
+            span = tenure.span(
+                course, hasAudience: hasAudience, isHeld: state.countsAgainstQuota,
+                storagePolicy: try row.word("storage_policy"), neededUntil: try row.decode("needed_until"), now: now)
+        // A channel that has no event is not created again if it failed or is missing.
+        case (_, nil): guard state.countsAgainstQuota else { return }
         }
-        spans.append(Forecast.Span(opensAt: opensAt, closesAt: closesAt, isHeld: state.countsAgainstQuota))
+        if state == .retiring { span.closesAt = try row.decode("retire_at") }
+        spans.append(span)
     }
 
     mutating func add(toCome row: PostgresRow, _ tenure: ChannelTenure, now: Date) throws {
         guard let course = try Self.course(row) else { return }
-        spans.append(
-            Forecast.Span(
-                opensAt: course.channelsOpenAt ?? now,
-                closesAt: tenure.frees(course, storagePolicy: try row.word("storage_policy"), now: now)))
+        spans.append(tenure.span(course, storagePolicy: try row.word("storage_policy"), now: now))
     }
 
     /// - Returns: `nil` for a channel without an event.

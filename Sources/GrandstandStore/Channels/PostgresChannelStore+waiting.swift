@@ -77,23 +77,27 @@ extension PostgresChannelStore {
                 where \(AppColumns.isOf(app, row: "c")) and c.state = 'failed'
                     and c.reason in (\(APNsReason.cannotCreateChannelConfig.rawValue), 'quota-exhausted')
                     and c.next_attempt_at is not null
-                order by \(need) limit 1)
+                order by \(need(now: now)) limit 1)
             """
     }
 
     package func reclaim(
-        _ app: AppEnvironment, limit: Int, now: Date, leasedUntil: Date
+        _ app: AppEnvironment, for creation: UUID?, now: Date, leasedUntil: Date
     ) async throws -> [ChannelTask] {
         try await database.query(
             """
-            with leased as (
+            with needed as materialized (
+                select coalesce((select \(Self.urgency(now: now)) from channels c left join lateral \(Self.event) on true
+                    where c.id = \(creation)), 1) as urgency
+            ), leased as (
                 update channels set state = 'deleting', reason = \(Self.placeNeeded), attempts = attempts + 1,
                     leased_until = \(leasedUntil), next_attempt_at = \(leasedUntil), changed_at = \(now)
                 where id in (
                     select id from channels
                     where bundle_id = (select bundle_id from apps where topic = \(app.bundleID.topic))
                         and environment = \(app.environment.rawValue)::environment and \(Self.isIdle(now: now))
-                    order by retire_at, id limit \(limit) for update skip locked)
+                        and (select urgency from needed) > \(Self.isKept(now: now))::integer
+                    order by \(Self.isKept(now: now)), retire_at, id limit 1 for update skip locked)
                 returning *
             )
             select \(Self.columns), \(Self.addressColumns) from leased c

@@ -28,9 +28,8 @@ extension PostgresEventStore {
                     "(array(select lane from audience_lanes where event_key = \(key.rawValue)))"))
             let lanes = try await Self.lanes(of: key, chosen, on: connection)
             let (ends, isChanged) = try await Self.takeBack(lanes, of: key, now: now, on: connection)
-            guard try isChanged || event.decode(Bool.self, "is_over") else {
-                return (try await Self.parts(of: key, lanes, ends, on: connection), [])
-            }
+            let isOver: Bool = try event.decode("is_over")
+            guard isChanged || isOver else { return ([], []) }
             try await connection.pipeline([
                 """
                 update events set ended_at = null, expired_at = null, cancelled_at = null, reopened_at = \(now),
@@ -46,7 +45,8 @@ extension PostgresEventStore {
             let broadcasts =
                 try await ends.resent
                 + Self.sendNews(ends.news, of: key, by: actor, now: now, on: connection)
-            return (try await Self.parts(of: key, lanes, ends, on: connection), broadcasts)
+            let opened = isOver ? Set(lanes.map(\.audience)) : ends.opened
+            return (try await Self.parts(of: key, opened, ends, on: connection), broadcasts)
         }
         guard let event = try await event(key, now: now) else {
             throw Problem(.eventNotFound, "The event was removed while it was being opened again.")
@@ -65,6 +65,8 @@ extension PostgresEventStore {
 
     /// What was found when the ends were undone.
     private struct Ends {
+        /// Audiences that took no messages.
+        var opened: Set<Audience.ID> = []
         /// Audiences whose devices may have got an end.
         var mayHaveEnded: Set<Audience.ID> = []
         /// The broadcasts of ends that are not sent any more.
@@ -114,6 +116,7 @@ extension PostgresEventStore {
         // If an audience is reached by tokens, its channel's lane only follows the crowd's lane and gets no message of
         // its own.
         for index in lanes.indices where lanes[index].kind.isCrowd || !followers.contains(lanes[index].id) {
+            if (lanes[index].fencedAt ?? lanes[index].closedAt) != nil { ends.opened.insert(lanes[index].audience.id) }
             let (mayHaveLeft, needsNews) = lanes[index].takeBackEnd(at: now)
             if mayHaveLeft { ends.mayHaveEnded.insert(lanes[index].audience.id) }
             if needsNews { unserved.append(index) }
@@ -217,9 +220,9 @@ extension PostgresEventStore {
         return results.compactMap { try? $0.get().id }
     }
 
-    /// The result for each audience of these lanes.
+    /// The result for each opened audience.
     private static func parts(
-        of key: EventKey, _ lanes: [AudienceLane], _ ends: Ends, on connection: PostgresConnection
+        of key: EventKey, _ opened: Set<Audience.ID>, _ ends: Ends, on connection: PostgresConnection
     ) async throws -> [Reopening.Part] {
         let rows = try await connection.query(
             """
@@ -231,7 +234,6 @@ extension PostgresEventStore {
             from audiences u cross join lateral (select channel from lanes where id = u.lane offset 0) l
             where u.event_key = \(key.rawValue) order by u.position
             """)
-        let opened = Set(lanes.map(\.audience))
         return try rows.compactMap { row in
             let audience = try AudienceColumns.id(row)
             guard opened.contains(audience) else { return nil }

@@ -56,6 +56,25 @@ struct TemplateTests {
         return names
     }
 
+    @Test func `a page that says that something is to be corrected lists it below`() {
+        for template in TemplateName.allCases where template.text.contains("{{said}}") {
+            #expect(template.text.contains("{{#faults}}"), "\(template)")
+        }
+    }
+
+    @Test func `no page suggests the storage policy that Apple advises against for sport`() {
+        for template in TemplateName.allCases {
+            #expect(!template.text.contains("mostRecentMessageStored"), "\(template)")
+        }
+    }
+
+    @Test func `the demo's server takes the settings of webhooks, and its messages have no pause`() {
+        let settings = DemoCommand.settings(of: [
+            "GRANDSTAND_WEBHOOK_HTTP": "true", "GRANDSTAND_LANE_INTERVAL": "5", "GRANDSTAND_ROLES": "api",
+        ])
+        #expect(settings == ["GRANDSTAND_WEBHOOK_HTTP": "true", "GRANDSTAND_LANE_INTERVAL": "0"])
+    }
+
     @Test func `every command a page shows is one the program takes`() async throws {
         let templates = try ConsoleTemplates()
         let samples = try Samples(text: "O'Neill's \"final\"")

@@ -88,16 +88,18 @@ struct PlaceTests {
         try await withStores { stores in
             // The first channel is kept because Apple stores a message for it; nothing was sent to the second.
             try await stores.open("stored")
-            try await stores.accept(.end(expiresIn: 600), for: "stored")
+            try await stores.accept(.end(expiresIn: 1_200), for: "stored")
             try await stores.sendOne()
             try await stores.open("spare")
             try await stores.cancel("spare")
             try await stores.align()
             func reclaim() async throws -> [EventKey?] {
                 try await stores.channels.reclaim(
-                    .sample(), limit: 5, now: stores.now, leasedUntil: stores.now + 10
+                    .sample(), for: nil, now: stores.now, leasedUntil: stores.now + 10
                 ).map(\.channel.eventKey)
             }
+            #expect(try await reclaim() == [])
+            stores.clock.advance(by: 600)
             #expect(try await reclaim() == [try .sample("spare")])
             #expect(try await reclaim() == [])
             stores.clock.advance(by: 600)
@@ -105,10 +107,36 @@ struct PlaceTests {
         }
     }
 
+    /// In seconds from the end of an event: when another event starts that waits for its place (`nil`: it has no
+    /// `startsAt`), and when that takes the place.
+    @Test(
+        arguments: [
+            ("live", 0, 0), ("live within ten minutes of the end", 300, 300), ("within the hour", 3_600, 600),
+            ("later", 7_200, 3_600), ("at any time", nil, 600), ("in thirty days", 30 * 86_400, Stores.retireAfter),
+        ] as [(String, Double?, Double)])
+    func `an event takes the place of an ended one when its time needs it, and after ten minutes unless it is live`(
+        _ what: String, startsIn: Double?, takesAfter: Double
+    ) async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample(channelLimit: 1))
+            try await stores.open("tonight")
+            try await stores.cancel("tonight")
+            try await stores.put(.sample("next", startsAt: startsIn.map { stores.now + $0 }))
+            if takesAfter > 0 {
+                stores.clock.advance(by: takesAfter - 1)
+                try await stores.align()
+                #expect(try await stores.claimChannels().isEmpty)
+                stores.clock.advance(by: 1)
+            }
+            try await stores.align()
+            #expect(try await stores.claimChannels().map(\.channel.eventKey) == [try .sample("tonight")])
+        }
+    }
+
     @Test func `a creation that Apple had no place for is repeated when an unneeded channel retires`() async throws {
         try await withStores { stores in
             try await stores.open("idle")
-            try await stores.put(.sample("next"))
+            try await stores.put(.sample("next", startsAt: stores.now))
             try await stores.align()
             let task = try #require(try await stores.claimChannels().first)
             // The event of the idle channel is not over yet, so its channel cannot give up its place.
@@ -138,7 +166,10 @@ struct PlaceTests {
                 try await stores.cancel(key)
             }
             try await stores.align()
-            try await stores.put(.sample("next"))
+            try await stores.put(.sample("next", startsAt: stores.now))
+            // An event that is not live yet does not get the place that is freed for one that is.
+            let nextMonth = stores.now + 30 * 86_400
+            try await stores.put(.sample("in-a-month", startsAt: nextMonth, channelsOpenAt: stores.now - 60))
             try await stores.align()
             #expect(try await stores.channel(of: "next").state == .failed)
             let tasks = try await stores.claimChannels()
@@ -162,7 +193,7 @@ struct PlaceTests {
                 try await stores.cancel(key)
                 stores.clock.advance(by: 1)
             }
-            try await stores.put(.sample("next"))
+            try await stores.put(.sample("next", startsAt: stores.now))
             var asked: Set<EventKey?> = []
             for _ in 1...5 {
                 try await stores.align()

@@ -34,6 +34,20 @@ struct QuotaTests {
             #expect(quota.byStoragePolicy == [.mostRecentMessageStored: 3, .noMessageStored: 1])
         }
     }
+
+    @Test func `the forecast gives an event that starts within the hour the place of one that is over`() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample(channelLimit: 1))
+            try await stores.open("over")
+            try await stores.cancel("over")
+            try await stores.align()
+            for (opens, isTooEarly) in [(600.0, false), (599, true)] {
+                let opensAt = stores.now + opens
+                try await stores.put(.sample("next", startsAt: stores.now + 3_600, channelsOpenAt: opensAt))
+                #expect(try await stores.quota().forecast.exceedsAt == (isTooEarly ? opensAt : nil))
+            }
+        }
+    }
 }
 
 /// Samples of quotas in the database.
