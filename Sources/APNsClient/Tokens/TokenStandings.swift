@@ -11,9 +11,9 @@ final class TokenStandings: Sendable {
         var standing = TokenStanding()
         /// When a request last used the key.
         var usedAt = Date.distantPast
-        /// The time of issue of the token whose acceptance was last noted. The acceptance of each new token is noted
-        /// once. This removes old refusals that other replicas noted.
-        var acceptedToken: Int?
+        /// When an acceptance was last noted. It is noted once a minute, which removes old refusals that other replicas
+        /// noted.
+        var notedAt: Date?
         var wantsNote = false
         var isNoting = false
     }
@@ -26,6 +26,8 @@ final class TokenStandings: Sendable {
 
     /// Readiness reports a refused key until this many seconds after the key's last use.
     private static let lately: TimeInterval = 3_600
+    /// Seconds between two notes of acceptances.
+    private static let notes: TimeInterval = 60
 
     init(
         keys: KeyRing, noteRefusal: APNsClient.RefusalNote?, now: @escaping @Sendable () -> Date, logger: Logger
@@ -40,7 +42,7 @@ final class TokenStandings: Sendable {
     func turn(of use: KeyUse, with token: ProviderToken) -> TokenStanding.Turn {
         let now = now()
         let (turn, ended) = change(use) { entry in
-            let ended = entry.standing.use(token.fingerprint)
+            let ended = entry.standing.use(token.fingerprint, now: now)
             entry.usedAt = now
             return (entry.standing.turn(now: now), ended)
         }
@@ -71,18 +73,19 @@ final class TokenStandings: Sendable {
 
     /// Records that APNs accepted `token`.
     func accepted(_ token: ProviderToken, of use: KeyUse) {
-        let (ended, isFirst) = change(use) { entry in
+        let now = now()
+        let (ended, isDue) = change(use) { entry in
             let ended = entry.standing.accepted(key: token.fingerprint)
-            let isFirst = entry.acceptedToken != token.issuedAt
-            entry.acceptedToken = token.issuedAt
-            return (ended, isFirst)
+            let isDue = entry.notedAt.map { abs(now.timeIntervalSince($0)) >= Self.notes } ?? true
+            if isDue { entry.notedAt = now }
+            return (ended, isDue)
         }
         if let ended {
             logger.notice(
                 "APNs accepts the provider tokens of the key again; waiting requests are sent",
                 metadata: Self.metadata(use, ended.reason))
         }
-        if ended != nil || isFirst { note(use) }
+        if ended != nil || isDue { note(use) }
     }
 
     /// Checks the files of refused keys. If a file was replaced, its key no longer counts as refused.
@@ -90,7 +93,7 @@ final class TokenStandings: Sendable {
         let refused = state.withLock { $0.filter { $0.value.standing.refusal != nil }.map(\.key) }
         for use in refused {
             guard case .success(let key) = keys.key(use.credentials.keyID) else { continue }
-            let ended = change(use) { $0.standing.use(key.fingerprint) }
+            let ended = change(use) { [time = now()] in $0.standing.use(key.fingerprint, now: time) }
             if ended != nil { tellOfNewKey(use) }
         }
     }
@@ -131,7 +134,7 @@ final class TokenStandings: Sendable {
                 } catch {
                     // After a failed write, the next answer from APNs that accepts or refuses the key's token starts
                     // another write.
-                    self.change(use) { $0.acceptedToken = nil }
+                    self.change(use) { $0.notedAt = nil }
                     self.logger.debug(
                         "the record whether APNs accepts a key could not be stored", metadata: ["error": "\(error)"])
                 }
