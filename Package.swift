@@ -51,7 +51,7 @@ let benchmarks: [Target] =
             path: "Benchmarks/PostgresBenchmark", swiftSettings: settings),
         .executableTarget(
             name: "RegistrationBenchmark",
-            dependencies: ["APNsWire", "Grandstand", "JSON", "GrandstandStore", "Postgres", log],
+            dependencies: ["APNsWire", "Grandstand", "GrandstandServer", "JSON", "Postgres", log],
             path: "Benchmarks/RegistrationBenchmark", swiftSettings: settings),
         .executableTarget(
             name: "HTTP2Benchmark", dependencies: ["HTTP2", log, nioCore, nioPosix],
@@ -62,8 +62,7 @@ let benchmarks: [Target] =
         .executableTarget(
             name: "LedgerBenchmark",
             dependencies: [
-                "APNsClient", "APNsSimulator", "APNsWire", "Grandstand", "JSON", "GrandstandService", "GrandstandStore",
-                "HTTP2", "Postgres", log,
+                "APNsSimulator", "APNsWire", "Grandstand", "GrandstandServer", "HTTP2", "JSON", "Postgres", log,
             ],
             path: "Benchmarks/LedgerBenchmark", swiftSettings: settings),
     ]
@@ -115,11 +114,8 @@ let package = Package(
         .target(name: "JSON", swiftSettings: settings),
         .target(name: "GrandstandContract", dependencies: ["JSON"], swiftSettings: settings),
         .target(name: "Grandstand", dependencies: ["APNsWire", "GrandstandContract", "JSON"], swiftSettings: settings),
-        .target(
-            name: "Calendars", dependencies: ["Grandstand", "GrandstandContract", "JSON"], swiftSettings: settings),
-        .target(name: "ContentPreviews", dependencies: ["Grandstand", "JSON", mustache], swiftSettings: settings),
 
-        // Transports. They do not depend on Grandstand.
+        // Transports and tools. They do not depend on Grandstand.
         .target(
             name: "Postgres", dependencies: ["CLibPQ", log], swiftSettings: settings),
         .target(name: "Cryptography", dependencies: ["COpenSSL"], swiftSettings: settings),
@@ -127,52 +123,21 @@ let package = Package(
             name: "HTTP2",
             dependencies: ["CNghttp2", "COpenSSL", "Cryptography", nioCore, nioPosix, nioConcurrency, nioTLS, log],
             swiftSettings: settings + releasedFromExclusivityChecks),
-        .target(name: "PrometheusMetrics", dependencies: [metrics], swiftSettings: settings),
         .target(name: "EmbeddedPostgres", dependencies: [log], swiftSettings: settings),
 
-        // Adapters: implementations of the ports, with effects.
-        .target(
-            name: "GrandstandStore",
-            dependencies: [
-                "Grandstand", "GrandstandContract", "JSON", "APNsWire", "GrandstandMigrations", "Postgres",
-                "Cryptography",
-                log,
-            ],
-            swiftSettings: settings),
         .target(name: "GrandstandMigrations", path: "migrations", swiftSettings: settings, plugins: ["EmbedFiles"]),
         // Compiles SQL files, templates and the like into the program: the plugin runs the tool, which writes Swift.
         .plugin(name: "EmbedFiles", capability: .buildTool(), dependencies: ["FileEmbedder"]),
         .executableTarget(name: "FileEmbedder", swiftSettings: settings),
-        .target(
-            name: "WebhookClient", dependencies: ["CCurl", "Grandstand", "Cryptography"], swiftSettings: settings),
-        .target(
-            name: "APNsClient",
-            dependencies: ["Grandstand", "JSON", "APNsWire", "HTTP2", "Cryptography", log, metrics],
-            swiftSettings: settings),
 
-        // The service.
         .target(
-            name: "GrandstandService",
-            dependencies: ["Grandstand", "GrandstandStore", "JSON", "APNsWire", lifecycle, log],
-            swiftSettings: settings),
-        .target(
-            name: "GrandstandHTTP",
+            name: "GrandstandServer",
             dependencies: [
-                "GrandstandService", "GrandstandStore", "Grandstand", "GrandstandContract", "JSON", "APNsWire",
-                "ContentPreviews", "Cryptography", httpTypes, hummingbird, log, mustache, nioCore, nioHTTP1,
+                "APNsWire", "CCurl", "Cryptography", "EmbeddedPostgres", "Grandstand", "GrandstandContract",
+                "GrandstandMigrations", "HTTP2", "JSON", "Postgres", configuration, httpTypes, hummingbird,
+                hummingbirdCore, lifecycle, log, metrics, mustache, nioCore, nioHTTP1, nioPosix, signals,
             ],
             swiftSettings: settings, plugins: ["EmbedFiles"]),
-        .target(
-            name: "GrandstandApp",
-            dependencies: [
-                "APNsClient", "APNsWire", "Cryptography", "EmbeddedPostgres", "Grandstand", "JSON", "GrandstandHTTP",
-                "GrandstandService", "GrandstandStore", "HTTP2", "Postgres", "PrometheusMetrics",
-                "WebhookClient",
-                configuration, httpTypes, hummingbird, hummingbirdCore, lifecycle, log, metrics, nioCore, nioHTTP1,
-                nioPosix,
-                signals,
-            ],
-            swiftSettings: settings),
 
         // The simulator of APNs, the API's client, and the command line.
         .target(
@@ -183,15 +148,11 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "GrandstandClient", dependencies: ["GrandstandContract", "JSON"], swiftSettings: settings),
         .target(name: "GrandstandLiveActivities", dependencies: ["GrandstandClient"], swiftSettings: settings),
-        // Plays matches, for the demo and tests.
-        .target(
-            name: "MatchDriver", dependencies: ["APNsSimulator", "APNsWire", "GrandstandClient", log],
-            swiftSettings: settings),
         .executableTarget(
             name: "GrandstandCommand",
             dependencies: [
-                "APNsSimulator", "APNsWire", "Calendars", "Grandstand", "GrandstandHTTP", "GrandstandApp",
-                "GrandstandClient", "JSON", "MatchDriver", argumentParser, lifecycle, log, signals,
+                "APNsSimulator", "APNsWire", "Grandstand", "GrandstandClient", "GrandstandContract",
+                "GrandstandServer", "JSON", argumentParser, lifecycle, log, signals,
             ],
             swiftSettings: settings, plugins: ["EmbedFiles"]),
 
@@ -199,71 +160,35 @@ let package = Package(
         .target(
             name: "GrandstandTestKit",
             dependencies: [
-                "APNsWire", "Cryptography", "EmbeddedPostgres", "Grandstand", "GrandstandService", "GrandstandStore",
-                "HTTP2",
-                "Postgres", log, nioCore, nioHTTP1, nioPosix,
+                "APNsWire", "Cryptography", "EmbeddedPostgres", "Grandstand", "GrandstandServer", "HTTP2", "Postgres",
+                log, nioCore, nioHTTP1, nioPosix,
             ],
             path: "Tests/GrandstandTestKit", swiftSettings: settings),
         // A server whose clock is wrong, for tests.
         .executableTarget(
-            name: "SkewedServer", dependencies: ["GrandstandApp", log, signals], path: "Tests/SkewedServer",
-            swiftSettings: settings),
-        // Implementations of the ports for tests, made from functions.
-        .target(
-            name: "PortFakes", dependencies: ["APNsWire", "Grandstand"], path: "Tests/PortFakes",
+            name: "SkewedServer", dependencies: ["GrandstandServer", log, signals], path: "Tests/SkewedServer",
             swiftSettings: settings),
         // Reads openapi.yaml for tests, and checks JSON against it.
         .target(name: "ContractKit", path: "Tests/ContractKit", swiftSettings: settings),
         .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"], swiftSettings: settings),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: settings),
         .testTarget(
-            name: "CalendarsTests",
-            dependencies: ["APNsWire", "Calendars", "Grandstand", "JSON", "GrandstandHTTP", "GrandstandTestKit"],
+            name: "GrandstandCommandTests",
+            dependencies: [
+                "APNsWire", "Grandstand", "GrandstandCommand", "GrandstandServer", "GrandstandTestKit", "JSON",
+                argumentParser,
+            ],
             swiftSettings: settings),
         .testTarget(name: "APNsWireTests", dependencies: ["APNsWire"], swiftSettings: settings),
         .testTarget(
             name: "GrandstandTests", dependencies: ["APNsWire", "Grandstand", "GrandstandContract", "JSON"],
             swiftSettings: settings),
         .testTarget(
-            name: "GrandstandStoreTests",
+            name: "GrandstandServerTests",
             dependencies: [
-                "APNsWire", "Grandstand", "JSON", "GrandstandService", "GrandstandStore", "GrandstandTestKit",
-                "PortFakes", "Postgres", log,
-            ],
-            swiftSettings: settings),
-        .testTarget(
-            name: "GrandstandServiceTests",
-            dependencies: [
-                "APNsWire", "Grandstand", "GrandstandService", "GrandstandStore", "GrandstandTestKit", "PortFakes",
-                "Postgres", log,
-            ],
-            swiftSettings: settings),
-        .testTarget(
-            name: "GrandstandHTTPTests",
-            dependencies: [
-                "APNsWire", "ContentPreviews", "ContractKit", "Grandstand", "GrandstandCommand", "GrandstandContract",
-                "GrandstandHTTP", "GrandstandService", "GrandstandStore", "GrandstandTestKit", "JSON", "PortFakes",
-                "Postgres",
-                argumentParser, httpTypes, hummingbird, log, nioCore, nioEmbedded, nioHTTP1,
-            ],
-            swiftSettings: settings),
-        .testTarget(
-            name: "APNsClientTests",
-            dependencies: [
-                "APNsClient", "APNsSimulator", "APNsWire", "Grandstand", "HTTP2", "Cryptography", log, metrics,
-                metricsTestKit,
-            ],
-            swiftSettings: settings),
-        .testTarget(
-            name: "WebhookClientTests",
-            dependencies: ["Grandstand", "GrandstandTestKit", "WebhookClient", "Cryptography"],
-            swiftSettings: settings),
-        .testTarget(
-            name: "GrandstandAppTests",
-            dependencies: [
-                "APNsClient", "APNsWire", "Cryptography", "Grandstand", "JSON", "GrandstandApp", "HTTP2",
-                "Postgres", "PrometheusMetrics",
-                log,
+                "APNsSimulator", "APNsWire", "ContractKit", "Cryptography", "Grandstand", "GrandstandCommand",
+                "GrandstandContract", "GrandstandServer", "GrandstandTestKit", "HTTP2", "JSON", "Postgres",
+                argumentParser, httpTypes, hummingbird, log, metrics, metricsTestKit, nioCore, nioEmbedded, nioHTTP1,
             ],
             swiftSettings: settings),
         // The parts of a phone, as fakes for tests: the system with ActivityKit, the server, the network, the time, the
@@ -288,18 +213,14 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "APNsClient", "APNsSimulator", "APNsWire", "Calendars", "ContractKit", "EmbeddedPostgres", "Grandstand",
-                "JSON", "GrandstandApp", "GrandstandClient",
-                "GrandstandCommand", "GrandstandContract", "GrandstandLiveActivities",
-                "GrandstandStore", "GrandstandTestKit", "HTTP2", "MatchDriver", "PhoneFakes", "Postgres",
-                "Cryptography", log,
+                "APNsSimulator", "APNsWire", "ContractKit", "Cryptography", "EmbeddedPostgres", "Grandstand",
+                "GrandstandClient", "GrandstandCommand", "GrandstandContract", "GrandstandLiveActivities",
+                "GrandstandServer", "GrandstandTestKit", "HTTP2", "JSON", "PhoneFakes", "Postgres", log,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "PostgresTests", dependencies: ["EmbeddedPostgres", "GrandstandTestKit", "Postgres", log],
             swiftSettings: settings),
-        .testTarget(
-            name: "PrometheusMetricsTests", dependencies: ["PrometheusMetrics", metrics], swiftSettings: settings),
         .testTarget(
             name: "HTTP2Tests",
             dependencies: [

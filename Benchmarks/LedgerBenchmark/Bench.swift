@@ -1,10 +1,8 @@
-internal import APNsClient
 internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
-internal import GrandstandService
-internal import GrandstandStore
+internal import GrandstandServer
 internal import HTTP2
 internal import Logging
 internal import Postgres

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import GrandstandStore
+internal import GrandstandServer
 internal import Logging
 internal import Postgres
 

@@ -1,8 +1,7 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
-internal import GrandstandService
-internal import GrandstandStore
+internal import GrandstandServer
 internal import Postgres
 
 /// What is done again and again beside 500 live events, without a past and with one: an idle server's looks, one

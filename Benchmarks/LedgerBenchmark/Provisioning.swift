@@ -1,8 +1,7 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
-internal import GrandstandService
-internal import GrandstandStore
+internal import GrandstandServer
 internal import Postgres
 
 /// Events that all want a channel at once, beside what that cannot do without: the same number of creations at Apple.

@@ -1,9 +1,7 @@
-internal import APNsClient
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
-internal import GrandstandService
-internal import GrandstandStore
+internal import GrandstandServer
 internal import Postgres
 
 /// A reconciliation of a full app beside what it cannot do without: fetching the list, and one upsert of as many rows.

@@ -1,7 +1,7 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
-internal import GrandstandStore
+internal import GrandstandServer
 internal import Logging
 internal import Postgres
 

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Grandstand
-internal import GrandstandApp
+internal import GrandstandServer
 internal import Logging
 
 /// `grandstand doctor`: checks everything from this machine's settings to Apple's answers.

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Grandstand
-internal import GrandstandApp
+internal import GrandstandServer
 internal import JSON
 
 /// `grandstand keys`: works on API keys directly in the database, so that the first key can be created. The command

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
-internal import GrandstandApp
+internal import GrandstandServer
 
 /// `grandstand migrate`: migrates the database to this program's schema.
 struct MigrateCommand: AsyncParsableCommand {

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
-internal import GrandstandApp
+internal import GrandstandServer
 internal import Logging
 internal import UnixSignals
 

@@ -9,7 +9,7 @@ package struct OpenAPIDocument: Sendable {
     package static let written: OpenAPIDocument = {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let file = root.appending(path: "Sources/GrandstandHTTP/openapi.yaml")
+        let file = root.appending(path: "Sources/GrandstandServer/HTTP/openapi.yaml")
         return OpenAPIDocument((try? String(contentsOf: file, encoding: .utf8)) ?? "")
     }()
 

@@ -1,10 +1,11 @@
 internal import APNsSimulator
 internal import Foundation
-internal import GrandstandApp
 internal import GrandstandTestKit
 internal import Postgres
 internal import Synchronization
 internal import Testing
+
+@testable internal import GrandstandServer
 
 /// Replicas whose machines' clocks are wrong. Leases and stored times follow the database's clock.
 @Suite(.timeLimit(.minutes(20)))

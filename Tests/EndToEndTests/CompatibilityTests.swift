@@ -1,8 +1,9 @@
 internal import Foundation
-internal import GrandstandApp
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
+
+@testable internal import GrandstandServer
 
 /// This release runs beside the next release: the database gets migrations that this build does not know.
 @Suite(.timeLimit(.minutes(20)))

@@ -1,8 +1,9 @@
 internal import Foundation
 internal import Grandstand
-internal import GrandstandApp
 internal import GrandstandTestKit
 internal import Testing
+
+@testable internal import GrandstandServer
 
 /// Clients that are too slow, a header that is too long, and the operations port.
 @Suite(.timeLimit(.minutes(20)))

@@ -2,10 +2,11 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
-internal import GrandstandApp
 internal import GrandstandTestKit
-internal import MatchDriver
 internal import Testing
+
+@testable internal import GrandstandCommand
+@testable internal import GrandstandServer
 
 /// Processes that are killed, answers that are lost, many replicas: Apple's list and the ledger end up the same.
 @Suite(.timeLimit(.minutes(20)))

@@ -2,9 +2,10 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
-internal import GrandstandApp
 internal import GrandstandTestKit
 internal import Testing
+
+@testable internal import GrandstandServer
 
 /// `grandstand doctor` on an installation that works, and on ones that do not.
 @Suite(.timeLimit(.minutes(20)))

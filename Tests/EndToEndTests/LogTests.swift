@@ -1,8 +1,9 @@
 internal import Foundation
 internal import Grandstand
-internal import GrandstandApp
 internal import GrandstandTestKit
 internal import Testing
+
+@testable internal import GrandstandServer
 
 /// The log of a busy server holds no secret.
 @Suite(.timeLimit(.minutes(20)))

@@ -2,9 +2,10 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
-internal import GrandstandApp
 internal import GrandstandTestKit
 internal import Testing
+
+@testable internal import GrandstandServer
 
 /// Lookups, which are the hot path.
 @Suite(.sharedStage, .timeLimit(.minutes(20)))

@@ -1,10 +1,11 @@
 internal import EmbeddedPostgres
 internal import Foundation
-internal import GrandstandApp
 internal import GrandstandTestKit
-internal import MatchDriver
 internal import Postgres
 internal import Testing
+
+@testable internal import GrandstandCommand
+@testable internal import GrandstandServer
 
 /// PgBouncer between the server and its database.
 @Suite(.timeLimit(.minutes(20)), .enabled(if: PgBouncer.program != nil))

@@ -2,8 +2,9 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
-internal import GrandstandApp
 internal import Testing
+
+@testable internal import GrandstandServer
 
 /// Apple counts how often a key's provider token changes.
 @Suite(.timeLimit(.minutes(20)))

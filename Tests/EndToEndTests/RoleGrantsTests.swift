@@ -1,10 +1,11 @@
 internal import EmbeddedPostgres
 internal import Foundation
-internal import GrandstandApp
 internal import GrandstandTestKit
-internal import MatchDriver
 internal import Postgres
 internal import Testing
+
+@testable internal import GrandstandCommand
+@testable internal import GrandstandServer
 
 /// The grants of packaging/roles.sql: one role makes the schema, another serves.
 @Suite(.timeLimit(.minutes(20)))

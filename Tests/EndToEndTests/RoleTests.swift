@@ -1,7 +1,8 @@
 internal import APNsSimulator
 internal import Foundation
-internal import GrandstandApp
 internal import Testing
+
+@testable internal import GrandstandServer
 
 /// API, sending and channels in processes of their own, on one database.
 @Suite(.timeLimit(.minutes(20)))

@@ -1,10 +1,11 @@
 internal import APNsWire
-internal import Calendars
 internal import Foundation
 internal import Grandstand
 internal import GrandstandTestKit
 internal import JSON
 internal import Testing
+
+@testable internal import GrandstandCommand
 
 /// `grandstand season`, as a person or a timer runs it, against a server.
 @Suite(.sharedStage, .timeLimit(.minutes(20)))

@@ -2,12 +2,12 @@ internal import APNsSimulator
 internal import EmbeddedPostgres
 internal import Foundation
 internal import Grandstand
-internal import GrandstandApp
-internal import GrandstandStore
 internal import GrandstandTestKit
-internal import MatchDriver
 internal import Postgres
 internal import Testing
+
+@testable internal import GrandstandCommand
+@testable internal import GrandstandServer
 
 /// A primary and a synchronous standby: the standby goes on with all that the primary had.
 @Suite(.timeLimit(.minutes(20)))

@@ -1,8 +1,9 @@
 internal import APNsSimulator
 internal import Foundation
-internal import GrandstandApp
 internal import GrandstandTestKit
 internal import Testing
+
+@testable internal import GrandstandServer
 
 /// Faults that stop a server's start: one line names each, and no process is left running.
 @Suite(.timeLimit(.minutes(20)))

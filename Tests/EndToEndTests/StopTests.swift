@@ -2,11 +2,12 @@ internal import APNsSimulator
 internal import EmbeddedPostgres
 internal import Foundation
 internal import Grandstand
-internal import GrandstandApp
 internal import GrandstandTestKit
-internal import MatchDriver
 internal import Postgres
 internal import Testing
+
+@testable internal import GrandstandCommand
+@testable internal import GrandstandServer
 
 /// A stop loses nothing that was answered 202.
 @Suite(.timeLimit(.minutes(20)))

@@ -4,7 +4,7 @@ internal import Foundation
 internal import GrandstandTestKit
 internal import Testing
 
-/// APNs cannot be reached. APNsClientTests have the other faults between the server and Apple.
+/// APNs cannot be reached. `FailureTableTests` have the other faults between the server and Apple.
 @Suite(.timeLimit(.minutes(20)))
 struct TransportFaultTests {
     @Test func `an event declared while APNs cannot be reached gets its channel when it is back`() async throws {

@@ -1,6 +1,6 @@
 package import EmbeddedPostgres
 internal import Foundation
-internal import GrandstandStore
+internal import GrandstandServer
 package import Postgres
 
 /// Faults and replicas of a cluster.

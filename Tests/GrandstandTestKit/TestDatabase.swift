@@ -1,5 +1,4 @@
-internal import GrandstandService
-package import GrandstandStore
+package import GrandstandServer
 package import Postgres
 
 /// A test's own database, with a pool, on the test process's temporary server.

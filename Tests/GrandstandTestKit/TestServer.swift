@@ -1,6 +1,5 @@
 internal import Foundation
-internal import GrandstandService
-internal import GrandstandStore
+internal import GrandstandServer
 internal import Logging
 internal import Postgres
 internal import Synchronization

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import GrandstandApp
+internal import GrandstandServer
 internal import UnixSignals
 
 /// `grandstand serve` with a wrong clock, for tests that kill it: `SkewedServer SECONDS` is this many seconds ahead.

@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Grandstand
-internal import GrandstandApp
 internal import GrandstandClient
+internal import GrandstandServer
 internal import JSON
 
 /// `grandstand broadcast`: the broadcasts that update or end the activities of an event.

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Grandstand
-internal import GrandstandApp
 internal import GrandstandClient
+internal import GrandstandServer
 internal import JSON
 
 /// `grandstand lookup`: the calls that an app makes before it starts an activity, and the list of events that it may

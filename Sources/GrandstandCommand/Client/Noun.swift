@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Grandstand
-internal import GrandstandApp
 internal import GrandstandClient
+internal import GrandstandServer
 internal import JSON
 
 // `list`, `get`, `put` and `delete` are one generic command each. A noun describes its verbs as values, and lists the

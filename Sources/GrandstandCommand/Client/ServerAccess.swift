@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Grandstand
-internal import GrandstandApp
 internal import GrandstandClient
+internal import GrandstandServer
 internal import JSON
 
 /// The address of a running server, and the key for its calls.

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Grandstand
-internal import GrandstandApp
 internal import GrandstandClient
+internal import GrandstandServer
 internal import JSON
 
 /// `grandstand webhook`: the addresses to which a running server posts its messages.

@@ -1,6 +1,5 @@
 internal import Foundation
 internal import GrandstandClient
-internal import MatchDriver
 
 /// One event of the demo, from its data file.
 struct DemoEvent: Sendable {

@@ -2,7 +2,6 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 internal import GrandstandClient
-internal import MatchDriver
 
 /// Push to start: a thousand phones follow a team, and the match appears on their lock screens although nobody opens
 /// the app.

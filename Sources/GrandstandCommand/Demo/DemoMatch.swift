@@ -2,7 +2,6 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 internal import GrandstandClient
-internal import MatchDriver
 
 /// Plays the events through the public API. Each step reports its result; a wrong result stops the demo.
 struct DemoMatch: Sendable {

@@ -1,7 +1,6 @@
 internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
-internal import MatchDriver
 
 /// The demo's phones. In each environment, one phone is always online, and another phone loses its network for a while.
 /// The demo succeeds if their lock screens are right.

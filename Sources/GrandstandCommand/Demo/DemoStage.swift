@@ -2,10 +2,9 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
-internal import GrandstandApp
 internal import GrandstandClient
+internal import GrandstandServer
 internal import Logging
-internal import MatchDriver
 
 /// The running parts of the demo, in a temporary folder: a simulator, an embedded database, two servers on it, and a
 /// key.

@@ -1,10 +1,8 @@
 internal import ArgumentParser
-internal import Calendars
 internal import Foundation
 internal import Grandstand
-internal import GrandstandApp
 internal import GrandstandClient
-internal import GrandstandHTTP
+internal import GrandstandServer
 internal import JSON
 
 /// `grandstand season`: changes a season's events to match a calendar.

@@ -1,9 +1,7 @@
-internal import Calendars
 internal import Foundation
 internal import Grandstand
-internal import GrandstandApp
 internal import GrandstandClient
-internal import GrandstandHTTP
+internal import GrandstandServer
 internal import JSON
 internal import Synchronization
 

@@ -1,7 +1,6 @@
-internal import Calendars
 internal import Foundation
-internal import GrandstandApp
 internal import GrandstandClient
+internal import GrandstandServer
 
 /// The source of a calendar: a file, a URL, or standard input.
 struct SeasonSource {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import GrandstandApp
+internal import GrandstandServer
 
 extension Server {
     /// Runs the server while `body` runs. `body` gets the port. Returns when the server has stopped.

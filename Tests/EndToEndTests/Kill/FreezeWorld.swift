@@ -3,10 +3,11 @@ internal import APNsWire
 internal import EmbeddedPostgres
 internal import Foundation
 internal import GrandstandTestKit
-internal import MatchDriver
 internal import Postgres
 internal import Synchronization
 internal import Testing
+
+@testable internal import GrandstandCommand
 
 /// A server on a PostgreSQL that can be frozen, with work for every loop in each round.
 struct FreezeWorld: Sendable {

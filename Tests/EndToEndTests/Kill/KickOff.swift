@@ -2,8 +2,9 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 internal import GrandstandTestKit
-internal import MatchDriver
 internal import Testing
+
+@testable internal import GrandstandCommand
 
 /// A start during which servers or PostgreSQL are killed: an event, the followers of its team, and what they do
 /// meanwhile.

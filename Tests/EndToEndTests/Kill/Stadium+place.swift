@@ -2,7 +2,8 @@ internal import APNsSimulator
 internal import EmbeddedPostgres
 internal import Foundation
 internal import GrandstandTestKit
-internal import MatchDriver
+
+@testable internal import GrandstandCommand
 
 extension Stadium {
     /// What is killed, and how.

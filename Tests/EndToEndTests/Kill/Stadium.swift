@@ -2,10 +2,11 @@ internal import EmbeddedPostgres
 internal import Foundation
 internal import GrandstandClient
 internal import GrandstandTestKit
-internal import MatchDriver
 internal import Postgres
 internal import Synchronization
 internal import Testing
+
+@testable internal import GrandstandCommand
 
 /// Two replicas on a PostgreSQL that can be killed, and the events that the replicas serve.
 final class Stadium: Sendable {

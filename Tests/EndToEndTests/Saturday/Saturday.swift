@@ -3,7 +3,8 @@ internal import APNsWire
 internal import Foundation
 internal import GrandstandClient
 internal import GrandstandTestKit
-internal import MatchDriver
+
+@testable internal import GrandstandCommand
 
 /// A Saturday. A program feeds matches: it gives up calls early, repeats them, makes mistakes and corrects them.
 /// Meanwhile apps make lookups, phones follow matches, and PostgreSQL freezes. In the end all of them must have the

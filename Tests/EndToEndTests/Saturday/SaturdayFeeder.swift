@@ -2,7 +2,8 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 internal import GrandstandClient
-internal import MatchDriver
+
+@testable internal import GrandstandCommand
 
 /// Feeds one match, and knows which state of the match everybody must have in the end.
 struct SaturdayFeeder {

@@ -3,8 +3,9 @@ internal import EmbeddedPostgres
 internal import Foundation
 internal import GrandstandClient
 internal import GrandstandTestKit
-internal import MatchDriver
 internal import Synchronization
+
+@testable internal import GrandstandCommand
 
 /// The environment of a Saturday: the APNs simulator, a PostgreSQL server that can be frozen, and two replicas of the
 /// program.

@@ -2,7 +2,8 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 internal import GrandstandClient
-internal import MatchDriver
+
+@testable internal import GrandstandCommand
 
 /// Compares what phones, lookups, the API and Apple have of the matches, both those that are over and those that are
 /// still live.

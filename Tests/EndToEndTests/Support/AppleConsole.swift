@@ -1,4 +1,3 @@
-internal import APNsClient
 internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
@@ -6,6 +5,8 @@ internal import Grandstand
 internal import GrandstandTestKit
 internal import HTTP2
 internal import Testing
+
+@testable internal import GrandstandServer
 
 /// Another system with a key of the same team, such as Apple's own console or an old script. The ledger does not know
 /// what this system does.

@@ -1,6 +1,7 @@
 internal import Foundation
-internal import MatchDriver
 internal import Synchronization
+
+@testable internal import GrandstandCommand
 
 /// A program in its own process. A shell runs between this process and the program, and kills the program when the
 /// shell's standard input is closed. So the program ends when this object is released, and when this process ends in

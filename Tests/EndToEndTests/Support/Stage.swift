@@ -3,12 +3,13 @@ internal import APNsWire
 internal import EmbeddedPostgres
 internal import Foundation
 internal import Grandstand
-internal import GrandstandApp
 internal import GrandstandClient
 internal import GrandstandTestKit
 internal import Logging
-internal import MatchDriver
 internal import Testing
+
+@testable internal import GrandstandCommand
+@testable internal import GrandstandServer
 
 /// The real server on a real database, the simulator in Apple's place, and a key that may do everything.
 struct Stage: Sendable {

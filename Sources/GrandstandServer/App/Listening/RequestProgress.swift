@@ -1,0 +1,44 @@
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Reports the progress of requests and answers to the connection's guard. It is directly after the parser.
+final class RequestProgress: ChannelDuplexHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let connection: ConnectionGuard
+
+    /// - Parameter connection: the guard of the same channel.
+    init(_ connection: ConnectionGuard) { self.connection = connection }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head: connection.receivedHeader()
+        case .body: break
+        case .end: connection.receivedEnd()
+        }
+        context.fireChannelRead(data)
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        let isEnd: Bool
+        if case .end = unwrapOutboundIn(data) { isEnd = true } else { isEnd = false }
+        context.write(data, promise: promise)
+        if isEnd { connection.answered() }
+    }
+
+    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        guard let answered = event as? LookupHandler.Answered else {
+            return context.triggerUserOutboundEvent(event, promise: promise)
+        }
+        connection.answered(answered.count)
+        promise?.succeed(())
+    }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        if mode == .output { connection.finished() }
+        context.close(mode: mode, promise: promise)
+    }
+}

@@ -1,0 +1,96 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// Gauges that are read whenever the metrics are read.
+enum Gauges {
+    /// The gauges of the whole database.
+    static func ofDatabase(_ watch: GaugeWatch) -> [GaugeSample] {
+        guard let reading = watch.current else { return [] }
+        return reading.quotas.flatMap { of($0, at: watch.now()) } + of(reading.backlog, at: reading.at)
+    }
+
+    private static func of(_ quota: Quota, at now: Date) -> [GaugeSample] {
+        let app = [("bundle_id", quota.bundleID.rawValue), ("environment", quota.environment.rawValue)]
+        var samples = Channel.State.allCases.filter { $0 != .deleted }.map { state in
+            GaugeSample(
+                "grandstand_channels", app + [("state", state.rawValue)], Double(quota.byState[state, default: 0]))
+        }
+        samples += [
+            GaugeSample("grandstand_channel_limit", app, Double(quota.limit)),
+            GaugeSample("grandstand_channels_forecast_peak", app, Double(quota.forecast.peak)),
+            GaugeSample("grandstand_channels_unmanaged", app, Double(quota.unmanaged)),
+            GaugeSample("grandstand_channels_missing", app, Double(quota.missing)),
+            GaugeSample(
+                "grandstand_unaccepted_seconds", app,
+                quota.unacceptedSince.map { max(0, now.timeIntervalSince($0)) } ?? 0),
+            GaugeSample("grandstand_installations", app, Double(quota.devices.installations)),
+            GaugeSample(
+                "grandstand_installations_new", app, Double(max(quota.devices.created, quota.devices.createdBefore))),
+        ]
+        if let exceedsAt = quota.forecast.exceedsAt {
+            samples.append(
+                GaugeSample("grandstand_channels_exceed_seconds", app, max(0, exceedsAt.timeIntervalSince(now))))
+        }
+        for throttle in quota.throttles {
+            let labels = app + [("api", throttle.api.rawValue)]
+            samples += [
+                GaugeSample("grandstand_send_waiting_lanes", labels, Double(throttle.lanesWaiting)),
+                GaugeSample("grandstand_send_waiting_oldest_seconds", labels, throttle.oldestSeconds),
+            ]
+        }
+        let standing = Set(quota.alarms)
+        return samples
+            + Quota.Alarm.allCases.map {
+                GaugeSample("grandstand_alarm", app + [("alarm", $0.rawValue)], standing.contains($0) ? 1 : 0)
+            }
+    }
+
+    private static func of(_ backlog: Backlog, at now: Date) -> [GaugeSample] {
+        func age(_ date: Date?) -> Double { date.map { max(0, now.timeIntervalSince($0)) } ?? 0 }
+        let deliveries = APNsEnvironment.allCases.flatMap { environment in
+            let label = [("environment", environment.rawValue)]
+            let waiting = backlog.deliveries[environment] ?? Backlog.Deliveries()
+            return Delivery.State.allCases.filter { !$0.isSettled }.map { state in
+                GaugeSample(
+                    "grandstand_deliveries_pending", label + [("state", state.rawValue)],
+                    Double(waiting.byState[state, default: 0]))
+            } + [GaugeSample("grandstand_delivery_oldest_seconds", label, age(waiting.oldest))]
+        }
+        let reconciliations = backlog.reconciledAt.map { app, date in
+            GaugeSample(
+                "grandstand_reconciliation_age_seconds",
+                [("bundle_id", app.bundleID.rawValue), ("environment", app.environment.rawValue)], age(date))
+        }
+        return deliveries + reconciliations
+            + [
+                GaugeSample("grandstand_webhook_oldest_seconds", age(backlog.oldestWebhookMessage)),
+                GaugeSample("grandstand_database_bytes", Double(backlog.databaseBytes)),
+            ]
+    }
+
+    static func of(_ rates: SendRates) -> [GaugeSample] {
+        rates.perSecond.map { bundleID, perSecond in
+            GaugeSample(
+                "grandstand_send_rate",
+                [
+                    ("bundle_id", bundleID.rawValue), ("environment", rates.environment.rawValue),
+                    ("api", rates.api.rawValue),
+                ], perSecond)
+        }
+    }
+
+    static func of(_ database: DatabaseSession) -> [GaugeSample] {
+        database.pools.flatMap { name, pool in
+            let (idle, busy) = pool.connections
+            return [("idle", idle), ("busy", busy)].map { state, count in
+                GaugeSample("grandstand_database_connections", [("pool", name), ("state", state)], Double(count))
+            }
+        }
+    }
+
+    static func of(_ lookups: LookupReplica) -> [GaugeSample] {
+        lookups.staleness.map { [GaugeSample("grandstand_lookup_staleness_seconds", $0)] } ?? []
+    }
+}

@@ -1,0 +1,165 @@
+internal import APNsWire
+package import FoundationEssentials
+package import Grandstand
+internal import JSON
+internal import Postgres
+
+/// What APNs' answers said about an app, in columns of `app_environments`.
+extension PostgresAppStore: QuirkStore {
+    package func remember(_ quirk: Quirk, for app: AppEnvironment) async throws {
+        let (name, value) = (quirk.name.rawValue, quirk.value)
+        let environment: PostgresQuery = "\(quirk.environment.rawValue)::environment"
+        try await database.transaction { connection in
+            let rows = try await connection.query(
+                """
+                with before as (
+                    select ae.quirks -> \(name)::text ->> 'value' as value
+                    from app_environments ae join apps a using (bundle_id)
+                    where a.topic = \(app.bundleID.topic) and ae.environment = \(environment)
+                )
+                update app_environments ae set quirks = ae.quirks || jsonb_build_object(\(name)::text,
+                    jsonb_build_object('value', \(value)::text, 'learned_at', \(RFC3339.text(quirk.learnedAt))::text,
+                        'evidence', \(quirk.evidence)::text))
+                from apps a
+                where a.bundle_id = ae.bundle_id and a.topic = \(app.bundleID.topic) and ae.environment = \(environment)
+                    and ae.quirks -> \(name)::text ->> 'value' is distinct from \(value)
+                returning coalesce((select value from before), \(quirk.name.documented)) <> \(value) as is_new
+                """)
+            guard try rows.first?.decode(Bool.self, "is_new") == true else { return }
+            let subject = AuditEntry.Subject(bundleID: app.bundleID, environment: app.environment)
+            try await connection.query(
+                AuditRows(by: .server, at: quirk.learnedAt).insert(
+                    .quirkLearned, subject, reason: "\(name): \(value). \(quirk.evidence)"))
+            if quirk.name == .broadcastFeature, !quirk.isDifference {
+                try await connection.pipeline(
+                    PostgresChannelStore.hasten(
+                        app, refusedWith: APNsReason.broadcastFeatureNotEnabled.rawValue, now: quirk.learnedAt))
+            }
+        }
+    }
+
+    /// Records that APNs refuses a key; `nil`: that it accepts the key. If APNs refuses the key for several replicas,
+    /// the time of the earliest refusal counts.
+    package func note(_ refusal: KeyRefusal?, of use: KeyUse) async throws {
+        let environment: PostgresQuery = "ae.environment = \(use.environment.rawValue)::environment"
+        let (credentials, signer) = (use.credentials, use.credentials.signer)
+        guard let refusal else {
+            try await database.query(
+                """
+                update app_environments ae
+                set key_refused = null, key_refused_reason = null, key_refused_since = null
+                where ae.key_refused = \(signer) and \(environment)
+                """)
+            return
+        }
+        let (reason, since) = (refusal.reason.rawValue, refusal.since)
+        try await database.query(
+            """
+            update app_environments ae set key_refused = \(signer), key_refused_reason = \(reason),
+                key_refused_since = least(case when ae.key_refused = \(signer) then ae.key_refused_since end, \(since))
+            from apps a
+            where a.bundle_id = ae.bundle_id and coalesce(ae.team_id, a.team_id) = \(credentials.teamID)
+                and coalesce(ae.key_id, a.key_id) = \(credentials.keyID) and \(environment)
+                and (ae.key_refused is distinct from \(signer) or ae.key_refused_reason <> \(reason)
+                    or ae.key_refused_since > \(since))
+            """)
+    }
+}
+
+extension PostgresAppStore {
+    /// Seconds after which a key no longer counts as missing if no replica says so again.
+    static let missingKeyLifetime: TimeInterval = 10
+
+    /// Who signs for each app and environment.
+    func signers() async throws -> [AppEnvironment: Credentials] {
+        let rows = try await database.query(
+            """
+            select ae.bundle_id, ae.environment, coalesce(ae.team_id, a.team_id) as team_id,
+                coalesce(ae.key_id, a.key_id) as key_id
+            from app_environments ae join apps a using (bundle_id) where ae.deleting_since is null
+            """)
+        return try rows.reduce(into: [:]) { signers, row in
+            let app = AppEnvironment(bundleID: try row.word("bundle_id"), environment: try row.word("environment"))
+            signers[app] = Credentials(teamID: try row.decode("team_id"), keyID: try row.decode("key_id"))
+        }
+    }
+
+    /// Seconds after which a broadcast that is due and not sent counts like one that failed.
+    private static let overdue: TimeInterval = 2
+    /// Seconds after which nothing counts as unaccepted if no replica sees a failure any more. Longer than the pause
+    /// between two attempts.
+    static let unacceptedLifetime: TimeInterval = 60
+
+    /// Stores what a replica saw since its last report.
+    ///
+    /// - Parameters:
+    ///   - reports: when the newest broadcast of an app was accepted, and since when all of them fail.
+    ///   - lacking: the apps whose key files the replica lacks.
+    package func note(
+        _ reports: [(app: AppEnvironment, acceptedAt: Date?, failingSince: Date?)], lacking: [AppEnvironment] = [],
+        now: Date
+    ) async throws {
+        let overdue = now.addingTimeInterval(-Self.overdue)
+        let lapsed = now.addingTimeInterval(-Self.unacceptedLifetime)
+        try await database.query(
+            """
+            with news as (
+                select ae.bundle_id, ae.environment, r.accepted_at, w.since, m.bundle_id is not null as lacks_key
+                from app_environments ae left join unnest(\(reports.map { $0.app.bundleID.rawValue }),
+                    \(reports.map { $0.app.environment.rawValue }), \(reports.map { $0.acceptedAt }),
+                    \(reports.map { $0.failingSince })) as r(bundle_id, environment, accepted_at, failing_since)
+                    on r.bundle_id = ae.bundle_id and r.environment = ae.environment::text
+                left join unnest(\(lacking.map(\.bundleID.rawValue)), \(lacking.map(\.environment.rawValue)))
+                    as m(bundle_id, environment)
+                    on m.bundle_id = ae.bundle_id and m.environment = ae.environment::text
+                cross join lateral (select greatest(r.failing_since, (
+                    select \(overdue)::timestamptz where r.failing_since is null and exists (
+                        select from lanes where environment = ae.environment and bundle_id = ae.bundle_id
+                            and due_at <= \(overdue)))) as since) w
+                where w.since is not null or m.bundle_id is not null
+                    or r.accepted_at is not null and ae.unaccepted_since is not null
+                order by ae.bundle_id, ae.environment for no key update of ae
+            )
+            update app_environments ae set
+                unaccepted_since = case
+                    when n.since is null and n.accepted_at is null then ae.unaccepted_since
+                    when n.since is null then null
+                    when n.accepted_at is not null then greatest(n.since, n.accepted_at)
+                    else coalesce(case when ae.unaccepted_at > \(lapsed) then ae.unaccepted_since end, n.since) end,
+                unaccepted_at = case when n.since is not null then \(now)::timestamptz else ae.unaccepted_at end,
+                key_missing_at = case when n.lacks_key then \(now)::timestamptz else ae.key_missing_at end
+            from news n where n.bundle_id = ae.bundle_id and n.environment = ae.environment
+            """)
+    }
+}
+
+extension Credentials {
+    /// The value of `app_environments.key_refused`.
+    fileprivate var signer: String { "\(teamID)/\(keyID)" }
+}
+
+extension PostgresRow {
+    /// The refusal of the key that now signs for the app.
+    ///
+    /// - Parameter prefix: what the names of the columns begin with.
+    func keyRefusal(of credentials: Credentials, _ prefix: String = "") throws -> KeyRefusal? {
+        guard try decode(String?.self, "\(prefix)key_refused") == credentials.signer else { return nil }
+        return KeyRefusal(
+            reason: APNsReason(rawValue: try decode("\(prefix)key_refused_reason")),
+            since: try decode("\(prefix)key_refused_since"))
+    }
+
+    /// The differences from APNs' documentation. A quirk whose value is the documented one is left out.
+    func quirks(in environment: APNsEnvironment) throws -> [Quirk] {
+        let stored = try JSONValue(parsing: try decode(PostgresJSON.self, "\(environment.rawValue)_quirks").bytes)
+        let quirks = Quirk.Name.allCases.compactMap { name -> Quirk? in
+            guard let quirk = stored[name.rawValue], let value = quirk["value"]?.string,
+                let learnedAt = quirk["learned_at"]?.string.flatMap(RFC3339.date),
+                let evidence = quirk["evidence"]?.string
+            else { return nil }
+            return Quirk(
+                environment: environment, name: name, value: value, learnedAt: learnedAt, evidence: evidence)
+        }
+        return quirks.filter(\.isDifference).sorted { $0.name.rawValue < $1.name.rawValue }
+    }
+}

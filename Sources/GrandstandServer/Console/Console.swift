@@ -1,0 +1,90 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import HTTPTypes
+internal import Hummingbird
+
+/// `/console`: pages for people. They perform the API's operations with the key that is signed in.
+struct Console: Sendable {
+    typealias Activity = @Sendable (AppReach, Date) async throws -> ConsoleActivity
+
+    /// The sources that pages need and the API does not.
+    struct Sources: Sendable {
+        var sessions: any ConsoleSessionStore
+        var keys: any KeyDirectory
+        /// The apps that APNs throttles now.
+        var throttles: @Sendable (Date) async throws -> [Throttle]
+        /// The present activity, restricted to the apps of a key.
+        var activity: Activity
+    }
+
+    /// The path of all pages.
+    static let path = "/console"
+
+    private let dependencies: API.Dependencies
+    private let sources: Sources
+    private let templates: ConsoleTemplates
+
+    init(_ dependencies: API.Dependencies, _ sources: Sources, templates: ConsoleTemplates) {
+        self.dependencies = dependencies
+        self.sources = sources
+        self.templates = templates
+    }
+
+    /// The responder for `path` and everything below it.
+    func responder() -> some HTTPResponder<ConsoleContext> { responder(adding: []) }
+
+    /// - Parameter others: more actions, for tests.
+    func responder(adding others: [ActionRoute]) -> some HTTPResponder<ConsoleContext> {
+        let d = dependencies
+        let sessions = Sessions(store: sources.sessions, keys: sources.keys, now: d.now)
+        let responder = PageResponder(
+            templates: templates, sessions: sessions, isSecure: d.access.isSecure, now: d.now)
+        let router = Router(context: ConsoleContext.self, options: .autoGenerateHeadEndpoints)
+        router.add(middleware: ErrorPages(responder: responder))
+        SignInPages(responder: responder).add(to: router)
+        AssetRoutes().add(to: router)
+        for route in groups.flatMap(\.routes) {
+            router.on(RouterPath(route.path), method: .get) { request, context in
+                await responder.show(route, request, context)
+            }
+        }
+        for route in groups.flatMap(\.actions) + others {
+            router.on(RouterPath(route.path), method: .post) { request, context in
+                await responder.act(route, request, context)
+            }
+        }
+        return router.buildResponder()
+    }
+
+    private var groups: [any PageGroup] {
+        let d = dependencies
+        let stores = d.stores
+        let tenure = d.settings.tenure
+        let reader = EventReader(
+            apps: stores.apps, events: stores.events, outbox: stores.outbox, starts: stores.starts,
+            throttles: sources.throttles)
+        return [
+            OverviewPages(
+                channels: stores.channels, events: stores.events, history: stores.quotaHistory,
+                activity: sources.activity,
+                tenure: tenure),
+            EventPages(reader: reader, log: stores.auditLog),
+            ComposerPages(reader: reader, broadcasts: d.broadcastOperations),
+            EventForms(
+                reader: reader, events: d.eventOperations, starts: d.startOperations,
+                broadcasts: d.broadcastOperations),
+            NewEventPages(apps: stores.apps, operations: d.eventOperations),
+            AppPages(operations: d.appOperations, contents: stores.contentTypes),
+            ChannelPages(apps: stores.apps, channels: stores.channels),
+            ChannelForms(apps: stores.apps, channels: stores.channels, operations: d.channelOperations),
+            // These routes come before `ReconciliationPages`: in the paths of these routes, `run` has the same position
+            // as a report's ID in the paths of `ReconciliationPages`.
+            ReconciliationForms(
+                apps: stores.apps, operations: d.reconciliationOperations, limits: d.settings.reconciliationLimits),
+            ReconciliationPages(apps: stores.apps, store: stores.reconciliations),
+            KeyPages(keys: d.keyOperations, webhooks: d.webhookOperations),
+            WebhookPages(webhooks: d.webhookOperations),
+            AuditPages(log: stores.auditLog),
+        ]
+    }
+}

@@ -1,0 +1,287 @@
+package import Grandstand
+package import Postgres
+internal import Synchronization
+
+/// The pool as the stores use it. A database that cannot be reached becomes the problem `store-unavailable`.
+package struct Database: Sendable, PostgresQuerying {
+    let pool: PostgresPool
+    /// Identifies the database. All pools of one database have the same value. So if a task has joined a transaction
+    /// (`joining`), its work through any of these pools joins that transaction.
+    private let identity: ObjectIdentifier
+
+    /// Counts deliveries that got their final state, after the commit.
+    private let counting: Counting
+
+    /// Whether the work of this object may take long. A request then gives up after 30 s at the earliest
+    /// (`PostgresTimeLimit.long`), unless the database answers no caller at all.
+    private var isLong = false
+
+    /// The same database for work that may take long.
+    var forLongWork: Database {
+        var database = self
+        database.isLong = true
+        return database
+    }
+
+    /// - Parameters:
+    ///   - other: an object for the same database with another pool.
+    ///   - counting: counts deliveries that got their final state; `nil`: as `other` does.
+    package init(_ pool: PostgresPool, sharing other: Database? = nil, counting: Counting? = nil) {
+        self.pool = pool
+        identity = other?.identity ?? ObjectIdentifier(pool)
+        let nobody: Counting = { _ in }
+        let others: Counting = if let other { other.counting } else { nobody }
+        self.counting = if let counting { counting } else { others }
+    }
+
+    @discardableResult
+    package func query(_ query: PostgresQuery) async throws -> PostgresRows {
+        try await translating {
+            if let joined { return try await joined.query(query) }
+            return try await pool.query(query)
+        }
+    }
+
+    /// Runs several queries in one round trip, as one transaction. The same round trip commits it.
+    @discardableResult
+    func pipeline(_ queries: [PostgresQuery]) async throws -> [PostgresRows] {
+        try await translating { try await pool.withConnection { try await $0.pipeline(queries) } }
+    }
+
+    /// Runs `body` in a transaction. The transaction commits when `body` returns and rolls back when `body` throws.
+    ///
+    /// Within `joining`, the transaction is a savepoint of the joined transaction: it can be rolled back alone, and it
+    /// commits with the rest.
+    func transaction<Value: Sendable>(
+        _ body: @Sendable (PostgresConnection) async throws -> Value
+    ) async throws -> Value {
+        try await translating {
+            guard let joined else { return try await counted { try await pool.transaction(body) } }
+            try await joined.query("savepoint part")
+            do {
+                return try await counted {
+                    let value = try await body(joined)
+                    try await joined.query("release savepoint part")
+                    return value
+                }
+            } catch {
+                try await joined.query("rollback to savepoint part")
+                throw error
+            }
+        }
+    }
+
+    /// Runs `body` in a transaction whose last statements are known when `body` returns. These statements and COMMIT
+    /// are one round trip.
+    ///
+    /// - Parameters:
+    ///   - closing: makes the last statements from what `body` returned.
+    ///   - value: makes the transaction's result from what `body` returned and the results of the last statements.
+    func transaction<Work: Sendable, Value: Sendable>(
+        _ body: @Sendable (PostgresConnection) async throws -> Work,
+        closing: @Sendable (Work) -> [PostgresQuery],
+        _ value: @Sendable (Work, [PostgresRows]) throws -> Value
+    ) async throws -> Value {
+        guard isJoined else {
+            return try await translating {
+                try await counted { try await pool.transaction(body, closing: closing, value) }
+            }
+        }
+        return try await transaction { connection in
+            let work = try await body(connection)
+            return try value(work, try await connection.pipeline(closing(work)))
+        }
+    }
+
+    // MARK: Counting
+
+    /// Deliveries that get their final state in a transaction.
+    final class Ends: Sendable {
+        fileprivate let ends = Mutex<[Occurrence]>([])
+
+        func add(_ ends: [Occurrence]) { self.ends.withLock { $0 += ends } }
+    }
+
+    /// The deliveries that got their final state in this task's transaction, or in its part of a joined transaction.
+    @TaskLocal static var ends: Ends?
+
+    /// Runs a transaction, or a part of one. After the commit, counts the deliveries that got their final state in it.
+    private func counted<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
+        let ends = Ends()
+        let value = try await Self.$ends.withValue(ends) { try await body() }
+        let all = ends.ends.withLock { $0 }
+        if !all.isEmpty { afterCommit { [counting] in for end in all { counting(end) } } }
+        return value
+    }
+
+    // MARK: Joining a transaction
+
+    private struct Joined: Sendable {
+        let database: ObjectIdentifier
+        let connection: PostgresConnection
+        let commit: Commit
+    }
+
+    /// Actions that wait for the commit of a joined transaction.
+    final class Commit: Sendable {
+        private let actions = Mutex<[@Sendable () -> Void]>([])
+
+        fileprivate func add(_ action: @escaping @Sendable () -> Void) { actions.withLock { $0.append(action) } }
+
+        /// Runs the actions. The transaction has committed, and nothing joins it any more.
+        func happened() {
+            for action in actions.withLock({ $0 }) { action() }
+        }
+    }
+
+    @TaskLocal private static var current: Joined?
+
+    /// The connection whose transaction this task's work with the database joins; `nil`: there is none.
+    private var joined: PostgresConnection? {
+        Self.current.flatMap { $0.database == identity ? $0.connection : nil }
+    }
+
+    /// Whether this task is part of a transaction of its caller.
+    var isJoined: Bool { joined != nil }
+
+    /// Runs `action` when this task's work is committed: at once, or after the commit of the transaction that the task
+    /// joined.
+    func afterCommit(_ action: @escaping @Sendable () -> Void) {
+        guard let current = Self.current, current.database == identity else { return action() }
+        current.commit.add(action)
+    }
+
+    /// Runs `body` so that everything it does with this database joins the transaction of `connection`. `body` must
+    /// wait for all tasks that it starts.
+    func joining<Value: Sendable>(
+        _ connection: PostgresConnection, _ commit: Commit, _ body: @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let joined = Joined(database: identity, connection: connection, commit: commit)
+        return try await Self.$current.withValue(joined) { try await body() }
+    }
+
+    private func translating<Value>(_ body: () async throws -> Value) async throws -> Value {
+        do {
+            guard isLong, let timeLimit = PostgresTimeLimit.current else { return try await body() }
+            return try await PostgresTimeLimit.$current.withValue(timeLimit.long) { try await body() }
+        } catch let error as PostgresError where error.meansContention {
+            throw Problem.contention
+        } catch let error as PostgresError {
+            guard let problem = Problem.unavailable(error) else { throw error }
+            throw problem
+        }
+    }
+}
+
+extension PostgresConfiguration {
+    /// The session settings of the stores. JIT is off, because compiling a statement takes up to a second and no
+    /// statement here runs that long: the first `align` over 10,000 channels took 0.76 s with `jit`, 0.01 s without.
+    ///
+    /// Sequential scans are off. Every statement can use an index. But statistics from before the first events were
+    /// declared say that the table is empty. With sequential scans, declaring 10,000 events in a new database took up
+    /// to 2.9 ms more for each channel.
+    ///
+    /// Servers that take no writes are refused: a standby, or a primary that was replaced.
+    ///
+    /// - Parameter changes: is told when these sessions change the answers of lookups; `nil`: nobody is told.
+    package static func stores(
+        connectionString: String, connections: Int = 10, changes: LocalChanges? = nil
+    ) -> PostgresConfiguration {
+        var configuration = PostgresConfiguration(connectionString: connectionString)
+        configuration.maximumConnections = connections
+        // This time is long enough to try one host that does not answer (`connectTimeout`) and then the next host, but
+        // it is shorter than clients wait for an answer.
+        configuration.reachTimeout = .seconds(4)
+        configuration.mustWrite = true
+        configuration.sessionSettings = [
+            "jit": "off", "enable_seqscan": "off",
+            // A process that hangs in a transaction loses its locks after this time.
+            "idle_in_transaction_session_timeout": "30s",
+            // What was accepted survives a crash, whatever the settings of the role and the database are.
+            "synchronous_commit": "on",
+        ]
+        if let changes {
+            configuration.notices = changes.notices
+            configuration.sessionSettings.merge(LocalChanges.sessionSettings) { $1 }
+        }
+        return configuration
+    }
+
+    /// The session settings of the outbox. Its statements look up some hundred rows by key, so nested loops over
+    /// indexes are right whatever the statistics say. Minutes before kick-off the statistics may still say that the
+    /// table is empty: with a plan for an empty table, settling 100 messages took over 30 s.
+    ///
+    /// The outbox has its own connections, so that many lookups do not delay a broadcast. The dispatcher has other
+    /// connections than the calls that accept broadcasts, so that many calls do not delay claims and the recording of
+    /// outcomes.
+    package static func outbox(
+        connectionString: String, connections: Int = 6, changes: LocalChanges? = nil
+    ) -> PostgresConfiguration {
+        var configuration = stores(connectionString: connectionString, connections: connections, changes: changes)
+        for plan in ["enable_hashjoin", "enable_mergejoin"] {
+            configuration.sessionSettings[plan] = "off"
+        }
+        // Pending rows are in memory, so random reads are cheap.
+        configuration.sessionSettings["random_page_cost"] = "1.1"
+        return configuration
+    }
+}
+
+extension Problem {
+    /// The transaction was rolled back because other transactions had locked rows that it needed. This problem does not
+    /// show the database's own message, because that message may contain data of rows.
+    static let contention = Problem(
+        .storeUnavailable,
+        "Others changed the same data at the same time, so this request failed. A GET shows whether a part of it was done. Try again.",
+        retryAfter: 1)
+}
+
+extension Problem {
+    /// The problem for a caller when the database cannot do its work now; it tells the operator what to do. `nil`: the
+    /// database does its work and refused this statement. Requests succeed again as soon as the database works.
+    static func unavailable(_ error: PostgresError) -> Problem? {
+        if let finding = DatabaseFinding(error) {
+            let mayHaveChanged = error.kind == .timedOut || error.kind == .connectionLost
+            return .unavailable(finding.trouble, isUnknown: mayHaveChanged)
+        }
+        guard error.meansUnavailable else { return nil }
+        return Problem(
+            .storeUnavailable,
+            "All database connections of this process were in use, and none became free in time; nothing was changed. "
+                + "Try again. If this happens often, raise GRANDSTAND_DATABASE_CONNECTIONS or start another process.",
+            retryAfter: 1)
+    }
+}
+
+extension DatabaseFinding {
+    /// What an error tells about the database. `nil`: nothing, because it concerns the statement, the caller or this
+    /// process.
+    init?(_ error: PostgresError) {
+        let failure: DatabaseTrouble.Failure
+        switch error.kind {
+        case .server: failure = .refused
+        case .connectionFailed: failure = .connecting
+        case .connectionLost: failure = .lost
+        case .timedOut: failure = error.isUnconfirmed ? .unconfirmed : .timedOut
+        case .cancelled, .poolClosed, .poolExhausted, .decoding, .misuse: return nil
+        }
+        guard
+            let trouble = DatabaseTrouble(failure, sqlState: error.sqlState?.rawValue, message: error.message)
+        else { return nil }
+        self.init(trouble, cause: "\(error)")
+    }
+}
+
+extension PostgresError {
+    /// Whether another transaction was the cause, so that a repetition may succeed at once.
+    var meansContention: Bool { sqlState == .deadlockDetected || sqlState == .serializationFailure }
+
+    /// Whether the database could not be reached, or could not do the work in time. `false`: for example, it refused
+    /// the statement.
+    var meansUnavailable: Bool {
+        switch kind {
+        case .connectionFailed, .connectionLost, .timedOut, .poolExhausted, .poolClosed: true
+        default: isTransient
+        }
+    }
+}

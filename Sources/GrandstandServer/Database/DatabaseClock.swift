@@ -1,0 +1,136 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Logging
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// This process's estimate of the database's clock. All replicas use this estimate for leases, for expiry, and for the
+/// alignment of channels with events, so errors of their own clocks do not matter.
+///
+/// Between two readings the estimate advances with a monotonic clock, even while the database is away.
+final class DatabaseClock: Service {
+    /// Reads the database's clock.
+    typealias Look = @Sendable (OwnClocks) async throws -> ClockSample
+
+    /// This machine's clocks.
+    struct OwnClocks: Sendable {
+        /// The wall clock, which people and NTP set.
+        let wall: @Sendable () -> Date
+        private let start = ContinuousClock.now
+
+        init(wall: @escaping @Sendable () -> Date) { self.wall = wall }
+
+        /// Time on the monotonic clock since this value was created.
+        var steady: Duration { start.duration(to: .now) }
+
+        /// Reads another clock by calling `ask`.
+        func sample(_ ask: () async throws -> Date) async rethrows -> ClockSample {
+            let (sentAt, wallSentAt) = (steady, wall())
+            let told = try await ask()
+            let (wallReceivedAt, receivedAt) = (wall(), steady)
+            return ClockSample(
+                sentAt: sentAt, receivedAt: receivedAt, wallSentAt: wallSentAt, wallReceivedAt: wallReceivedAt,
+                told: told)
+        }
+    }
+
+    private struct State {
+        var estimate = ClockEstimate()
+        var standing = ClockStanding.right
+        var lead: TimeInterval = 0
+    }
+
+    /// The time between two readings.
+    private static let interval = Duration.seconds(2)
+
+    private let own: OwnClocks
+    private let look: Look
+    private let logger: Logger
+    /// Called after every reading with the seconds by which this machine's wall clock is ahead.
+    private let onLead: @Sendable (TimeInterval) -> Void
+    private let state = Mutex(State())
+    /// The time of the monotonic clock's zero, in nanoseconds since 1970. The value is atomic, because it is read
+    /// millions of times and a lock would be too slow.
+    private let origin: Atomic<Int64>
+    private let isUsable = Atomic(true)
+
+    /// Until the first reading, the clock shows the time of this machine's wall clock.
+    init(
+        wall: @escaping @Sendable () -> Date, look: @escaping Look,
+        onLead: @escaping @Sendable (TimeInterval) -> Void = { _ in }, logger: Logger
+    ) {
+        own = OwnClocks(wall: wall)
+        self.look = look
+        self.onLead = onLead
+        self.logger = logger
+        origin = Atomic(Int64(wall().timeIntervalSince1970 * 1e9))
+    }
+
+    /// The database's time.
+    var now: Date {
+        let (seconds, attoseconds) = own.steady.components
+        let nanoseconds = origin.load(ordering: .relaxed) + seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+        return Date(timeIntervalSince1970: Double(nanoseconds) / 1e9)
+    }
+
+    /// Whether work may be claimed. Work may not be claimed if the wall clock is so wrong that Apple would refuse
+    /// provider tokens.
+    var mayClaim: Bool { isUsable.load(ordering: .relaxed) }
+
+    /// Seconds by which the wall clock was ahead at the last reading.
+    var lead: TimeInterval { state.withLock { $0.lead } }
+
+    /// The state of the wall clock at the last reading.
+    var standing: ClockStanding { state.withLock { $0.standing } }
+
+    /// Reads the database's clock now.
+    ///
+    /// - Returns: the seconds by which the wall clock is ahead.
+    @discardableResult
+    func measure() async throws -> TimeInterval {
+        let sample = try await look(own)
+        let lead = (sample.lead.lowerBound + sample.lead.upperBound) / 2
+        let (before, standing) = state.withLock { state in
+            state.estimate.add(sample)
+            if let origin = state.estimate.origin {
+                self.origin.store(Int64(origin * 1e9), ordering: .relaxed)
+            }
+            state.lead = lead
+            let before = state.standing
+            state.standing = ClockStanding(lead: sample.lead, before: before)
+            return (before, state.standing)
+        }
+        isUsable.store(standing != .unusable, ordering: .relaxed)
+        onLead(lead)
+        if standing != before { tell(standing, lead) }
+        return lead
+    }
+
+    func run() async {
+        let loop = WorkLoop<Never>(
+            .init(pollInterval: Self.interval, retry: Self.interval),
+            failure: "the database's clock could not be read", logger: logger, now: { self.now }
+        ) {
+            try await self.measure()
+            return .idle()
+        }
+        await loop.run()
+    }
+
+    /// A phrase that says by how much the wall clock is wrong.
+    static func words(_ lead: TimeInterval) -> String {
+        let seconds = (abs(lead) * 10).rounded() / 10
+        return "\(seconds) s \(lead < 0 ? "behind" : "ahead of") the database's clock"
+    }
+
+    private func tell(_ standing: ClockStanding, _ lead: TimeInterval) {
+        let words = Self.words(lead)
+        switch standing {
+        case .right: logger.notice("this machine's clock agrees with the database's again")
+        case .off: logger.warning("this machine's clock is \(words): set both by NTP")
+        case .unusable:
+            logger.error(
+                "this machine's clock is \(words): until it is set nothing is sent, because APNs would refuse it")
+        }
+    }
+}

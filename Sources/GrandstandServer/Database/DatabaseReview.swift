@@ -1,0 +1,29 @@
+internal import Postgres
+
+/// The settings and grants of a database that no error shows until it is too late. For `doctor`.
+struct DatabaseReview: Sendable {
+    /// Whether a commit reaches the disk (`fsync`).
+    let isFlushed: Bool
+    /// The rights that this session's role lacks, such as `delete on events`.
+    let missingGrants: [String]
+
+    /// Reads settings and grants. The tables and sequences are those of the owner of `schema_migrations`.
+    init(_ database: some PostgresQuerying) async throws {
+        let row = try await database.query(
+            #"""
+            select current_setting('fsync')::bool as is_flushed, array(
+                select format('%s on %s', lower(wanted), c.relname)
+                from pg_class m join pg_class c on c.relowner = m.relowner and c.relnamespace = m.relnamespace
+                    cross join unnest(array['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'USAGE']) as wanted
+                where m.oid = to_regclass('schema_migrations') and case
+                    when c.relkind = 'S' and wanted = 'USAGE' then not has_sequence_privilege(c.oid, wanted)
+                    -- The migrations belong to the owner.
+                    when c.relkind = 'r' and wanted <> 'USAGE' and (wanted = 'SELECT' or c.relname not like 'schema\_%')
+                        then not has_table_privilege(c.oid, wanted)
+                    else false end
+                order by c.relname, wanted) as missing
+            """#)[0]
+        isFlushed = try row.decode(Bool.self, "is_flushed")
+        missingGrants = try row.decode([String].self, "missing")
+    }
+}

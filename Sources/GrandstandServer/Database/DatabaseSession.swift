@@ -1,0 +1,277 @@
+internal import EmbeddedPostgres
+package import FoundationEssentials
+package import Grandstand
+package import Logging
+package import Postgres
+
+/// Returns a recorder of how long callers waited for a connection of the pool; `nil`: the time is not reported.
+package typealias PoolWaits = @Sendable (_ pool: String) -> (@Sendable (Duration) -> Void)?
+
+/// A database that this process has opened, with its cluster if it is the embedded one.
+package struct DatabaseSession: Sendable {
+    package let pool: PostgresPool
+    /// For lookups. The pool has few connections, so that connections remain for organisers during a rush of lookups.
+    let lookupPool: PostgresPool
+    /// For accepting calls with a single broadcast.
+    let outboxPool: PostgresPool
+    /// For calls with many broadcasts, and requests with an `Idempotency-Key`. They hold a connection until they are
+    /// finished.
+    let bulkPool: PostgresPool
+    /// For claims and settlements of broadcasts.
+    let dispatchPool: PostgresPool
+    /// For claims and settlements of starts. The pool is separate, so that the broadcast of a goal does not wait for a
+    /// million starts.
+    let startPool: PostgresPool
+    /// For counting followers, which may take long.
+    let reportPool: PostgresPool
+    /// For registrations of installations. The pool is separate, so that neither broadcasts of goals nor organisers
+    /// wait during a rush of registrations.
+    let devicePool: PostgresPool
+    /// For checks of the database.
+    let probePool: PostgresPool
+    /// Reports a change that was made through these pools, if it affects answers to lookups.
+    let changes: LocalChanges
+    /// The database's connection string, for other users of the same database.
+    package let url: String
+    private let cluster: PostgresCluster?
+
+    /// Opens the database and checks its schema. The embedded database is also started and migrated; other databases
+    /// are not changed.
+    ///
+    /// - Parameters:
+    ///   - sharing: use an embedded database that another process runs. For commands.
+    /// - Throws: `StartError`, which names the command to run. After an error, nothing is left running.
+    package static func open(
+        _ source: Configuration.DatabaseSource, sharing: Bool = false, sizes: PoolSizes = PoolSizes(),
+        onWait: @escaping PoolWaits = { _ in nil }, onFailure: (@Sendable (PostgresError) -> Void)? = nil,
+        logger: Logger
+    ) async throws -> DatabaseSession {
+        let session = try await connect(
+            source, sharing: sharing, sizes: sizes, onWait: onWait, onFailure: onFailure, logger: logger)
+        do {
+            try await session.requireVersion()
+            try await session.requireUnsharedSessions()
+            if session.cluster != nil {
+                _ = try await session.migrate()
+            } else {
+                try await session.requireCurrentSchema()
+            }
+            return session
+        } catch {
+            await session.close()
+            throw Self.explain(error)
+        }
+    }
+
+    /// Opens the database with any schema, for `migrate`.
+    package static func connect(
+        _ source: Configuration.DatabaseSource, sharing: Bool = false, sizes: PoolSizes = PoolSizes(),
+        onWait: @escaping PoolWaits = { _ in nil }, onFailure: (@Sendable (PostgresError) -> Void)? = nil,
+        logger: Logger
+    ) async throws -> DatabaseSession {
+        switch source {
+        case .url(let url):
+            return DatabaseSession(url: url, cluster: nil, sizes, onWait, onFailure, logger: logger)
+        case .embedded(let directory):
+            let cluster = PostgresCluster(directory: directory, logger: logger)
+            do {
+                let url = try await cluster.start()
+                return DatabaseSession(url: url, cluster: cluster, sizes, onWait, onFailure, logger: logger)
+            } catch {
+                await cluster.stop()
+                if sharing, (error as? PostgresClusterError)?.isHeld ?? false, let url = cluster.runningElsewhere() {
+                    return DatabaseSession(url: url, cluster: nil, sizes, onWait, onFailure, logger: logger)
+                }
+                throw StartError("\(error)")
+            }
+        }
+    }
+
+    private init(
+        url: String, cluster: PostgresCluster?, _ sizes: PoolSizes, _ onWait: PoolWaits,
+        _ onFailure: (@Sendable (PostgresError) -> Void)?, logger: Logger
+    ) {
+        let changes = LocalChanges()
+        let health = PostgresHealth()
+        var opened: [PoolSizes.Pool: PostgresPool] = [:]
+        func open(_ pool: PoolSizes.Pool, _ configuration: PostgresConfiguration) -> PostgresPool {
+            // A pool that others share is opened before them.
+            if let shared = opened[sizes.home(of: pool)] { return shared }
+            var configuration = configuration
+            configuration.maximumConnections = sizes[pool]
+            configuration.onWait = onWait(pool.rawValue)
+            // The probe pool has neither callback nor health record: a check must find out the database's state itself,
+            // and it reports its result itself.
+            if pool != .probe {
+                configuration.onFailure = onFailure
+                configuration.health = health
+            }
+            let new = PostgresPool(configuration: configuration, logger: logger)
+            opened[pool] = new
+            return new
+        }
+        pool = open(.main, .stores(connectionString: url, changes: changes))
+        lookupPool = open(.lookup, .stores(connectionString: url, changes: changes))
+        outboxPool = open(.outbox, .outbox(connectionString: url, changes: changes))
+        bulkPool = open(.bulk, .outbox(connectionString: url, changes: changes))
+        dispatchPool = open(.dispatch, .outbox(connectionString: url, changes: changes))
+        startPool = open(.start, .outbox(connectionString: url))
+        reportPool = open(.report, .stores(connectionString: url))
+        devicePool = open(.device, .outbox(connectionString: url))
+        probePool = open(.probe, DatabaseProbe.configuration(connectionString: url))
+        self.changes = changes
+        self.url = url
+        self.cluster = cluster
+    }
+
+    /// Every pool with its name in metrics. A shared pool has the name of its first use.
+    var pools: [(name: String, pool: PostgresPool)] {
+        let all: [(name: String, pool: PostgresPool)] = [
+            ("main", pool), ("lookup", lookupPool), ("outbox", outboxPool), ("bulk", bulkPool),
+            ("dispatch", dispatchPool), ("start", startPool), ("report", reportPool), ("device", devicePool),
+            ("probe", probePool),
+        ]
+        return all.indices.filter { place in !all[..<place].contains { $0.pool === all[place].pool } }.map { all[$0] }
+    }
+
+    /// Reads the database's clock, on a connection that is already open.
+    func time(_ own: DatabaseClock.OwnClocks) async throws -> ClockSample {
+        // The reading is limited to the time that a request may wait, because a slower reading is useless.
+        try await PostgresTimeLimit.$current.withValue(.request()) {
+            try await pool.withConnection { connection in
+                try await own.sample { try await Self.now(on: connection) }
+            }
+        }
+    }
+
+    /// The database's time. For commands.
+    package func now() async throws -> Date {
+        do {
+            return try await Self.now(on: pool)
+        } catch {
+            throw Self.explain(error)
+        }
+    }
+
+    private static func now(on database: some PostgresQuerying) async throws -> Date {
+        try await database.query("select clock_timestamp() as now")[0].decode(Date.self, "now")
+    }
+
+    /// The database's clock, after several readings.
+    ///
+    /// - Throws: `StartError` if the database does not answer.
+    func clock(
+        wall: @escaping @Sendable () -> Date, onLead: @escaping @Sendable (TimeInterval) -> Void = { _ in },
+        logger: Logger
+    ) async throws -> DatabaseClock {
+        let clock = DatabaseClock(wall: wall, look: { try await self.time($0) }, onLead: onLead, logger: logger)
+        do {
+            // The first reading takes longer, because it also fills the connection's caches. Only the shortest reading
+            // counts.
+            for _ in 0..<3 { try await clock.measure() }
+            return clock
+        } catch {
+            throw Self.explain(error)
+        }
+    }
+
+    /// The API keys in the database.
+    package var keyLedger: any KeyLedger { PostgresKeyStore(Database(pool)) }
+
+    /// Applies the missing migrations and returns their names.
+    ///
+    /// - Parameter waiting: called when a migration waits for a lock, with a description of the session that may hold
+    ///   it.
+    package func migrate(waiting: @escaping @Sendable (String) -> Void = { _ in }) async throws -> [String] {
+        do {
+            try await requireVersion()
+            try await requireUnsharedSessions()
+            return try await Migrator(pool, waiting: waiting).migrate()
+        } catch {
+            throw Self.explain(error)
+        }
+    }
+
+    package func close() async {
+        await closePools()
+        await cluster?.stop()
+    }
+
+    /// Closes all pools. Nothing waits for the database after this.
+    func closePools() async {
+        await withTaskGroup(of: Void.self) { group in
+            for (_, pool) in pools { group.addTask { await pool.close() } }
+        }
+    }
+
+    /// The oldest major version of PostgreSQL that the tests run on.
+    static let leastVersion = 15
+
+    /// Refuses a PostgreSQL that is too old.
+    ///
+    /// - Throws: `StartError`, also if the database does not answer.
+    func requireVersion() async throws {
+        let version: Int
+        do {
+            // This also waits for a PostgreSQL server that is still starting.
+            version = try await pool.withConnection(within: pool.timeLimit) { $0.serverVersion }
+        } catch {
+            throw Self.explain(error)
+        }
+        try Self.require(version: version)
+    }
+
+    /// - Parameter version: PostgreSQL's version number; 15.18 is 150018.
+    static func require(version: Int) throws(StartError) {
+        guard version / 10_000 < leastVersion else { return }
+        throw StartError(
+            "the database is PostgreSQL \(version / 10_000); Grandstand needs \(leastVersion) or later: upgrade it with "
+                + "pg_upgrade, or with pg_dump into a newer one")
+    }
+
+    /// Refuses a connection pooler that shares sessions between transactions. With such a pooler, the server would not
+    /// fail at once, but only after some time.
+    ///
+    /// - Throws: `StartError`, also if the database does not answer.
+    func requireUnsharedSessions() async throws {
+        guard cluster == nil else { return }
+        do {
+            guard try await pool.sharesSessions() else { return }
+        } catch {
+            throw Self.explain(error)
+        }
+        throw StartError(
+            "DATABASE_URL: the connection pooler there shares sessions between transactions, but LISTEN, prepared "
+                + "statements and settings need a session that is not shared: set `pool_mode = session` for this "
+                + "database and user in pgbouncer.ini, or connect to PostgreSQL directly")
+    }
+
+    private func requireCurrentSchema() async throws {
+        switch try await Migrator(pool).status() {
+        case .current, .newer: return
+        case .behind(let names):
+            throw StartError(
+                "the database lacks \(names.count == 1 ? "migration" : "migrations") \(names.joined(separator: ", ")): "
+                    + "run `grandstand migrate` with the same DATABASE_URL")
+        case .refused(let refusal): throw refusal
+        }
+    }
+
+    private static func explain(_ error: any Error) -> StartError {
+        switch error {
+        case let error as StartError: error
+        case let error as MigrationRefusal: StartError("\(error)")
+        case let error as PostgresError where DatabaseFinding(error) != nil:
+            StartError("the database cannot be used: \(error). \(DatabaseFinding(error)?.detail ?? "")")
+        case let error as PostgresError: StartError("the database cannot be used: \(error)")
+        default: StartError("the database cannot be used: \(error)")
+        }
+    }
+}
+
+extension PostgresClusterError {
+    /// Whether another process runs the database.
+    fileprivate var isHeld: Bool {
+        if case .heldByProcess = reason { true } else { false }
+    }
+}

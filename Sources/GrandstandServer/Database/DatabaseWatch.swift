@@ -1,0 +1,123 @@
+internal import Grandstand
+internal import Logging
+internal import Postgres
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// Knows the database's present troubles. It checks the database every few seconds and before readiness is answered,
+/// and it learns from failed statements. It logs each trouble once, with PostgreSQL's message, and once when it is
+/// over.
+final class DatabaseWatch: Service {
+    private struct State {
+        /// The result of the last check; `nil`: the database is healthy.
+        var found: DatabaseFinding?
+        /// When the check in progress began.
+        var began: ContinuousClock.Instant?
+        /// The troubles that statements and connection attempts had, each with its last time.
+        var seen: [DatabaseTrouble: (finding: DatabaseFinding, at: ContinuousClock.Instant)] = [:]
+        /// The trouble that was logged last.
+        var told: DatabaseTrouble?
+    }
+
+    /// The time between two regular checks.
+    private static let interval = Duration.seconds(2)
+    /// How long a trouble of a statement counts as present.
+    private static let memory = Duration.seconds(10)
+    /// How long readiness waits for a check.
+    private static let wait = Duration.milliseconds(150)
+    /// A check in progress for longer than this counts as a trouble.
+    private static let patience = Duration.seconds(1)
+
+    private let state = Mutex(State())
+    private let looks = SharedFlight<Int, Bool>(age: .seconds(1))
+    private let probe = Mutex<DatabaseProbe?>(nil)
+    private let logger: Logger
+
+    init(logger: Logger) { self.logger = logger }
+
+    /// Sets the probe. Checks begin after this.
+    func look(with probe: DatabaseProbe) { self.probe.withLock { $0 = probe } }
+
+    /// Records an error of a statement or a connection attempt. An error that does not concern the database is ignored.
+    func saw(_ error: PostgresError) {
+        // One connection may break while the database is healthy. Only the checks decide whether it is unreachable.
+        guard let finding = DatabaseFinding(error), finding.trouble != .unreachable else { return }
+        state.withLock { $0.seen[finding.trouble] = (finding, .now) }
+        tell()
+    }
+
+    /// A present trouble.
+    struct Standing: Sendable {
+        let finding: DatabaseFinding
+        /// Whether requests fail because of the trouble. Requests do not fail if the trouble only prevents new
+        /// connections while open connections work.
+        let stops: Bool
+    }
+
+    /// All present troubles. The trouble that the last check found comes first.
+    var standing: [Standing] {
+        let now = ContinuousClock.now
+        return state.withLock { state in
+            state.seen = state.seen.filter { now - $0.value.at < Self.memory }
+            var found = state.found
+            if found == nil, let began = state.began, now - began > Self.patience { found = DatabaseFinding(.slow) }
+            let seen = state.seen.values.map(\.finding).filter { $0.trouble != found?.trouble }
+                .sorted { $0.trouble.rawValue < $1.trouble.rawValue }
+            return (found.map { [Standing(finding: $0, stops: true)] } ?? [])
+                + seen.map { Standing(finding: $0, stops: $0.trouble.stopsWrites) }
+        }
+    }
+
+    /// Updates the result so that it is at most a second old. This takes at most a fifth of a second. If a check takes
+    /// longer, it continues, and the earlier result counts until the check has lasted for a second.
+    func refresh() async {
+        _ = try? await PostgresTimeLimit.$current.withValue(.request(Self.wait)) { try await look() }
+    }
+
+    private func look() async throws {
+        _ = try await looks.answer(0) { [self] in
+            guard let probe = probe.withLock({ $0 }) else { return true }
+            state.withLock { $0.began = .now }
+            let found = await probe.finding()
+            state.withLock { state in
+                state.found = found
+                state.began = nil
+            }
+            tell()
+            return true
+        }
+    }
+
+    func run() async {
+        await cancelWhenGracefulShutdown { [self] in
+            while !Task.isCancelled {
+                try? await look()
+                try? await Task.sleep(for: Self.interval)
+            }
+        }
+    }
+
+    /// 1 for each present trouble, 0 for all others.
+    func gauges(isClockWrong: Bool) -> [GaugeSample] {
+        var troubles = Set(standing.map(\.finding.trouble))
+        if isClockWrong { troubles.insert(.clockOff) }
+        return DatabaseTrouble.allCases.map {
+            GaugeSample("grandstand_database_trouble", [("trouble", $0.rawValue)], troubles.contains($0) ? 1 : 0)
+        }
+    }
+
+    private func tell() {
+        let first = standing.first?.finding
+        let before = state.withLock { state in
+            defer { state.told = first?.trouble }
+            return state.told
+        }
+        guard first?.trouble != before else { return }
+        guard let first else { return logger.notice("the database works again") }
+        logger.error(
+            "\(first.detail)",
+            metadata: ["trouble": "\(first.trouble.rawValue)"].merging(first.cause.map { ["error": "\($0)"] } ?? [:]) {
+                $1
+            })
+    }
+}

@@ -1,0 +1,34 @@
+internal import Cryptography
+internal import FoundationEssentials
+internal import GrandstandMigrations
+
+/// One forward step of the schema. The SQL file is in migrations/.
+struct Migration: Sendable, Hashable {
+    let version: Int
+    /// The file's name without `.sql`.
+    let name: String
+    let sql: String
+
+    /// The migrations this binary carries, oldest first, each equal to its file byte for byte.
+    static let all = MigrationFiles.all.enumerated().map { index, file in
+        Migration(version: index + 1, name: file.name, sql: file.sql)
+    }
+
+    /// The statements of a migration that begins with the comment `-- no transaction`, to be run one by one; `nil`: it
+    /// runs as one transaction. Indexes of tables with rows are built this way (`create index concurrently`), so that
+    /// writes continue.
+    var statements: [String]? {
+        guard sql.hasPrefix("-- no transaction\n") else { return nil }
+        return sql.split(separator: ";\n").map(String.init).filter { statement in
+            statement.split(separator: "\n").contains { !$0.hasPrefix("--") && !$0.allSatisfy(\.isWhitespace) }
+        }
+    }
+
+    /// SHA-256 of the text, in hexadecimal: an applied migration must never change.
+    var checksum: String {
+        SHA256.hash(Array(sql.utf8)).map { byte in
+            let hex = String(byte, radix: 16)
+            return hex.count == 1 ? "0" + hex : hex
+        }.joined()
+    }
+}

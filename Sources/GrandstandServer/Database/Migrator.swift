@@ -1,0 +1,258 @@
+internal import FoundationEssentials
+package import Postgres
+
+/// Brings a database to the schema of this binary. Migrations only go forward and have checksums. Each runs in one
+/// transaction, unless its file says otherwise.
+package struct Migrator: Sendable {
+    private let pool: PostgresPool
+    private let migrations: [Migration]
+    private let waits: Waits
+    private let waiting: @Sendable (String) -> Void
+
+    /// How long a migration waits for locks of other sessions.
+    struct Waits: Sendable {
+        /// How long a migration waits for a lock on a table. While it waits, statements of other sessions queue behind
+        /// it, so it must give up soon.
+        var lock: Duration = .seconds(2)
+        /// The pause before the next attempt. During the pause, statements that queued behind the migration continue.
+        var pause: Duration = .seconds(3)
+        /// The whole time for which a migration is tried before it fails.
+        var all: Duration = .seconds(3_600)
+    }
+
+    /// - Parameter waiting: called once for each migration that waits for a lock which another session holds.
+    package init(_ pool: PostgresPool, waiting: @escaping @Sendable (String) -> Void = { _ in }) {
+        self.init(pool, migrations: Migration.all, waiting: waiting)
+    }
+
+    init(
+        _ pool: PostgresPool, migrations: [Migration], waits: Waits = Waits(),
+        waiting: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
+        self.pool = pool
+        self.migrations = migrations
+        self.waits = waits
+        self.waiting = waiting
+    }
+
+    /// How the schema of a database compares with this binary.
+    package enum Status: Sendable, Equatable {
+        case current
+        /// The database has migrations up to `version`, which this binary does not know. Its table
+        /// `schema_compatibility` allows this binary to use it.
+        case newer(version: Int)
+        /// Names of the migrations that are missing.
+        case behind([String])
+        /// No migration of this binary brings the database to this binary's schema.
+        case refused(MigrationRefusal)
+    }
+
+    /// Compares the database's schema with this binary, without changing anything.
+    package func status() async throws -> Status { try await status(on: pool) }
+
+    /// Compares the database's schema with this binary on one connection. No statement fails because a table is
+    /// missing: that would be reported as a trouble of the database.
+    package func status(on database: some PostgresQuerying) async throws -> Status {
+        guard try await Self.has("schema_migrations", database) else {
+            return migrations.isEmpty ? .current : .behind(migrations.map(\.name))
+        }
+        let rows = try await database.query("select version, name, checksum from schema_migrations order by version")
+        var applied: [Int: String] = [:]
+        for row in rows { applied[try row.decode(Int.self, "version")] = try row.decode(String.self, "checksum") }
+        if let first = rows.first, try first.decode(String.self, "name") == Self.unreleasedSchema {
+            return .refused(.unreleased)
+        }
+        let isNewer = (applied.keys.max() ?? 0) > (migrations.map(\.version).max() ?? 0)
+        return Self.compare(applied: applied, with: migrations, least: isNewer ? try await least(on: database) : nil)
+    }
+
+    /// The version of the oldest binary that may use the database; `nil`: the database does not say.
+    private func least(on database: some PostgresQuerying) async throws -> Int? {
+        guard try await Self.has("schema_compatibility", database) else { return nil }
+        return try await database.query("select least from schema_compatibility").first?.decode(Int.self, "least")
+    }
+
+    private static func has(_ table: String, _ database: some PostgresQuerying) async throws -> Bool {
+        try await database.query("select to_regclass(\(table)) is not null as is_there")[0]
+            .decode(Bool.self, "is_there")
+    }
+
+    /// Compares versions and checksums in the database with the migrations of this binary.
+    ///
+    /// - Parameter least: the newest migration that a binary must know to use the database. This is given only if the
+    ///   database is newer than this binary.
+    static func compare(applied: [Int: String], with migrations: [Migration], least: Int? = nil) -> Status {
+        let newest = migrations.map(\.version).max() ?? 0
+        let ahead = applied.keys.filter { $0 > newest }.max()
+        if let ahead, least.map({ $0 > newest }) ?? true {
+            return .refused(.ahead(version: ahead, least: least))
+        }
+        for migration in migrations {
+            if let checksum = applied[migration.version], checksum != migration.checksum {
+                return .refused(.changed(name: migration.name))
+            }
+        }
+        let missing = migrations.filter { applied[$0.version] == nil }
+        if let ahead {
+            return missing.isEmpty ? .newer(version: ahead) : .refused(.ahead(version: ahead, least: least))
+        }
+        return missing.isEmpty ? .current : .behind(missing.map(\.name))
+    }
+
+    /// Applies the missing migrations and returns their names. Several processes may call this at once. An advisory
+    /// lock lets one process work while the others wait; the others then find nothing to do.
+    ///
+    /// - Throws: `MigrationRefusal` for a database that no migration of this binary brings to its schema.
+    package func migrate() async throws -> [String] {
+        try await pool.withConnection { connection in
+            // Another process may be migrating a large table. A session that waited inside PostgreSQL would hold a
+            // snapshot, and `create index concurrently` in the other process would wait for that session in turn.
+            let deadline = ContinuousClock.now + waits.all
+            while try await !connection.query("select pg_try_advisory_lock(\(Self.lockKey))")[0].decode(Bool.self) {
+                guard ContinuousClock.now < deadline else { throw MigrationRefusal.busy }
+                try await Task.sleep(for: min(waits.pause, .milliseconds(250)))
+            }
+            do {
+                let applied = try await apply(on: connection)
+                try await connection.query("select pg_advisory_unlock(\(Self.lockKey))")
+                return applied
+            } catch {
+                _ = try? await connection.script("rollback")
+                _ = try? await connection.query("select pg_advisory_unlock(\(Self.lockKey))")
+                throw error
+            }
+        }
+    }
+
+    private func apply(on connection: PostgresConnection) async throws -> [String] {
+        switch try await status(on: connection) {
+        // A process of an older version finds nothing to do after a restart.
+        case .current, .newer: return []
+        case .refused(let refusal): throw refusal
+        case .behind(let names):
+            try await connection.script(
+                """
+                create table if not exists schema_migrations (
+                    version integer primary key, name text not null, checksum text not null,
+                    applied_at timestamptz not null default now())
+                """)
+            for migration in migrations where names.contains(migration.name) {
+                try await apply(migration, on: connection)
+            }
+            return names
+        }
+    }
+
+    private func apply(_ migration: Migration, on connection: PostgresConnection) async throws {
+        // A script takes no parameters. A checksum is hexadecimal and a name is a file name, so neither contains a
+        // quote.
+        let note = """
+            insert into schema_migrations (version, name, checksum)
+                values (\(migration.version), '\(migration.name)', '\(migration.checksum)');
+            """
+        if let statements = migration.statements {
+            try await dropUnfinishedIndexes(of: migration, on: connection)
+            for statement in statements { try await connection.script(statement) }
+            try await connection.script(note)
+            return
+        }
+        let deadline = ContinuousClock.now + waits.all
+        var told = false
+        while true {
+            do {
+                return try await connection.script(
+                    """
+                    begin;
+                    set local lock_timeout = '\(Int(waits.lock / .milliseconds(1)))ms';
+                    \(migration.sql)
+                    \(note)
+                    commit;
+                    """)
+            } catch let error as PostgresError
+                where error.sqlState == .lockNotAvailable && ContinuousClock.now < deadline
+            {
+                try await connection.script("rollback")
+                if !told {
+                    waiting("migration \(migration.name) waits for a lock: \(try await oldest(on: connection))")
+                }
+                told = true
+                try await Task.sleep(for: waits.pause)
+            }
+        }
+    }
+
+    /// Drops the indexes that an earlier attempt at this migration left unfinished. An unfinished index serves no
+    /// query, and `if not exists` would take it for a finished index.
+    private func dropUnfinishedIndexes(of migration: Migration, on connection: PostgresConnection) async throws {
+        let names = try await connection.query(
+            """
+            select format('%I', relname) as name from pg_index join pg_class on pg_class.oid = indexrelid
+            where not indisvalid and relnamespace = current_schema()::regnamespace
+                and position(relname in \(migration.sql)) > 0
+            """)
+        for row in names {
+            try await connection.script("drop index concurrently \(try row.decode(String.self, "name"))")
+        }
+    }
+
+    /// The session that most likely holds the lock, for an operator who wants to end it.
+    private func oldest(on connection: PostgresConnection) async throws -> String {
+        let rows = try await connection.query(
+            """
+            select format('the oldest transaction is of process %s (%s), since %s', pid,
+                coalesce(nullif(application_name, ''), usename), date_trunc('second', xact_start)) as words
+            from pg_stat_activity
+            where xact_start is not null and datname = current_database() and pid <> pg_backend_pid()
+            order by xact_start limit 1
+            """)
+        return try rows.first?.decode(String.self, "words") ?? "its holder has ended meanwhile"
+    }
+
+    /// The first migration of every build from before the first release.
+    private static let unreleasedSchema = "0001_initial"
+
+    /// An arbitrary constant, the same in every Grandstand.
+    private static let lockKey = 7_230_518_204_417_733
+}
+
+/// Why a database cannot be brought to this binary's schema.
+package enum MigrationRefusal: Error, Equatable, CustomStringConvertible {
+    /// The database's newest version, which this binary does not know. `least`: the version of the oldest binary that
+    /// may use the database; `nil`: the database does not say.
+    case ahead(version: Int, least: Int?)
+    /// An applied migration whose text differs from this binary's.
+    case changed(name: String)
+    /// A build from before the first release made the database.
+    case unreleased
+    /// Another process has been migrating for an hour.
+    case busy
+
+    package var description: String { "\(fault): \(advice)" }
+
+    /// What is wrong.
+    var fault: String {
+        switch self {
+        case .ahead(let version, let least?):
+            "the database has migration \(version). Only builds that know migration \(least) may use it, and this version "
+                + "of grandstand does not know it"
+        case .ahead(let version, nil):
+            "the database has migration \(version), which this version of grandstand does not know"
+        case .changed(let name): "migration \(name) was changed after it was applied to this database"
+        case .unreleased:
+            "the database was made by a build of grandstand from before its first release, which this version cannot use"
+        case .busy: "another process is still migrating this database"
+        }
+    }
+
+    /// What to do.
+    var advice: String {
+        switch self {
+        case .ahead: "run a newer one"
+        case .changed: "restore its text or the database"
+        case .busy: "wait for it, or end it, and try again"
+        case .unreleased:
+            "start with an empty database (another DATABASE_URL or GRANDSTAND_DATA_DIR), declare apps, keys and events again, "
+                + "and take the channels over (docs/deploy.md#upgrade)"
+        }
+    }
+}

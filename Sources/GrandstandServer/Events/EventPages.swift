@@ -1,0 +1,93 @@
+internal import FoundationEssentials
+internal import Grandstand
+
+/// `/console/events`: the list of events, and the page of each.
+struct EventPages: PageGroup {
+    let reader: EventReader
+    let log: PostgresAuditLog
+
+    /// The number of entries of the audit log on the event's page.
+    private static let changesShown = 20
+
+    var routes: [PageRoute] {
+        [PageRoute("/events", .organise, list), PageRoute("/events/:key", .organise, show)]
+    }
+
+    private func list(_ visit: Visit) async throws -> PageRoute.Answer {
+        if let key = try visit.query.read("key", EventKey.rule, EventKey.init) {
+            return .elsewhere(ConsolePath.event(key))
+        }
+        let filter = EventFilter(
+            state: try visit.query.choice("state"), kind: visit.query["kind"],
+            season: try visit.query.read("season", SeasonName.rule, SeasonName.init), bundleID: try visit.chosenApp(),
+            within: visit.key.reach)
+        return .page(
+            EventList(try await reader.events.events(where: filter, visit.page, now: visit.now), filter, visit))
+    }
+
+    private func show(_ visit: Visit) async throws -> PageRoute.Answer {
+        var contents = try await reader.contents(visit)
+        let filter = AuditFilter(event: contents.event.specification.key, omitsUpdates: true, within: visit.reach)
+        contents.changes = try await log.entries(where: filter, PageRequest(limit: Self.changesShown)).items
+        return .page(EventDetail(contents, visit, composer: try await reader.composer(contents, visit)))
+    }
+}
+
+/// Reads the records for pages of an event.
+struct EventReader: Sendable {
+    let apps: any AppStore
+    let events: any EventStore
+    let outbox: any Outbox
+    let starts: any StartStore
+    let throttles: @Sendable (Date) async throws -> [Throttle]
+
+    /// The number of messages on one page.
+    static let pageLength = 20
+
+    /// The event in the path.
+    ///
+    /// - Throws: `event-not-found`, `forbidden`.
+    func event(_ visit: Visit) async throws -> Event {
+        try await events.declared(try visit.eventKey(), within: visit.reach, now: visit.now)
+    }
+
+    func contents(_ visit: Visit) async throws -> EventDetail.Contents {
+        let event = try await event(visit)
+        let key = event.specification.key
+        var request = visit.page
+        request.limit = Self.pageLength
+        let page = try await outbox.broadcasts(of: key, within: visit.reach, request)
+        let newest = visit.isAtStart ? page.items : try await newest(of: key, visit).items
+        var contents = EventDetail.Contents(event: event, page: page, newest: newest)
+        let plotted = MatchPlot.length(audiences: event.specification.audiences.count)
+        contents.plotted =
+            visit.isAtStart && page.nextCursor == nil
+            ? newest
+            : try await outbox.broadcasts(of: key, within: visit.reach, PageRequest(limit: plotted, cursor: nil)).items
+        if visit.isAtStart {
+            contents.scheduled = try await outbox.scheduled(
+                of: key, within: visit.reach, PageRequest(limit: Self.pageLength, cursor: nil))
+        }
+        if event.specification.start != nil {
+            contents.starts =
+                try await starts.report(of: key, within: visit.reach, .asItIs, now: visit.now) ?? []
+        }
+        let apps = Set(event.specification.audiences.map(\.app))
+        contents.throttles = try await throttles(visit.now).filter { apps.contains($0.app) }
+        contents.previews = try await previews(of: event)
+        return contents
+    }
+
+    func newest(of key: EventKey, _ visit: Visit) async throws -> Page<Broadcast> {
+        try await outbox.broadcasts(of: key, within: visit.reach, PageRequest(limit: Self.pageLength, cursor: nil))
+    }
+
+    /// The templates of the event's apps.
+    func previews(of event: Event) async throws -> [BundleID: ContentPreview] {
+        var previews: [BundleID: ContentPreview] = [:]
+        for bundleID in Set(event.specification.audiences.map(\.bundleID)) {
+            previews[bundleID] = try await apps.app(bundleID)?.preview.map(ContentPreview.init)
+        }
+        return previews
+    }
+}

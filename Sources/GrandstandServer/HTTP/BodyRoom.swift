@@ -1,0 +1,131 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Synchronization
+
+/// The memory that all request bodies together may take, from their first byte until the answer. It bounds the bytes of
+/// requests that wait, however many requests there are.
+///
+/// One caller gets at most half of the memory, so a caller that sends much or slowly leaves room for others.
+final class BodyRoom: Sendable {
+    /// Bytes in the two parts of the room.
+    struct Bytes: Sendable, Equatable {
+        /// The first `Route.standardBodyLimit` bytes of each body.
+        var small = 0
+        /// The bytes of each body after its first `Route.standardBodyLimit` bytes.
+        var large = 0
+
+        static func + (left: Bytes, right: Bytes) -> Bytes {
+            Bytes(small: left.small + right.small, large: left.large + right.large)
+        }
+
+        static func - (left: Bytes, right: Bytes) -> Bytes {
+            Bytes(small: left.small - right.small, large: left.large - right.large)
+        }
+
+        func fits(into other: Bytes) -> Bool { small <= other.small && large <= other.large }
+        var half: Bytes { Bytes(small: small / 2, large: large / 2) }
+    }
+
+    private struct State {
+        var all = Bytes()
+        var callers: [UUID?: Bytes] = [:]
+    }
+
+    /// These sizes count received bytes. Parsed JSON takes several times as much memory until the answer.
+    static let standard = Bytes(small: 32 << 20, large: 32 << 20)
+
+    private let limit: Bytes
+    private let state = Mutex(State())
+
+    convenience init() { self.init(limit: Self.standard) }
+
+    init(limit: Bytes) { self.limit = limit }
+
+    /// The bytes in use now.
+    var taken: Bytes { state.withLock { $0.all } }
+
+    /// - Returns: whether there was room. If not, nothing is taken.
+    func take(_ bytes: Bytes, for caller: UUID?) -> Bool {
+        state.withLock { state in
+            let (all, own) = (state.all + bytes, (state.callers[caller] ?? Bytes()) + bytes)
+            guard all.fits(into: limit), own.fits(into: limit.half) else { return false }
+            state.all = all
+            state.callers[caller] = own
+            return true
+        }
+    }
+
+    func leave(_ bytes: Bytes, of caller: UUID?) {
+        state.withLock { state in
+            state.all = state.all - bytes
+            let own = (state.callers[caller] ?? Bytes()) - bytes
+            state.callers[caller] = own == Bytes() ? nil : own
+        }
+    }
+}
+
+/// One request's share of the room.
+final class BodyShare: Sendable {
+    private struct State {
+        var caller: UUID?
+        var received = 0
+        var taken = BodyRoom.Bytes()
+        var fault: BrokenBody?
+    }
+
+    private let room: BodyRoom
+    private let state = Mutex(State())
+
+    init(_ room: BodyRoom) { self.room = room }
+
+    /// Sets the caller, as soon as it is known and before the body is read.
+    func belongs(to caller: UUID) { state.withLock { $0.caller = caller } }
+
+    /// Why the body is incomplete; `nil`: it is complete, or was not read.
+    var fault: BrokenBody? { state.withLock { $0.fault } }
+
+    func broke(_ fault: BrokenBody) { state.withLock { $0.fault = fault } }
+
+    /// Reserves room for a body with a `Content-Length`, before it is read.
+    ///
+    /// - Throws: `rate-limited` with status 503 if there is no room.
+    func expect(_ length: Int) throws(Problem) {
+        // The header may contain any number, so it is bounded before the arithmetic.
+        try take(BodyRoom.Bytes(large: max(0, min(length, 1 << 40) - Route.standardBodyLimit)))
+    }
+
+    /// - Throws: `rate-limited` with status 503 if there is no room.
+    func receive(_ count: Int) throws(Problem) {
+        let (before, after) = state.withLock { state in
+            defer { state.received += count }
+            return (state.received, state.received + count)
+        }
+        let small = min(after, Route.standardBodyLimit) - min(before, Route.standardBodyLimit)
+        let large = max(0, after - Route.standardBodyLimit) - state.withLock { $0.taken.large }
+        try take(BodyRoom.Bytes(small: small, large: max(0, large)))
+    }
+
+    /// Frees the share after the answer.
+    func leave() {
+        let (caller, taken) = state.withLock { state in
+            defer { state.taken = BodyRoom.Bytes() }
+            return (state.caller, state.taken)
+        }
+        room.leave(taken, of: caller)
+    }
+
+    private func take(_ bytes: BodyRoom.Bytes) throws(Problem) {
+        guard bytes != BodyRoom.Bytes() else { return }
+        guard room.take(bytes, for: state.withLock { $0.caller }) else { throw Self.full }
+        state.withLock { $0.taken = $0.taken + bytes }
+    }
+
+    private static let full: Problem = {
+        var problem = Problem(
+            .rateLimited,
+            "The server has no memory left for the body of another request. Send the request again in a second.",
+            retryAfter: 1)
+        problem.status = 503
+        return problem
+    }()
+}

@@ -1,0 +1,125 @@
+internal import APNsWire
+internal import Grandstand
+internal import GrandstandContract
+internal import HTTPTypes
+internal import Hummingbird
+internal import JSON
+internal import NIOCore
+
+/// The state of this process, for `/readyz`.
+struct Readiness: Sendable {
+    /// Whether the database answers and has this binary's schema.
+    var database: Bool
+    /// The present trouble with the database, even if requests can still be served.
+    var trouble: DatabaseTrouble?
+    /// A description of the problem. It contains no host names, because anybody may read it.
+    var detail: String?
+    /// Whether APNs could be reached by the most recent requests. It does not affect readiness, because accepted
+    /// messages wait for APNs.
+    var apns: [APNsEnvironment: APNsState] = [:]
+
+    /// The last known state of APNs. Nothing is sent to find it out.
+    struct APNsState: Sendable {
+        enum Word: String, Sendable, CaseIterable {
+            /// No request has needed a connection yet.
+            case unknown
+            case reachable
+            /// APNs answers, but refuses a key.
+            case refused
+            case unreachable
+        }
+
+        var word: Word
+        /// For operators: why APNs cannot be reached, or which key it refuses.
+        var reason: String?
+
+        init(_ word: Word, reason: String? = nil) {
+            self.word = word
+            self.reason = reason
+        }
+    }
+}
+
+/// Counts the API's answers, and writes all metrics of this process.
+protocol OperationMetrics: Sendable {
+    /// - Parameter path: the route's path; `nil`: there is no route. The request's own path is not used, so that
+    ///   clients cannot create new time series.
+    func answered(method: String, path: String?, status: Int, time: Duration)
+
+    /// Returns a counter for answers of one kind. It is looked up once and called millions of times.
+    func answers(method: String, path: String, status: Int) -> @Sendable (_ time: Duration) -> Void
+
+    /// Returns the counter of the lookups that ended with one result. Callers get the counter once and call it millions
+    /// of times.
+    func lookups(_ result: LookupResult) -> @Sendable () -> Void
+
+    /// All metrics in Prometheus' text format.
+    func exposition() -> [UInt8]
+}
+
+/// The result of a lookup, as a label of the metric.
+enum LookupResult: String, Sendable, CaseIterable {
+    /// The answer names a channel.
+    case found
+    /// The caller's copy is still valid (304).
+    case notModified = "not-modified"
+    /// The event has no channel yet.
+    case pending
+    case over
+    /// The event does not exist.
+    case unknown
+    /// The answer is the list of events to follow.
+    case listed
+    /// Neither the memory nor the database could answer.
+    case unavailable
+}
+
+/// `/healthz`, `/readyz` and `/metrics`, for probes and for a Prometheus.
+struct HealthRoutes: Sendable {
+    /// `true`: on the private port. No key is needed, and answers may contain host names.
+    let isPrivate: Bool
+    let readiness: @Sendable () async -> Readiness
+    let metrics: any OperationMetrics
+
+    var routes: [Route] {
+        [
+            Route(.health) { _, _ in
+                .json(Contract.Health(status: "ok"))
+            },
+            Route(.readiness, ready),
+            numbers,
+        ]
+    }
+
+    private var numbers: Route {
+        var route = Route(.metrics) { [metrics, isPrivate] _, context in
+            // The metrics contain the names of all apps, so the key must have access to all apps. On the private port,
+            // no key is needed.
+            guard isPrivate || context.reach == .all else { throw context.reach.refusal }
+            return Response(
+                status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
+                body: ResponseBody(byteBuffer: ByteBuffer(bytes: metrics.exposition())))
+        }
+        if isPrivate { route.access = .open }
+        return route
+    }
+
+    private func ready(_ request: Request, _ context: APIContext) async throws -> Response {
+        var readiness = await readiness()
+        if !isPrivate { readiness.apns = readiness.apns.mapValues { Readiness.APNsState($0.word) } }
+        return .json(Contract.Readiness(readiness), status: readiness.database ? .ok : .serviceUnavailable)
+    }
+}
+
+extension Contract.Readiness {
+    init(_ readiness: Readiness) {
+        func state(_ environment: APNsEnvironment) -> Contract.APNsState {
+            let state = readiness.apns[environment] ?? Readiness.APNsState(.unknown)
+            return Contract.APNsState(state: .init(state.word), reason: state.reason)
+        }
+        self.init(
+            status: readiness.database ? .ready : .notReady, database: readiness.database ? .ok : .unavailable,
+            trouble: readiness.trouble.map { .init($0) }, detail: readiness.detail,
+            apns: .init(development: state(.development), production: state(.production)))
+    }
+}

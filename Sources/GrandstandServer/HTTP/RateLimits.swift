@@ -1,0 +1,116 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Synchronization
+
+/// The rate limits of this process. By key, it counts requests other than lookups and requests about installations. By
+/// address, it counts failed authentications and new installations. By installation and address, it counts wrong
+/// secrets.
+final class RateLimits: Sendable {
+    struct Settings: Sendable, Hashable {
+        /// Requests of one key per second; `nil`: no limit. A burst may have twice as many requests.
+        var requests: Double?
+        /// Failed authentications of one address per minute; `nil`: no limit.
+        var failures: Double?
+
+        /// New installations of one address per minute; `nil`: no limit.
+        var installations: Double?
+    }
+
+    /// The maximum number of buckets of one kind. When a new bucket would exceed this number, the buckets that have all
+    /// their tokens are removed. If the number is still exceeded, all buckets are removed. A sender with more addresses
+    /// than this number gets new buckets again and again, but the memory stays bounded.
+    static let capacity = 20_000
+
+    private let requests: RateLimit.Policy?
+    private let failures: RateLimit.Policy?
+    private let installations: RateLimit.Policy?
+    /// The limit of a key that ships in apps, for requests other than lookups and installations. This limit is low,
+    /// because strangers have such keys, and these requests query the database.
+    private let clientAppPolicy = RateLimit.Policy(rate: 10, burst: 20)
+    private let keys = Mutex<[UUID: RateLimit]>([:])
+    private let addresses = Mutex<[String: RateLimit]>([:])
+    /// The limit of wrong secrets for one installation from one address: ten at once, and after these one every ten
+    /// seconds. The owner's app is not affected, because it sends the right secret.
+    private let guesses = RateLimit.Policy(rate: 0.1, burst: 10)
+    private let wrongSecrets = Mutex<[Guess: RateLimit]>([:])
+    private let newInstallations = Mutex<[String: RateLimit]>([:])
+
+    private struct Guess: Hashable {
+        let installation: UUID
+        let address: String
+    }
+
+    init(_ settings: Settings) {
+        requests = settings.requests.map { RateLimit.Policy(rate: $0, burst: 2 * $0) }
+        failures = settings.failures.map { RateLimit.Policy(rate: $0 / 60, burst: $0) }
+        installations = settings.installations.map { RateLimit.Policy(rate: $0 / 60, burst: $0) }
+    }
+
+    /// Counts a request of a key. Returns `nil` if there is no limit. Lookups and requests about installations have none,
+    /// because millions of phones share one key.
+    ///
+    /// - Parameter isForClientApps: whether the key ships in apps.
+    func take(
+        _ key: UUID, isForClientApps: Bool = false, for access: Route.Access, at now: Date
+    ) -> RateLimit.Standing? {
+        if access == LookupRoutes.access || access == InstallationRoutes.access { return nil }
+        if isForClientApps, access == .anyKey {
+            return keys.withLock { Self.take(key, from: &$0, clientAppPolicy, now) }
+        }
+        guard let requests else { return nil }
+        return keys.withLock { Self.take(key, from: &$0, requests, now) }
+    }
+
+    /// Counts a failed authentication. Returns `nil` if there is no limit.
+    func fail(_ address: String, at now: Date) -> RateLimit.Standing? {
+        guard let failures else { return nil }
+        return addresses.withLock { Self.take(address, from: &$0, failures, now) }
+    }
+
+    /// Counts a wrong secret, for the pair of installation and address, and for the address.
+    ///
+    /// - Returns: the limit that is exceeded; `nil`: none.
+    func countWrongSecret(of installation: UUID, from address: String, at now: Date) -> RateLimit.Standing? {
+        let pair = wrongSecrets.withLock {
+            Self.take(Guess(installation: installation, address: address), from: &$0, guesses, now)
+        }
+        let standing = pair.isExhausted ? pair : fail(address, at: now)
+        return standing.flatMap { $0.isExhausted ? $0 : nil }
+    }
+
+    /// The limit of an address with too many new installations; `nil`: another installation may register.
+    ///
+    /// Only public addresses are limited. Other addresses belong to a proxy or a private network, and all phones may be
+    /// behind one proxy.
+    func refusesNewInstallation(from address: String, at now: Date) -> RateLimit.Standing? {
+        guard let installations, Self.isPublic(address) else { return nil }
+        let standing = newInstallations.withLock { $0[address]?.look(installations, at: now) }
+        return standing.flatMap { $0.isExhausted ? $0 : nil }
+    }
+
+    /// Counts a new installation.
+    func registered(from address: String, at now: Date) {
+        guard let installations, Self.isPublic(address) else { return }
+        _ = newInstallations.withLock { Self.take(address, from: &$0, installations, now) }
+    }
+
+    /// - Parameter address: in the form of `APIContext.address`; an unknown address counts as public.
+    private static func isPublic(_ address: String) -> Bool {
+        guard !address.isEmpty else { return true }
+        let isNetwork = address.contains(":")
+        return IPAddress(isNetwork ? address + "::" : address).map(NetworkGuard().allows) ?? true
+    }
+
+    private static func take<Name: Hashable>(
+        _ name: Name, from buckets: inout [Name: RateLimit], _ policy: RateLimit.Policy, _ now: Date
+    ) -> RateLimit.Standing {
+        if buckets[name] == nil, buckets.count >= capacity {
+            buckets = buckets.filter { entry in
+                var bucket = entry.value
+                return !bucket.isFull(policy, at: now)
+            }
+            if buckets.count >= capacity { buckets.removeAll() }
+        }
+        return buckets[name, default: RateLimit(policy, at: now)].take(policy, at: now)
+    }
+}

@@ -1,0 +1,131 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+/// Authenticates and authorises requests. It is the only place that checks keys, scopes and the app in a path.
+struct RequestAuthenticator: Sendable {
+    let keys: any KeyStore
+    let uses: KeyUses
+    let limits: RateLimits
+    let now: @Sendable () -> Date
+    /// Called with the connection of a request whose key does not ship in client apps.
+    let onTrust: @Sendable (any NIOCore.Channel) -> Void
+
+    /// - Returns: the key; `nil` on open routes.
+    /// - Throws: `unauthenticated`, `forbidden`, `rate-limited`.
+    func admit(_ request: Request, _ context: APIContext, to route: Route) async throws -> APIKey? {
+        guard route.access != .open else { return nil }
+        let key = try await identify(request, context, for: route.access)
+        try Self.check(key, for: route.access)
+        uses.used(key.id, at: now())
+        if let bundleID = BundleID(rawValue: context.text("bundleId")) {
+            // A key with an event-key prefix may not change the app itself, because a change of the app affects all
+            // events.
+            let isOfEvents = key.reach.eventKeyPrefix != nil && request.method != .get
+            guard key.covers(bundleID), !isOfEvents else { throw key.reach.refusal }
+        }
+        return key
+    }
+
+    private func identify(
+        _ request: Request, _ context: APIContext, for access: Route.Access
+    ) async throws -> APIKey {
+        guard let secret = Self.bearer(request.headers.value(of: .authorization)) else {
+            throw refusal("Send your key as Authorization: Bearer <secret>.", context, now())
+        }
+        return try await identify(String(secret), context, for: access)
+    }
+
+    /// Returns the key with this secret and counts the request against the key's limit. The API and the console's
+    /// sign-in both use this function.
+    ///
+    /// - Throws: `unauthenticated`, which counts as a failure of the caller's address; `rate-limited`.
+    func identify(
+        _ secret: String, _ context: APIContext, for access: Route.Access
+    ) async throws -> APIKey {
+        let now = now()
+        guard let key = try await keys.authenticate(secret), !key.isExpired(at: now) else {
+            throw refusal(
+                "This key is not known, has expired, or was revoked. `grandstand keys create` on the server's machine makes one.",
+                context, now)
+        }
+        return try resume(key, context, for: access)
+    }
+
+    /// Counts a request of an authenticated key.
+    ///
+    /// - Throws: `rate-limited`.
+    func resume(_ key: APIKey, _ context: APIContext, for access: Route.Access) throws(Problem) -> APIKey {
+        let now = now()
+        context.body?.belongs(to: key.id)
+        if !key.isForClientApps { onTrust(context.channel) }
+        context.rate.standing = limits.take(
+            key.id, isForClientApps: key.isForClientApps, for: access, at: now)
+        if let standing = context.rate.standing, standing.isExhausted {
+            let rate = Int(exactly: standing.rate).map(String.init) ?? "\(standing.rate)"
+            throw Problem(
+                .rateLimited,
+                "The key \(key.name) may make \(rate) requests a second here, \(standing.limit) at once. "
+                    + "Try again in \(standing.reset) s.",
+                retryAfter: standing.reset)
+        }
+        return key
+    }
+
+    /// Checks the key's scopes.
+    ///
+    /// - Throws: `forbidden`.
+    static func check(_ key: APIKey, for access: Route.Access) throws(Problem) {
+        switch access {
+        case .anyScope(let scopes) where !scopes.contains(where: key.holds):
+            let words = scopes.map(\.rawValue).sorted().joined(separator: " or ")
+            throw Problem(.forbidden, "The key \(key.name) does not hold the scope \(words).")
+        case .anyKey where key.isOfDevices:
+            throw Problem(.forbidden, "The key \(key.name) is for installations of its app and for lookups only.")
+        default: return
+        }
+    }
+
+    /// Counts a failed authentication against the caller's address. Returns a problem with `detail`, or `rate-limited`
+    /// after too many failures.
+    func refusal(_ detail: String, _ context: APIContext, _ now: Date) -> Problem {
+        guard let standing = limits.fail(context.address, at: now), standing.isExhausted else {
+            return Problem(.unauthenticated, detail)
+        }
+        return Problem(
+            .rateLimited,
+            "Too many requests without a valid key came from this address. Try again in \(standing.reset) s.",
+            retryAfter: standing.reset)
+    }
+
+    /// The token of `Bearer <token>` (RFC 6750). The scheme's case does not matter.
+    static func bearer(_ header: String?) -> Substring? {
+        let space = UInt8(ascii: " ")
+        guard let words = header?.utf8.drop(while: { $0 == space }), let end = words.firstIndex(of: space),
+            Substring(words[..<end]).lowercased() == "bearer"
+        else { return nil }
+        let token = words[end...].dropFirst()
+        return token.isEmpty ? nil : Substring(token)
+    }
+}
+
+extension APIContext {
+    /// Whether the key ships in client apps, where strangers can read it. `true` if there is no key.
+    var isOfClientApp: Bool { key?.isForClientApps ?? true }
+
+    /// - Parameter other: the apps of the object that the request asks for.
+    /// - Throws: `forbidden`.
+    func requireAccess(to other: AppReach) throws(Problem) {
+        guard reach.covers(other) else { throw reach.refusal }
+    }
+}
+
+extension APIContext: PathReading {
+    func parameter(_ name: String) -> String? { parameters.get(name) }
+
+    /// The apps and events that this request may access. Every route that uses this property requires a key, so the key
+    /// is always present.
+    var reach: AppReach { key?.reach ?? .only([]) }
+}

@@ -1,0 +1,148 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
+internal import HTTPTypes
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Answers a lookup from memory if the key, the event and the channel are known, or if the same list was asked for
+/// before. Everything else, including every refusal, goes to the routes, so that the rules exist only once.
+struct LookupResponder: Sendable {
+    private let replica: LookupReplica
+    private let keys: any KeyMemory
+    private let uses: KeyUses
+    private let ofOne: Meters
+    private let ofList: Meters
+    private let headers: StandingHeaders
+    private let now: @Sendable () -> Date
+    private let dates = HTTPDates()
+
+    init(
+        replica: LookupReplica, keys: any KeyMemory, uses: KeyUses, metrics: any OperationMetrics,
+        headers: StandingHeaders, now: @escaping @Sendable () -> Date
+    ) {
+        self.replica = replica
+        self.keys = keys
+        self.uses = uses
+        self.headers = headers
+        self.now = now
+        ofOne = Meters(metrics, .lookup, .found)
+        ofList = Meters(metrics, .lookupList, .listed)
+    }
+
+    /// The functions that count a route's answers with their times.
+    private struct Meters: Sendable {
+        let found: @Sendable (Duration) -> Void
+        let notModified: @Sendable (Duration) -> Void
+
+        init(_ metrics: any OperationMetrics, _ operation: Contract.Operation, _ result: LookupResult) {
+            let (method, path) = (operation.method, operation.path)
+            let (answers, found) = (metrics.answers(method: method, path: path, status: 200), metrics.lookups(result))
+            self.found = { time in
+                answers(time)
+                found()
+            }
+            let (repeats, notModified) = (
+                metrics.answers(method: method, path: path, status: 304), metrics.lookups(.notModified)
+            )
+            self.notModified = { time in
+                repeats(time)
+                notModified()
+            }
+        }
+    }
+
+    private struct Finding {
+        let body: LookupBody
+        let freshness: LookupReplica.Freshness
+        let key: APIKey
+        let meters: Meters
+    }
+
+    /// The present time in the format of `Date`.
+    var date: String { dates.field(at: now()).value }
+
+    /// The answer to a request without a body; `nil`: the request has to go to the routes.
+    func answer(_ head: HTTPRequestHead) -> LookupResponse? {
+        let started = ContinuousClock.now
+        guard head.method == .GET, head.version == .http1_1, head.isKeepAlive,
+            let fields = Fields(head.headers), let secret = RequestAuthenticator.bearer(fields.authorization)
+        else { return nil }
+        guard let finding = find(head.uri, secret) else { return nil }
+        let now = now()
+        uses.used(finding.key.id, at: now)
+        var response = LookupResponse(finding.body, finding.freshness, ifNoneMatch: fields.ifNoneMatch)
+        headers.complete(&response.headers, requestID: RequestNames.next(), standing: nil)
+        response.headers.append(dates.field(at: now))
+        let meters = finding.meters
+        (response.status == .notModified ? meters.notModified : meters.found)(ContinuousClock.now - started)
+        return response
+    }
+
+    /// Parses `/v1/lookup/{bundleId}/{environment}/{key}` with an optional `?variant=`, or finds a list by its URI.
+    /// Bundle IDs, keys and variants need no percent-encoding. A URI with percent-encoding or another query goes to the
+    /// routes.
+    private func find(_ uri: String, _ secret: Substring) -> Finding? {
+        let parts = uri.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard 5...6 ~= parts.count, parts[0].isEmpty, parts[1].elementsEqual("v1".utf8),
+            parts[2].elementsEqual("lookup".utf8), let bundleID = BundleID(rawValue: String(Substring(parts[3]))),
+            let key = keys.known(secret), (try? RequestAuthenticator.check(key, for: LookupRoutes.access)) != nil,
+            key.covers(bundleID)
+        else { return nil }
+        if parts.count == 5 {
+            return replica.knownList(uri).map {
+                Finding(body: $0.body, freshness: $0.freshness, key: key, meters: ofList)
+            }
+        }
+        guard let environment = APNsEnvironment(rawValue: String(Substring(parts[4]))),
+            let (name, variant) = Self.named(parts[5]), let eventKey = EventKey(rawValue: String(Substring(name))),
+            let known = replica.known(topic: bundleID.topic, in: environment, eventKey, variant: variant),
+            case .found(let body) = known.answer
+        else { return nil }
+        return Finding(body: body, freshness: known.freshness, key: key, meters: ofOne)
+    }
+
+    /// Splits the last part of a path into the name and the variant; `nil`: the query has something else.
+    private static func named(_ part: Substring.UTF8View) -> (name: Substring.UTF8View, variant: Variant?)? {
+        guard let mark = part.firstIndex(of: UInt8(ascii: "?")) else { return (part, nil) }
+        let query = part[part.index(after: mark)...]
+        let name = "variant=".utf8
+        guard query.starts(with: name),
+            let variant = Variant(rawValue: String(Substring(query.dropFirst(name.count))))
+        else { return nil }
+        return (part[..<mark], variant)
+    }
+
+    /// The header fields that change the answer. The initialiser returns `nil` for fields that only the routes handle,
+    /// and for fields that occur twice.
+    private struct Fields {
+        var authorization: String?
+        var ifNoneMatch: String?
+
+        init?(_ headers: HTTPHeaders) {
+            for (name, value) in headers {
+                switch name.utf8.count {
+                case 13 where name.isSame(as: "authorization"):
+                    guard authorization == nil else { return nil }
+                    authorization = value
+                case 13 where name.isSame(as: "if-none-match"):
+                    guard ifNoneMatch == nil else { return nil }
+                    ifNoneMatch = value
+                case 12 where name.isSame(as: "x-request-id"), 14 where name.isSame(as: "content-length"),
+                    17 where name.isSame(as: "transfer-encoding"), 6 where name.isSame(as: "expect"),
+                    7 where name.isSame(as: "upgrade"):
+                    return nil
+                default: break
+                }
+            }
+        }
+    }
+}
+
+extension String {
+    /// Whether the strings are equal, ignoring ASCII case; `other` must be in lower case.
+    fileprivate func isSame(as other: StaticString) -> Bool {
+        other.withUTF8Buffer { other in zip(utf8, other).allSatisfy { $0 | 0x20 == $1 | 0x20 } }
+    }
+}

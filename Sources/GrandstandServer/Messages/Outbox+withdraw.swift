@@ -1,0 +1,127 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// A withdrawal undoes a broadcast that was sent to nobody, as if it had never been accepted. The withdrawal takes the
+/// same locks as an acceptance, in the same order. So it runs before or after a claim of the broadcast's lanes, never
+/// at the same time.
+extension PostgresOutbox {
+    func cancel(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool? {
+        let (isWithdrawn, topics) = try await bulk.transaction { connection -> (Bool?, Set<WakeTopic>) in
+            guard let (isScheduled, isShown) = try await Self.lockBroadcast(id, on: connection) else {
+                return (nil, [])
+            }
+            guard try await EventReach.reaches(reach, broadcast: id, on: connection) else { return (nil, []) }
+            guard !isShown else { return (false, []) }
+            if isScheduled {
+                try await connection.pipeline([
+                    "update broadcasts set scheduled = false, cancelled = true, withdrawn_by = \(actor.text) where id = \(id)",
+                    AuditRows(by: actor, at: now).withdrawal(of: id, wasScheduled: true),
+                ])
+                return (true, [])
+            }
+            let rows = try await connection.pipeline(LaneRows.load(Self.lanes(of: id), withdrawing: id))
+            let loaded = try LaneRows.lanes(rows)
+            let messages = loaded.flatMap { $0.messages.filter { $0.broadcast == id } }
+            guard messages.allSatisfy(\.isUnsent) else { return (false, []) }
+            var lanes = loaded
+            let withdrawn = lanes.indices.filter { lanes[$0].withdraw(id, at: now) }
+            // No lane changed: the broadcast was already cancelled. Its lanes may have got other messages since, so
+            // nothing is aligned or written.
+            guard !withdrawn.isEmpty else { return (true, []) }
+            try await Self.alignLanes(&lanes, after: withdrawn, of: id, on: connection)
+            // If the event is cancelled, the broadcast was its last `end`, so nothing is sent in place of the
+            // broadcast.
+            if try await Self.isOfCancelledEvent(id, on: connection) {
+                for index in lanes.indices { lanes[index].close(at: now) }
+            }
+            // A superseded message may be sent now after all. The storage policy may have changed since this message
+            // was accepted, so the message's `apns-expiration` is computed again.
+            try await LaneRows.judgeExpirations(&lanes, on: connection)
+            try await connection.pipeline(
+                LaneRows.write(lanes, loaded: loaded, at: now) + LaneRows.writeAttributes(lanes, loaded: loaded) + [
+                    Self.recomputeEventTimes(of: id),
+                    "update broadcasts set cancelled = true, withdrawn_by = \(actor.text) where id = \(id)",
+                    AuditRows(by: actor, at: now).withdrawal(of: id, wasScheduled: false),
+                ])
+            let isEnd = messages.contains(where: \.isEnd)
+            return (true, Set(lanes.map(\.topic) + (isEnd ? [.channels] : [])))
+        }
+        bulk.afterCommit { acceptance.wakeUps.send(topics) }
+        return isWithdrawn
+    }
+
+    /// The lanes that have a message of the broadcast, and the other lanes of the event's audiences.
+    private static func lanes(of id: UUID) -> PostgresQuery {
+        """
+        (array(select lane from deliveries where broadcast_id = \(id) union
+            select lane from audience_lanes where event_key = (select event_key from broadcasts where id = \(id))))
+        """
+    }
+
+    /// In each audience, makes the other lanes follow one lane that had a message of the broadcast. This is the lead if
+    /// it had such a message, otherwise the first other lane that had one.
+    private static func alignLanes(
+        _ lanes: inout [Lane], after withdrawn: [Int], of id: UUID, on connection: PostgresConnection
+    ) async throws {
+        let rows = try await connection.query(
+            """
+            select audience_lane, lane from audience_lanes
+            where event_key = (select event_key from broadcasts where id = \(id)) order by is_lead desc, lane
+            """)
+        let places = Dictionary(uniqueKeysWithValues: zip(lanes.lazy.map(\.id), lanes.indices))
+        var audiences: [Int: [Int]] = [:]
+        for row in rows {
+            guard let place = places[try row.decode("lane")] else { continue }
+            audiences[try row.decode("audience_lane"), default: []].append(place)
+        }
+        for audience in audiences.values {
+            guard let source = audience.first(where: withdrawn.contains) else { continue }
+            for place in audience where place != source { lanes[place].follow(lanes[source]) }
+        }
+    }
+
+    /// Locks the broadcast's event, lanes and channel, if it has them, then the broadcast itself.
+    ///
+    /// - Returns: whether the broadcast still waits for its `sendAt`, and whether a device showed its content; `nil`:
+    ///   there is no such broadcast.
+    private static func lockBroadcast(
+        _ id: UUID, on connection: PostgresConnection
+    ) async throws -> (isScheduled: Bool, isShown: Bool)? {
+        try await connection.pipeline([
+            """
+            select from events where key = (select event_key from broadcasts where id = \(id)) for no key update
+            """,
+            lockLanes(lanes(of: id)),
+            "select from channels where id = (select channel from broadcasts where id = \(id)) for no key update",
+            "select scheduled, shown from broadcasts where id = \(id) for update",
+        ])[3].first.map { (try $0.decode("scheduled"), try $0.decode("shown")) }
+    }
+
+    private static func isOfCancelledEvent(_ id: UUID, on connection: PostgresConnection) async throws -> Bool {
+        try await connection.query(
+            """
+            select e.cancelled_at is not null as is_cancelled from broadcasts b join events e on e.key = b.event_key
+            where b.id = \(id)
+            """
+        ).first?.decode(Bool.self, "is_cancelled") ?? false
+    }
+
+    /// Recomputes the event's end and its first update. An event is over when every audience got its end, and it
+    /// becomes live with the first update that was not withdrawn.
+    private static func recomputeEventTimes(of id: UUID) -> PostgresQuery {
+        """
+        update events e set
+            ended_at = case when not exists (
+                select from audience_lanes u join lanes l on l.id = u.lane
+                where u.event_key = e.key and l.fenced_at is null) then e.ended_at end,
+            first_update_at = case when w.event <> 'update' or e.first_update_at < w.accepted_at or exists (
+                select from broadcasts b where b.event_key = e.key and b.id <> w.id and b.event = 'update'
+                    and not b.scheduled and not b.cancelled
+                    -- Updates from before a postponement do not count, because the event began anew.
+                    and greatest(b.accepted_at, b.send_at) >= e.first_update_at) then e.first_update_at end
+        from broadcasts w where w.id = \(id) and e.key = w.event_key and e.cancelled_at is null
+        """
+    }
+}

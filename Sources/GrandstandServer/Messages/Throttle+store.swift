@@ -1,0 +1,78 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// The apps that APNs throttles, in `app_environments`.
+struct PostgresThrottles: Sendable {
+    private let database: Database
+
+    init(_ database: Database) { self.database = database }
+
+    /// Seconds after which a throttle is over if no replica stores it again.
+    private static let lifetime: TimeInterval = 30
+    /// Seconds between two times at which a throttle is stored, by all replicas together.
+    private static let interval: TimeInterval = 10
+
+    /// Stores the limits that a replica has learned. Ends a throttle once no replica has a limit for it.
+    /// Webhooks are told when the first replica is limited and when the last one no longer is.
+    func report(_ limits: [Throttle], now: Date) async throws {
+        try await database.pipeline(AppSendRate.API.allCases.map { Self.report(limits, $0, now: now) })
+    }
+
+    private static func report(_ limits: [Throttle], _ api: AppSendRate.API, now: Date) -> PostgresQuery {
+        let limits = limits.filter { $0.api == api }
+        let prefix: PostgresQuery = api == .broadcast ? "throttled" : "devices_throttled"
+        return """
+            with due as (
+                select ae.bundle_id, ae.environment, ae.\(prefix)_since as since, l.since as limited_since
+                from app_environments ae left join unnest(\(limits.map(\.app.bundleID.rawValue)),
+                    \(limits.map(\.app.environment.rawValue)), \(limits.map(\.since))) as l(bundle_id, environment, since)
+                    on l.bundle_id = ae.bundle_id and l.environment = ae.environment::text
+                where case when l.since is null then ae.\(prefix)_at <= \(now - lifetime)
+                    else coalesce(ae.\(prefix)_at <= \(now - interval), true) end
+                order by ae.bundle_id, ae.environment for no key update of ae
+            ), stored as (
+                update app_environments ae set
+                    \(prefix)_since = case when d.limited_since is not null then coalesce(d.since, d.limited_since) end,
+                    \(prefix)_at = case when d.limited_since is not null then \(now)::timestamptz end
+                from due d where d.bundle_id = ae.bundle_id and d.environment = ae.environment
+            )
+            select note_for_webhooks(
+                (case when d.since is null then 'throttle.began' else 'throttle.ended' end)::webhook_topic,
+                \(now)::timestamptz, d.bundle_id, detail => json_build_object(
+                    'bundle_id', d.bundle_id, 'environment', d.environment, 'api', \(api.rawValue)::text,
+                    'since', coalesce(d.since, d.limited_since)))
+            from due d where d.since is null or d.limited_since is null
+            """
+    }
+
+    /// The apps that are throttled, with the lanes that wait for their turn.
+    func throttles(now: Date) async throws -> [Throttle] {
+        try await database.query(Self.throttles(now: now)).map { try Self.throttle($0) }
+    }
+
+    /// The statement that reads the throttled apps of all environments, with the lanes that wait for their turn.
+    static func throttles(now: Date) -> PostgresQuery {
+        """
+        select ae.bundle_id, ae.environment, t.api, t.since, w.waiting, w.oldest
+        from app_environments ae cross join lateral (values
+            ('broadcast', ae.throttled_since, ae.throttled_at),
+            ('device', ae.devices_throttled_since, ae.devices_throttled_at)) t(api, since, at)
+        cross join lateral (
+            select count(*) as waiting,
+                coalesce(extract(epoch from \(now)::timestamptz - min(least(l.due_at, l.shard_due_at))), 0)::float8 as oldest from lanes l
+            where l.environment = ae.environment and l.bundle_id = ae.bundle_id
+                and ((t.api = 'broadcast' and l.due_at <= \(now)) or (t.api = 'device' and l.shard_due_at <= \(now)))) w
+        where t.at > \(now - lifetime)
+        order by ae.bundle_id, ae.environment, t.api
+        """
+    }
+
+    static func throttle(_ row: PostgresRow) throws -> Throttle {
+        Throttle(
+            app: AppEnvironment(bundleID: try row.word("bundle_id"), environment: try row.word("environment")),
+            api: try row.word("api"), since: try row.decode("since"), lanesWaiting: try row.decode("waiting"),
+            oldestSeconds: try row.decode("oldest"))
+    }
+}

@@ -1,0 +1,56 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
+internal import JSON
+internal import Postgres
+
+/// The last known quota level of each app and environment, in `app_environments.quota_level`, so that a change is
+/// reported once, by one replica.
+struct PostgresQuotaLevels: Sendable {
+    private let database: Database
+
+    init(_ database: Database) { self.database = database }
+
+    /// Whether an enabled webhook has the topic of quota levels.
+    func areWatched() async throws -> Bool {
+        let rows = try await database.query(
+            """
+            select exists (select from webhooks where state = 'enabled'
+                and \(WebhookTopic.quotaLevel.rawValue)::text::webhook_topic = any(topics)) as watched
+            """)
+        return try rows.first?.decode(Bool.self, "watched") ?? false
+    }
+
+    /// Stores the quotas' levels. For each level that changed, a note for webhooks is written in the same transaction.
+    /// The previous level of an app that was never seen before is `ok`.
+    func note(_ quotas: [Quota], now: Date) async throws {
+        let quotas = quotas.sorted { ($0.bundleID, $0.environment.rawValue) < ($1.bundleID, $1.environment.rawValue) }
+        try await database.transaction { connection in
+            for quota in quotas {
+                let level = quota.level.rawValue
+                let app = AppColumns.isOf(
+                    AppEnvironment(bundleID: quota.bundleID, environment: quota.environment), row: "ae")
+                // The row is locked first, so that only one of two replicas reports a change.
+                let before = try await connection.query(
+                    "select quota_level from app_environments ae where \(app) and quota_level <> \(level) for update")
+                guard let row = before.first else { continue }
+                let previous: String = try row.decode("quota_level")
+                try await connection.pipeline([
+                    "update app_environments ae set quota_level = \(level) where \(app)",
+                    """
+                    select note_for_webhooks(\(WebhookTopic.quotaLevel.rawValue)::text::webhook_topic, \(now),
+                        \(quota.bundleID.rawValue), detail => \(PostgresJSON(bytes: Self.detail(quota, previous))))
+                    """,
+                ])
+            }
+        }
+    }
+
+    private static func detail(_ quota: Quota, _ previous: String) -> [UInt8] {
+        JSONWriter.text { object in
+            object.member("quota", Optional(Contract.Quota(quota)))
+            object.member("previousLevel", previous)
+        }
+    }
+}

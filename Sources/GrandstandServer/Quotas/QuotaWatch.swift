@@ -1,0 +1,50 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Logging
+internal import ServiceLifecycle
+
+/// Checks whether an app's quota reached another level, for webhooks that subscribe to quota levels. If there are no
+/// such webhooks, it only checks whether there are any.
+struct QuotaWatch: Service {
+    private let channels: any ChannelStore
+    private let levels: PostgresQuotaLevels
+    private let signals: any WakeSignals
+    private let settings: Settings
+    private let now: @Sendable () -> Date
+    private let logger: Logger
+
+    struct Settings: Sendable {
+        /// How long events hold their channels, for the quota's forecast.
+        var tenure: ChannelTenure
+        /// The shortest time between two checks. Each check counts all channels.
+        var pause: Duration = .seconds(1)
+        /// The longest sleep.
+        var pollInterval: Duration = .seconds(30)
+    }
+
+    init(
+        channels: any ChannelStore, levels: PostgresQuotaLevels, signals: any WakeSignals, settings: Settings,
+        now: @escaping @Sendable () -> Date, logger: Logger
+    ) {
+        self.channels = channels
+        self.levels = levels
+        self.signals = signals
+        self.settings = settings
+        self.now = now
+        self.logger = logger
+    }
+
+    func run() async {
+        let loop = WorkLoop<Never>(
+            .init(rest: settings.pause, pollInterval: settings.pollInterval, retry: .seconds(5)),
+            failure: "quota levels could not be checked", logger: logger, now: now
+        ) {
+            if try await levels.areWatched() {
+                try await levels.note(
+                    try await channels.quotas(now: now(), tenure: settings.tenure), now: now())
+            }
+            return .idle()
+        }
+        await loop.run(wakenBy: signals.wakes(.channels), signals.wakes(.webhooks))
+    }
+}

@@ -1,0 +1,99 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Logging
+internal import ServiceLifecycle
+
+/// Reconciles every app and environment regularly, and after each unanswered creation. The reconciler makes only
+/// changes that are certain. It never deletes or adopts a channel that was created elsewhere; only people can request
+/// such a deletion or adoption.
+struct Reconciler: Service {
+    struct Settings: Sendable {
+        /// Seconds between two runs for one app and environment; 0: only necessary runs.
+        var interval: TimeInterval
+        var grace: TimeInterval
+        var deleteBudget: Int
+        /// The longest sleep.
+        var pollInterval: Duration = .seconds(5)
+        /// The time between two checks for due runs. A check takes milliseconds among 10,000 channels, and each new
+        /// channel asks for a check. Without this limit, the checks took as much of PostgreSQL's time as declaring the
+        /// 10,000 events.
+        var lookInterval: Duration = .milliseconds(250)
+    }
+
+    private let store: any ReconciliationStore
+    private let reconciliation: Reconciliation
+    private let signals: any WakeSignals
+    private let settings: Settings
+    private let now: @Sendable () -> Date
+    private let mayClaim: @Sendable () -> Bool
+    private let logger: Logger
+
+    /// The number of runs in progress at the same time. Several runs are allowed, so that an app with slow calls does
+    /// not delay others.
+    private static let concurrency = 4
+
+    init(
+        store: any ReconciliationStore, reconciliation: Reconciliation, signals: any WakeSignals, settings: Settings,
+        now: @escaping @Sendable () -> Date,
+        mayClaim: @escaping @Sendable () -> Bool = { true }, logger: Logger
+    ) {
+        self.store = store
+        self.reconciliation = reconciliation
+        self.signals = signals
+        self.settings = settings
+        self.now = now
+        self.mayClaim = mayClaim
+        self.logger = logger
+    }
+
+    func run() async {
+        let loop = WorkLoop(
+            .init(places: Self.concurrency, rest: settings.lookInterval, pollInterval: settings.pollInterval),
+            failure: "reconciliations could not be claimed", logger: logger, now: now,
+            mayClaim: mayClaim, claim: { _ in try await look() }, perform: perform)
+        await loop.run(wakenBy: signals.wakes(.channels))
+    }
+
+    private func look() async throws -> Round<ReconciliationRun> {
+        let run = try await store.claimDue(
+            interval: settings.interval, now: now(), leasedUntil: reconciliation.leasedUntil)
+        return try await .claimed(run.map { [$0] } ?? []) {
+            try await store.nextDue(interval: settings.interval, now: now())
+        }
+    }
+
+    private func perform(_ run: ReconciliationRun) async {
+        do {
+            let options = ReconciliationOptions(
+                apply: true, grace: settings.grace, deleteBudget: settings.deleteBudget)
+            _ = try await reconciliation.perform(run, options, by: .server)
+        } catch let error as Reconciliation.Unreadable {
+            let metadata: Logger.Metadata = [
+                "app": "\(error.address.bundleID)", "environment": "\(error.address.environment.rawValue)",
+                "reason": "\(error.answer.failure ?? "")",
+            ]
+            logger.log(
+                level: error.answer.isOfRefusedKey ? .debug : .warning,
+                "APNs' list of channels could not be read; trying again", metadata: metadata)
+        } catch {
+            logger.failed("a reconciliation failed; trying again", error)
+            try? await Task.sleep(for: .seconds(1))
+        }
+    }
+}
+
+extension APNsAnswer {
+    fileprivate var isOfRefusedKey: Bool {
+        if case .refused(let refusal) = self { refusal.isOfRefusedKey } else { false }
+    }
+
+    /// Why the call had no success; `nil`: the call succeeded.
+    var failure: String? {
+        switch self {
+        case .accepted: nil
+        case .refused(let refusal): refusal.reason.text
+        case .unanswered(let reason), .unsent(let reason), .withheld(let reason): reason
+        }
+    }
+}

@@ -1,0 +1,55 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
+internal import Hummingbird
+internal import JSON
+
+/// `/v1/apps/{bundleId}/{environment}/reconciliations`: compares Apple's list with the ledger.
+struct ReconciliationRoutes: Sendable {
+    let apps: any AppStore
+    let store: any ReconciliationStore
+    let operations: ReconciliationOperations
+    let limits: ReconciliationLimits
+
+    var routes: [Route] {
+        [
+            // There is nothing to recover: an interrupted reconciliation is run again.
+            Route(.reconcile, recover: { _, _ in nil }, create),
+            Route(.listReconciliations, list),
+            Route(.getReconciliation, get),
+        ]
+    }
+
+    private func create(_ request: Request, _ context: APIContext) async throws -> Response {
+        let app = try context.app()
+        let draft = try Contract.ReconciliationDraft.read(try await request.json(orIfEmpty: "{}"))
+        let options = ReconciliationOptions(
+            apply: draft.apply ?? false, adopt: draft.adopt ?? false, deleteUnmanaged: draft.deleteUnmanaged ?? false,
+            recreate: draft.recreate ?? false, grace: limits.grace, deleteBudget: limits.deleteBudget)
+        let report = try await operations.reconcile(app, options, by: context.actor)
+        return .json(Contract.Reconciliation(report), status: .created)
+    }
+
+    private func list(_ request: Request, _ context: APIContext) async throws -> Response {
+        let app = try context.app()
+        let part = try context.query.page()
+        _ = try await apps.registered(app.bundleID)
+        let page = try await store.reports(of: app, part)
+        return .json(Contract.Page(page, RawJSON.init(unchecked:)))
+    }
+
+    private func get(_ request: Request, _ context: APIContext) async throws -> Response {
+        let app = try context.app()
+        let id = try context.id(orThrow: .reconciliationNotFound)
+        return .json(bytes: try await store.kept(id, of: app, among: apps))
+    }
+}
+
+/// The limits of deletions in a reconciliation that a person runs.
+struct ReconciliationLimits: Sendable {
+    /// Seconds that an unmanaged channel must have been known before it may be deleted.
+    let grace: TimeInterval
+    /// The maximum number of deletions in one run.
+    let deleteBudget: Int
+}

@@ -1,0 +1,224 @@
+internal import APNsWire
+package import FoundationEssentials
+package import Grandstand
+package import Logging
+
+/// One reconciliation: compares Apple's list with our channels and acts on the differences.
+package struct Reconciliation: Sendable {
+    private let management: ManagementCalls
+    private let channelCalls: ChannelCalls
+    private let store: any ReconciliationStore
+    private let lease: TimeInterval
+    private let now: @Sendable () -> Date
+    private let counting: Counting
+    private let logger: Logger
+
+    /// The maximum number of channels that one run reads singly. The next run reads the other channels.
+    private static let reads = 500
+    private static let concurrency = 16
+    /// If a run did not find out the outcome of a creation, the run is repeated after this many seconds.
+    private static let secondLook: TimeInterval = 3
+
+    /// - Parameter lease: seconds after which another replica may take over a run whose replica died.
+    package init(
+        management: ManagementCalls, channelCalls: ChannelCalls, store: any ReconciliationStore, lease: TimeInterval,
+        now: @escaping @Sendable () -> Date, counting: @escaping Counting = { _ in }, logger: Logger
+    ) {
+        self.counting = counting
+        self.management = management
+        self.channelCalls = channelCalls
+        self.store = store
+        self.lease = lease
+        self.now = now
+        self.logger = logger
+    }
+
+    var leasedUntil: Date { now().addingTimeInterval(lease) }
+
+    /// Apple's list could not be read, so the run changed nothing.
+    struct Unreadable: Error {
+        let address: APNsAddress
+        let answer: APNsAnswer<ChannelListing>
+    }
+
+    /// Performs a leased run. The lease ends in every case.
+    ///
+    /// - Throws: `Unreadable`, `ReconciliationLost`, the errors of the store.
+    package func perform(
+        _ run: ReconciliationRun, _ options: ReconciliationOptions, by actor: AuditActor
+    ) async throws -> ReconciliationReport {
+        let keeper = keepLease(of: lease, logger) { try await store.extend(run, until: leasedUntil) }
+        defer { keeper.cancel() }
+        do {
+            let report = try await carryOut(run, options, by: actor)
+            counting(.reconciled(report.alarm == nil ? .ok : .alarm))
+            return report
+        } catch {
+            // If another replica took over the run, that replica counts it.
+            if !(error is ReconciliationLost) { counting(.reconciled(.failed)) }
+            let again = RetryPolicy.channels.nextAttempt(
+                after: run.failures + 4, now: now(), jitter: .random(in: 0..<1))
+            try? await store.fail(run, again: again, now: now())
+            throw error
+        }
+    }
+
+    private func carryOut(
+        _ run: ReconciliationRun, _ options: ReconciliationOptions, by actor: AuditActor
+    ) async throws -> ReconciliationReport {
+        let listedAt = now()
+        let answer = await management.list(at: run.address)
+        guard case .accepted(let listing, _) = answer else { throw Unreadable(address: run.address, answer: answer) }
+        var run = run
+        // APNs accepted the request for the list, so the alarm `capabilityOff` has ended.
+        run.address.isCapabilityOff = false
+        let snapshot = try await store.observe(listing, listedAt: listedAt, seenAt: now(), run)
+        let plan = ReconciliationPlan(listing, snapshot)
+        let readings = try await read(plan.questions(options, now: now(), limit: Self.reads), run)
+        let (actions, alarm) = plan.conclusions(readings, options, now: now())
+
+        let done = try await act(actions, alarm: alarm, run, options, by: actor)
+        if options.apply, options.recreate { try await store.hastenCreations(run, now: now()) }
+        let report = ReconciliationReport(
+            id: UUID(), bundleID: run.address.bundleID, environment: run.address.environment, actor: actor.text,
+            startedAt: run.startedAt, finishedAt: now(), applied: options.apply && alarm != .capabilityOff,
+            apple: listing.channelIDs.count, ledger: plan.expected.count, matched: plan.matched,
+            missing: plan.vanished, unmanaged: plan.unmanaged, actions: done, alarm: alarm,
+            notes: notes(listing, plan, options, alarm, done.map(\.action)))
+        // A creation without an answer makes a run due. If this run did not find out the outcome of that creation, the
+        // next run is delayed. Without the delay, one run would follow another immediately, again and again.
+        let again = plan.leavesUnanswered(done.filter(\.done).map(\.action))
+        try await store.finish(
+            run, report, again: again ? now().addingTimeInterval(Self.secondLook) : nil, now: now())
+        log(report)
+        return report
+    }
+
+    // MARK: Steps
+
+    /// Asks Apple about each channel, several at a time.
+    private func read(
+        _ channelIDs: [String], _ run: ReconciliationRun
+    ) async throws -> [String: ReconciliationPlan.Reading] {
+        var readings: [String: ReconciliationPlan.Reading] = [:]
+        for start in stride(from: 0, to: channelIDs.count, by: Self.concurrency) {
+            try await store.extend(run, until: leasedUntil)
+            let chunk = channelIDs[start..<min(start + Self.concurrency, channelIDs.count)]
+            await withTaskGroup(of: (String, ReconciliationPlan.Reading).self) { group in
+                for channelID in chunk { group.addTask { (channelID, await reading(of: channelID, run.address)) } }
+                for await (channelID, reading) in group { readings[channelID] = reading }
+            }
+        }
+        var policies: [String: StoragePolicy] = [:]
+        for case (let channelID, .exists(let policy)) in readings { policies[channelID] = policy }
+        if !policies.isEmpty { try await store.keep(policies: policies, run) }
+        return readings
+    }
+
+    private func reading(of channelID: String, _ address: APNsAddress) async -> ReconciliationPlan.Reading {
+        switch await management.read(channelID, at: address) {
+        case .accepted(let policy, _): .exists(policy)
+        case .refused(let refusal) where refusal.saysUnknownChannel: .gone
+        case .refused, .unanswered, .unsent, .withheld: .unknown
+        }
+    }
+
+    /// Performs the actions. If an action is not performed, says why.
+    private func act(
+        _ actions: [ReconciliationAction], alarm: ReconciliationReport.Alarm?, _ run: ReconciliationRun,
+        _ options: ReconciliationOptions, by actor: AuditActor
+    ) async throws -> [ReconciliationReport.Action] {
+        guard options.apply, alarm != .capabilityOff, !actions.isEmpty else {
+            return actions.map { ReconciliationReport.Action($0, done: false) }
+        }
+        let (done, deletions) = try await store.apply(
+            actions, run, by: actor, now: now(), leasedUntil: leasedUntil)
+        var failures: [String: String] = [:]
+        for start in stride(from: 0, to: deletions.count, by: Self.concurrency) {
+            try await store.extend(run, until: leasedUntil)
+            await withTaskGroup(of: (String?, String?).self) { group in
+                for task in deletions[start..<min(start + Self.concurrency, deletions.count)] {
+                    group.addTask { (task.channel.channelID, await delete(task, by: actor)) }
+                }
+                for await case (let channelID?, let failure?) in group { failures[channelID] = failure }
+            }
+        }
+        return zip(actions, done).map { action, done in
+            guard done else {
+                return ReconciliationReport.Action(action, done: false, detail: "the ledger had changed meanwhile")
+            }
+            let failure = action.deletes ? action.channelID.flatMap { failures[$0] } : nil
+            return ReconciliationReport.Action(action, done: failure == nil, detail: failure)
+        }
+    }
+
+    /// - Returns: why the channel is not deleted yet; in this case the server keeps trying. `nil`: the channel is
+    ///   deleted.
+    private func delete(_ task: ChannelTask, by actor: AuditActor) async -> String? {
+        do {
+            let (channel, _) = try await channelCalls.delete(task, by: actor)
+            return channel.state == .deleted ? nil : "\(channel.reason ?? "not deleted"); the server keeps trying"
+        } catch {
+            return "its outcome was not recorded; the server keeps trying"
+        }
+    }
+
+    // MARK: Words
+
+    private func notes(
+        _ listing: ChannelListing, _ plan: ReconciliationPlan, _ options: ReconciliationOptions,
+        _ alarm: ReconciliationReport.Alarm?, _ actions: [ReconciliationAction]
+    ) -> [String] {
+        var notes: [String] = []
+        switch alarm {
+        case .capabilityOff:
+            notes.append(
+                "Every known channel vanished at once, as when the Broadcast Capability of the App ID is turned off. "
+                    + "Nothing was changed. Check it at developer.apple.com; then repeat with apply and recreate, "
+                    + "so that live events get new channels.")
+        case .listIncomplete:
+            notes.append(
+                "APNs has channels that are missing from its list, so a channel's absence from the list was not "
+                    + "taken as proof.")
+        case .ambiguousCreation:
+            notes.append(
+                "APNs did not answer a request to create a channel. Channels in its list may be the result, or "
+                    + "another system's. The server adopted none of them and repeats the request. Check the "
+                    + "unmanaged channels: adopt or delete them."
+            )
+        case nil: break
+        }
+        if !listing.otherMembers.isEmpty {
+            notes.append(
+                "APNs' list has members that this server does not know: \(listing.otherMembers.joined(separator: ", "))."
+            )
+        }
+        if options.deleteUnmanaged {
+            let young = plan.unmanaged.count { $0.firstSeenAt.addingTimeInterval(options.grace) > now() }
+            if young > 0 { notes.append("\(young) unmanaged channels are younger than the grace period.") }
+            let named = Set(actions.compactMap(\.channelID))
+            let left = plan.unmanaged.count - young - plan.unmanaged.count { named.contains($0.channelID) }
+            if left > 0, actions.count(where: \.deletes) >= options.deleteBudget {
+                notes.append(
+                    "The budget of \(options.deleteBudget) deletions is used up; \(left) unmanaged channels are "
+                        + "left. Run it again, or raise GRANDSTAND_RECONCILE_DELETE_BUDGET.")
+            }
+        }
+        return notes
+    }
+
+    private func log(_ report: ReconciliationReport) {
+        let metadata: Logger.Metadata = [
+            "app": "\(report.bundleID)", "environment": "\(report.environment.rawValue)",
+            "apple": "\(report.apple)", "ledger": "\(report.ledger)", "missing": "\(report.missing.count)",
+            "unmanaged": "\(report.unmanaged.count)", "actions": "\(report.actions.count { $0.done })",
+        ]
+        if let alarm = report.alarm {
+            logger.error("reconciliation raises an alarm: \(alarm.rawValue)", metadata: metadata)
+        } else if report.actions.contains(where: \.done) {
+            logger.notice("reconciled, with changes", metadata: metadata)
+        } else {
+            logger.info("reconciled", metadata: metadata)
+        }
+    }
+}

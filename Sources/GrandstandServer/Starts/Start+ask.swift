@@ -1,0 +1,95 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import JSON
+internal import Postgres
+
+/// Starts that a person requests or stops.
+extension PostgresStartStore {
+    @discardableResult
+    func startNow(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> String? {
+        try await database.transaction { connection in
+            let asked = try await Self.lock(key, within: reach, now: now, on: connection)
+            guard let window = asked.window, window.until > now else {
+                throw Problem(
+                    .invalidRequest,
+                    "The start of \(key) could be sent until \(RFC3339.text(asked.window?.until ?? now)). Declare the event with "
+                        + "a later until, or a later endsAt.")
+            }
+            // The start was already requested and is not stopped, so nothing changes.
+            guard asked.isStopped || asked.askedAt == nil else { return asked.askedBy }
+            try await connection.pipeline([
+                """
+                update event_starts set asked_at = coalesce(asked_at, \(now)), asked_by = \(actor.text),
+                    stopped_at = null, opens_at = \(now)
+                where event_key = \(key.rawValue)
+                """,
+                AuditRows(by: actor, at: now).insert(.startRequested, .init(eventKey: key), of: asked.apps),
+                Self.makeDue(key, now: now),
+                "select pg_notify(\(WakeTopic.starts.rawValue), '')",
+            ])
+            return actor.text
+        }
+    }
+
+    func stop(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws {
+        try await database.transaction { connection in
+            let asked = try await Self.lock(key, within: reach, now: now, on: connection)
+            guard !asked.isStopped else { return }
+            try await connection.pipeline([
+                "update event_starts set stopped_at = \(now), opens_at = null where event_key = \(key.rawValue)",
+                AuditRows(by: actor, at: now).insert(.startStopped, .init(eventKey: key), of: asked.apps),
+                Self.makeDue(key, now: now),
+                "select pg_notify(\(WakeTopic.starts.rawValue), '')",
+            ])
+        }
+    }
+
+    private struct LockedStart {
+        /// The window if the start is requested now.
+        let window: StartWindow?
+        let askedAt: Date?
+        let askedBy: String?
+        let isStopped: Bool
+        let apps: Set<BundleID>
+    }
+
+    /// Locks the event's row, then the row of its start. `put` locks in the same order, so the two cannot deadlock.
+    ///
+    /// - Throws: if the event does not exist or is over, or has no start.
+    private static func lock(
+        _ key: EventKey, within reach: AppReach, now: Date, on connection: PostgresConnection
+    ) async throws -> LockedStart {
+        let events = try await connection.query(
+            """
+            select ended_at is not null or cancelled_at is not null as is_over
+            from events where key = \(key.rawValue) for no key update
+            """)
+        guard let event = events.first else { throw Problem.noEvent(key) }
+        try await EventReach.require(reach, event: key, on: connection)
+        guard try !event.decode(Bool.self, "is_over") else {
+            throw Problem(.eventEnded, "The event \(key) is over, so it cannot be started.")
+        }
+        let rows = try await connection.query(
+            """
+            select s.asked_by, s.stopped_at is not null as is_stopped, \(PostgresEventStore.windowColumns),
+                array(select distinct bundle_id from audiences where event_key = s.event_key) as apps
+            from event_starts s join events e on e.key = s.event_key
+            where s.event_key = \(key.rawValue) for no key update of s
+            """)
+        guard let row = rows.first else {
+            throw Problem(.invalidRequest, "The event \(key) declares no start. Declare it with PUT /v1/events/\(key).")
+        }
+        return LockedStart(
+            window: try row.startWindow(askedAt: now), askedAt: try row.decode("asked_at"),
+            askedBy: try row.decode("asked_by"), isStopped: try row.decode("is_stopped"),
+            apps: Set(try row.decode([String].self, "apps").compactMap(BundleID.init)))
+    }
+
+    /// Makes the open runs of an event due now.
+    static func makeDue(_ key: EventKey, now: Date) -> PostgresQuery {
+        """
+        update fan_outs set due_at = \(now)
+        where event_key = \(key.rawValue) and policy = 'start' and closed_at is null
+        """
+    }
+}

@@ -1,0 +1,213 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+extension PostgresStartStore {
+    func claim(_ claim: StartClaim) async throws -> [StartShard] {
+        var claim = claim
+        claim.at = claim.at.inMicroseconds
+        claim.leasedUntil = claim.leasedUntil.inMicroseconds
+        try await open(now: claim.at)
+        var shards: [StartShard] = []
+        do {
+            for _ in 0..<claim.limit {
+                guard let step = try await takeTurn(claim) else { break }
+                guard let shard = step.shard else { continue }
+                shards.append(shard)
+                claim.holding?.append(shard.run)
+            }
+        } catch  where !shards.isEmpty {
+            // A later run failed. The shards that were taken before are committed, so they must be sent. Otherwise
+            // their installations would become `unknown`.
+        }
+        return shards
+    }
+
+    /// Processes one run in its own transaction. The run's shard is committed when this function returns, even if the
+    /// next run fails.
+    ///
+    /// - Returns: `nil`: no run is due. A result without a shard: the run had nothing to send.
+    private func takeTurn(_ claim: StartClaim) async throws -> (run: Int, shard: StartShard?)? {
+        try await dispatch.transaction { connection in
+            guard let id = try await connection.query(Self.lockDue(claim)).first?.decode(Int.self, "id"),
+                let run = try StartRun(try await connection.query(StartRun.load(id)))
+            else { return nil }
+            return (id, try await Self.turn(of: run, claim, on: connection))
+        }
+    }
+
+    /// Selects and locks the due run that has waited for the longest. A run is due at `due_at`, or when the first
+    /// member of its queue is due. A run that another replica has leased is skipped. If this replica has leased a run
+    /// but does not hold it (`StartClaim.holding`), the run is due at once, because the answer to the claim that leased
+    /// it was lost.
+    private static func lockDue(_ claim: StartClaim) -> PostgresQuery {
+        let isLost: PostgresQuery = "\(claim.holding != nil) and r.leased_by = \(claim.replica)"
+        return """
+            select r.id from fan_outs r
+            where r.due_at is not null and r.id <> all(\(claim.holding ?? []))
+                and (r.leased_until is null or r.leased_until <= \(claim.leasesEndedBefore) or \(isLost))
+                and (select environment from app_environments
+                    where id = r.app and bundle_id <> all(\(claim.avoiding.map(\.rawValue))))
+                    = \(claim.environment.rawValue)::environment
+                and (r.due_at <= \(claim.at) or \(headOfQueue) <= \(claim.at) or \(isLost))
+            order by r.due_at limit 1 for no key update skip locked
+            """
+    }
+
+    private static func turn(
+        of run: StartRun, _ claim: StartClaim, on connection: PostgresConnection
+    ) async throws -> StartShard? {
+        if !run.noted.isEmpty {
+            let isUnsent = claim.holding != nil && run.leasedBy == claim.replica
+            try await connection.query(isUnsent ? takeBack(run, now: claim.at) : giveUp(run, now: claim.at))
+        }
+        switch run.audiences.turn(at: claim.at) {
+        case .close:
+            try await connection.pipeline(close(run, claim))
+            return run.closing(at: claim.at)
+        case .wait(let date):
+            try await connection.query(idle(run, until: run.isClosed ? nextLook(until: date, now: claim.at) : date))
+            return nil
+        case .send where run.isClosed:
+            // The window is open again, because a message came after hours without one. `open` opens the run.
+            try await connection.pipeline([reopen(run, now: claim.at), idle(run, until: later(than: claim.at))])
+            return nil
+        case .send(let pushes): return try await send(pushes, of: run, claim, on: connection)
+        }
+    }
+
+    /// Makes `open` look at the run's start. A transaction that holds the start's row may wait for this run, so a locked
+    /// row is skipped.
+    private static func reopen(_ run: StartRun, now: Date) -> PostgresQuery {
+        """
+        update event_starts set opens_at = \(now) where event_key = any(array(
+            select event_key from event_starts
+            where event_key = (select event_key from fan_outs where id = \(run.id)) and stopped_at is null
+            for no key update skip locked))
+        """
+    }
+
+    /// Leases the next shard. Its members are the next members of the audiences that get these pushes.
+    ///
+    /// - Returns: `nil`: nobody gets a push now.
+    private static func send(
+        _ pushes: StartAudiences.Pushes, of run: StartRun, _ claim: StartClaim, on connection: PostgresConnection
+    ) async throws -> StartShard? {
+        var run = run
+        run.resume(pushes)
+        // Broadcasts are locked in a fixed order, so that no two transactions deadlock.
+        let contents = Set(pushes.places.lazy.filter { $0.push != nil }.compactMap(\.content))
+            .sorted { $0.uuidString < $1.uuidString }
+        for content in contents where try await !CrowdNews.hold(content, on: connection) {
+            // The broadcast whose content a push would show has just been withdrawn. The run is due again after
+            // `StartStanding.patience`.
+            try await connection.query(idle(run, until: later(than: claim.at)))
+            return nil
+        }
+        try await restart(&run, pushes, claim, on: connection)
+        var shard = run.shard(pushes)
+        shard.members = try await nextMembers(of: &run, pushes, shard, claim, on: connection)
+        guard shard.members.isEmpty else {
+            let sent = Set(shard.members.map(\.push))
+            let shown = Set(pushes.places.lazy.filter { $0.push.map(sent.contains) ?? false }.compactMap(\.content))
+            try await connection.pipeline(
+                [note(run, shard, claim)] + contents.filter(shown.contains).map(CrowdNews.show))
+            return shard
+        }
+        let next = run.passedOver.isEmpty ? nextLook(until: shard.until, now: claim.at) : later(than: claim.at)
+        let isDone = run.isSwept && run.restartAfter == nil
+        try await connection.query(idle(run, until: isDone ? next : claim.at))
+        if isDone { try await connection.query(finish(run.id, now: claim.at)) }
+        return nil
+    }
+
+    /// When a run that waits for an audience is due again.
+    static func later(than now: Date) -> Date { now.addingTimeInterval(StartStanding.patience) }
+
+    /// A run with nothing to do is due once a minute, because no signal comes when its event ends.
+    static func nextLook(until: Date, now: Date) -> Date { min(until, now.addingTimeInterval(60)) }
+
+    /// Sets the installations of the last shard to `unknown`. The replica that sent their pushes has died, so nobody
+    /// knows whether these installations got a start.
+    private static func giveUp(_ run: StartRun, now: Date) -> PostgresQuery {
+        """
+        with lost as (
+            insert into starts (run, installation, state, reason, at)
+            select \(run.id), n, 'unknown', 'the replica that waited for the answer died', \(now)
+            from unnest(\(run.noted)) n order by n on conflict do nothing
+        )
+        update fan_outs set noted = '{}', leased_by = null, leased_until = null,
+            started_at = coalesce(started_at, \(now)), rate_from = coalesce(rate_from, \(now)),
+            rate_answered = rate_answered + case when rate_until is null then \(run.noted.count) else 0 end
+        where id = \(run.id)
+        """
+    }
+
+    /// Puts the installations of the last shard back into the queue. The answer to the commit that leased the shard
+    /// never reached this replica, so nothing was sent to them.
+    private static func takeBack(_ run: StartRun, now: Date) -> PostgresQuery {
+        """
+        with unsent as (
+            insert into fan_out_queue (run, member, due_at)
+            select \(run.id), n, \(now) from unnest(\(run.noted)) n order by n on conflict do nothing
+        )
+        update fan_outs set noted = '{}', leased_by = null, leased_until = null where id = \(run.id)
+        """
+    }
+
+    private static func idle(_ run: StartRun, until date: Date) -> PostgresQuery {
+        """
+        update fan_outs set noted = '{}', leased_by = null, leased_until = null, due_at = \(date), \(progress(run))
+        where id = \(run.id)
+        """
+    }
+
+    private static func note(_ run: StartRun, _ shard: StartShard, _ claim: StartClaim) -> PostgresQuery {
+        """
+        update fan_outs set noted = \(shard.members.map(\.installation)), leased_by = \(claim.replica),
+            leased_until = \(claim.leasedUntil), due_at = \(claim.leasedUntil), finished_at = null, \(progress(run))
+        where id = \(run.id)
+        """
+    }
+
+    /// The columns that record how far a run has read its followers (`cursor`, `is_swept`, `passed_over`) and the
+    /// activities to restart (`restart_after`).
+    private static func progress(_ run: StartRun) -> PostgresQuery {
+        """
+        cursor = \(run.cursor), is_swept = \(run.isSwept), passed_over = \(run.passedOver.sorted()),
+            restart_after = \(run.restartAfter)
+        """
+    }
+
+    /// If nothing is left to send, records that.
+    static func finish(_ run: Int, now: Date) -> PostgresQuery {
+        """
+        update fan_outs r set finished_at = coalesce(r.finished_at, \(now)),
+            rate_until = coalesce(r.rate_until, case when r.rate_from is not null then \(now) end)
+        where r.id = \(run) and r.is_swept and r.passed_over = '{}' and r.restart_after is null and \(headOfQueue) is null
+        """
+    }
+
+    /// Closes a run: no more starts are sent. Followers without a start are counted later, under a lease and without
+    /// the lock on the run's row, because there may be a million followers. If the replica that counts dies, another
+    /// replica counts again.
+    private static func close(_ run: StartRun, _ claim: StartClaim) -> [PostgresQuery] {
+        [
+            // The run may be opened again. After that, an installation that took over another installation's token must
+            // not get a second start. So if the former holder of the token got a start, the result of this start is
+            // copied to the new holder before the queue is deleted.
+            inherit(
+                run.id,
+                from: "select member, unnest(former) from fan_out_queue where run = \(run.id) and delivery is null"),
+            "delete from fan_out_queue where run = \(run.id) and delivery is null",
+            """
+            update fan_outs r set closed_at = coalesce(r.closed_at, \(claim.at)), noted = '{}',
+                finished_at = coalesce(r.finished_at, \(claim.at)),
+                rate_until = coalesce(r.rate_until, case when r.rate_from is not null then \(claim.at) end),
+                leased_by = \(claim.replica), leased_until = \(claim.leasedUntil), due_at = \(claim.leasedUntil)
+            where r.id = \(run.id)
+            """,
+        ]
+    }
+}

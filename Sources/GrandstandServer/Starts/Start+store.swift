@@ -1,0 +1,70 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// Starts of events in the tables `event_starts`, `fan_outs`, `fan_out_queue` and `starts`.
+struct PostgresStartStore: StartStore {
+    let database: Database
+    /// The connections for claims and results, so that they do not wait behind API requests.
+    let dispatch: Database
+    /// The connections for queries that count followers.
+    let reports: Database
+    let answers = SharedFlight<StartQuestion, [AudienceStart]?>()
+
+    init(_ database: Database, dispatch: Database? = nil, reports: Database? = nil) {
+        self.database = database
+        self.dispatch = dispatch ?? database
+        self.reports = reports ?? database
+    }
+
+    func extendLeases(of runs: [Int], replica: UUID, until leasedUntil: Date) async throws {
+        let leasedUntil = leasedUntil.inMicroseconds
+        try await dispatch.query(
+            """
+            update fan_outs set leased_until = \(leasedUntil),
+                due_at = case when due_at < leased_until then due_at else \(leasedUntil) end
+            where id = any(array(
+                select id from fan_outs where id = any(\(runs)) and leased_by = \(replica)
+                order by id for no key update))
+            """)
+    }
+
+    /// The next time at which a start opens or a queued push is due. The query reads one row of `fan_outs` for each
+    /// start that is being sent; there are few such starts.
+    func nextDue(in environment: APNsEnvironment) async throws -> Date? {
+        try await dispatch.query(
+            """
+            select least(
+                (select opens_at from event_starts where opens_at is not null order by opens_at limit 1),
+                (select min(greatest(r.leased_until, least(r.due_at, \(Self.headOfQueue))))
+                    from (select * from fan_outs where due_at is not null) r
+                    cross join lateral (select environment from app_environments where id = r.app offset 0) ae
+                    where ae.environment = \(environment.rawValue)::environment)) as at
+            """
+        ).first?.decode(Date?.self, "at")
+    }
+
+    /// The due time of the first unsent entry in the queue of run `r`; null if the queue is empty.
+    static let headOfQueue: PostgresQuery =
+        "(select due_at from fan_out_queue where run = r.id and delivery is null order by due_at limit 1)"
+
+    func topics(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<TopicFollowers> {
+        let cursor = try page.cursor.map { text throws(Problem) in try PageCursor(text) }
+        let rows = try await reports.query(
+            """
+            select topic, followers from (
+                select f.topic, count(*) as followers from follows f
+                where f.app = (select ae.id from app_environments ae join apps a using (bundle_id)
+                    where a.topic = \(app.bundleID.topic) and ae.environment = \(app.environment.rawValue)::environment)
+                group by f.topic) t
+            where \(cursor?.number)::bigint is null or followers < \(cursor?.number)
+                or followers = \(cursor?.number) and topic > \(cursor?.key)
+            order by followers desc, topic limit \(page.limit + 1)
+            """)
+        let topics = try rows.map { row in
+            TopicFollowers(topic: try row.word("topic"), followers: try row.decode("followers"))
+        }
+        return Page(rows: topics, limit: page.limit) { PageCursor.text($0.followers, $0.topic.rawValue) }
+    }
+}

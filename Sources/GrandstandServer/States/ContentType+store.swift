@@ -1,0 +1,137 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import JSON
+internal import Postgres
+
+/// The content types of apps in the table `content_types`. Bundle IDs are found without regard to case.
+struct PostgresContentStore: Sendable {
+    let database: Database
+
+    init(_ database: Database) { self.database = database }
+
+    /// Declares a content type or replaces it.
+    ///
+    /// - Returns: the content type, whether it was created, and the live events whose newest content it would refuse.
+    /// - Throws: `version-mismatch`.
+    func put(
+        _ type: ContentType, by actor: AuditActor, if condition: WriteCondition, now: Date
+    ) async throws -> (type: DeclaredContentType, created: Bool, mismatches: [ContentMismatch]) {
+        let (app, name) = (type.bundleID.rawValue, type.attributesType)
+        let declaration = JSONWriter.text(Contract.ContentTypeDraft(type))
+        return try await database.transaction { connection in
+            let before = try await connection.query(
+                """
+                select version from content_types where bundle_id = \(app) and attributes_type = \(name) for update
+                """)
+            try condition.check(try before.first?.decode("version"))
+            let rows = try await connection.query(
+                """
+                insert into content_types (bundle_id, attributes_type, declaration, created_at, updated_at)
+                values (\(app), \(name), \(PostgresJSON(bytes: declaration)), \(now), \(now))
+                on conflict (bundle_id, attributes_type) do update set declaration = excluded.declaration,
+                    updated_at = excluded.updated_at, version = excluded.version
+                returning \(Self.columns), xmax = 0 as created
+                """)
+            guard let row = rows.first else { throw Problem(.internalError, "The content type was not written.") }
+            let created: Bool = try row.decode("created")
+            // Another writer created the content type after the check.
+            if condition == .absent, !created { throw WriteCondition.taken }
+            try await connection.query(
+                AuditRows(by: actor, at: now).insert(
+                    created ? .contentCreated : .contentChanged, .init(bundleID: type.bundleID), reason: name))
+            return (try Self.declared(row), created, try await Self.mismatches(type, on: connection))
+        }
+    }
+
+    /// The maximum number of contents that are checked when a content type is declared. An event has one newest content
+    /// for each audience.
+    private static let mostContents = 2_000
+    private static let mostMismatches = 100
+    /// The maximum work for all checks of one declaration together, in units of `ContentSchema.Budget`. If this limit
+    /// ends the check of a content, the content is listed, too.
+    private static let mostWork = 5_000_000
+
+    /// Live events whose newest content the type would refuse.
+    private static func mismatches(
+        _ type: ContentType, on connection: PostgresConnection
+    ) async throws -> [ContentMismatch] {
+        let rows = try await connection.query(
+            """
+            select u.event_key, u.bundle_id, u.environment, u.variant, b.id,
+                \(BroadcastRows.contentState("b", for: "u.variant")) as content_state
+            from events e join audiences u on u.event_key = e.key
+            join lateral (\(ContentRows.type(of: "u.bundle_id", named: "coalesce(u.content, e.content)"))) t
+                on t.attributes_type = \(type.attributesType)
+            join lanes l on l.id = u.lane join broadcasts b on b.id = l.newest_broadcast
+            where u.bundle_id = \(type.bundleID.rawValue) and e.ended_at is null and e.cancelled_at is null
+                and l.fenced_at is null
+            order by u.event_key, u.position limit \(mostContents)
+            """)
+        var mismatches: [ContentMismatch] = []
+        var budget = ContentSchema.Budget(units: mostWork)
+        for row in rows where mismatches.count < mostMismatches {
+            guard let content = try row.decode(PostgresJSON?.self, "content_state")?.bytes else { continue }
+            let errors = type.faults(of: content, at: "/contentState", spending: &budget)
+            guard !errors.isEmpty else { continue }
+            mismatches.append(
+                ContentMismatch(
+                    eventKey: try row.word("event_key"), audience: try AudienceColumns.id(row),
+                    broadcast: try row.decode("id"), errors: errors))
+        }
+        return mismatches
+    }
+
+    func contentType(_ name: String, of bundleID: BundleID) async throws -> DeclaredContentType? {
+        try await database.query(
+            """
+            select \(Self.columns) from content_types
+            where bundle_id = (select bundle_id from apps where topic = \(bundleID.topic)) and attributes_type = \(name)
+            """
+        ).first.map(Self.declared)
+    }
+
+    /// The content types of an app, in the order of their names.
+    func contentTypes(of bundleID: BundleID, _ page: PageRequest) async throws -> Page<DeclaredContentType> {
+        let rows = try await database.query(
+            """
+            select \(Self.columns) from content_types
+            where bundle_id = (select bundle_id from apps where topic = \(bundleID.topic))
+                and (\(page.cursor)::text is null or attributes_type > \(page.cursor))
+            order by attributes_type limit \(page.limit + 1)
+            """)
+        return Page(rows: try rows.map(Self.declared), limit: page.limit) { $0.type.attributesType }
+    }
+
+    /// - Returns: whether there was such a content type.
+    /// - Throws: `version-mismatch`.
+    func delete(
+        _ name: String, of bundleID: BundleID, by actor: AuditActor, if condition: WriteCondition, now: Date
+    ) async throws -> Bool {
+        try await database.transaction { connection in
+            let rows = try await connection.query(
+                """
+                select bundle_id, version from content_types
+                where bundle_id = (select bundle_id from apps where topic = \(bundleID.topic)) and attributes_type = \(name)
+                for update
+                """)
+            try condition.check(try rows.first?.decode("version"))
+            guard let row = rows.first else { return false }
+            let app: BundleID = try row.word("bundle_id")
+            try await connection.pipeline([
+                "delete from content_types where bundle_id = \(app.rawValue) and attributes_type = \(name)",
+                AuditRows(by: actor, at: now).insert(.contentDeleted, .init(bundleID: app), reason: name),
+            ])
+            return true
+        }
+    }
+
+    private static let columns: PostgresQuery =
+        "bundle_id, attributes_type, declaration, created_at, updated_at, version"
+
+    private static func declared(_ row: PostgresRow) throws -> DeclaredContentType {
+        DeclaredContentType(
+            type: try row.contentType(), createdAt: try row.decode("created_at"),
+            updatedAt: try row.decode("updated_at"),
+            version: try row.decode("version"))
+    }
+}

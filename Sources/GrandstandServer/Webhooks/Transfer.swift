@@ -1,0 +1,239 @@
+internal import CCurl
+internal import FoundationEssentials
+internal import Grandstand
+internal import Synchronization
+
+#if canImport(Darwin)
+    internal import Darwin
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Glibc
+#endif
+
+/// One POST and its answer.
+///
+/// The compiler cannot check that this class is `Sendable`. Its creator owns the transfer until the transfer is given
+/// to `Transfers`. From then on, only the thread of `Transfers` uses it. Only `cancel` may be called from any thread.
+final class Transfer: @unchecked Sendable {
+    var waiter: CheckedContinuation<WebhookAnswer, Never>?
+
+    private let url: WebhookURL
+    private let headers: [String]
+    private let body: [UInt8]
+    private let networks: NetworkGuard
+    private let timeout: Duration
+    private let authorities: [UInt8]?
+    private let addresses: [String]
+    /// Whether no connection is made, because only the host's addresses are to be checked.
+    private let isTrial: Bool
+    private let now: @Sendable () -> Date
+    private let cancelled = Atomic(false)
+
+    private var handle: UnsafeMutableRawPointer?
+    /// Lists that libcurl reads during the transfer.
+    private var lists: [UnsafeMutablePointer<curl_slist>] = []
+    private var head = AnswerHead()
+    private var received = 0
+    /// Whether a socket was refused, because its address must not be called.
+    private var wasRefused = false
+    /// Whether at least one address may be called. A socket is opened for such an address, except in a trial.
+    private var wasAllowed = false
+
+    /// The most bytes of an answer that are read, header and body each, before the connection is closed.
+    private static let longestAnswer = 64 * 1_024
+
+    init(
+        url: WebhookURL, headers: [String], body: [UInt8], networks: NetworkGuard, timeout: Duration,
+        authorities: [UInt8]?, addresses: [String], isTrial: Bool = false, now: @escaping @Sendable () -> Date
+    ) {
+        self.url = url
+        self.headers = headers
+        self.body = body
+        self.networks = networks
+        self.timeout = timeout
+        self.authorities = authorities
+        self.addresses = addresses
+        self.isTrial = isTrial
+        self.now = now
+    }
+
+    var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
+
+    func cancel() { cancelled.store(true, ordering: .relaxed) }
+
+    // MARK: On the transfers' thread
+
+    /// Creates libcurl's handle with all options. `nil`: there is not enough memory, or this libcurl lacks an option.
+    func begin() -> UnsafeMutableRawPointer? {
+        guard let handle = curl_easy_init() else { return nil }
+        self.handle = handle
+        let milliseconds = Int(timeout / .milliseconds(1))
+        var codes = [
+            ccurl_set_text(handle, CURLOPT_URL, url.rawValue),
+            ccurl_set_long(handle, CURLOPT_PATH_AS_IS, 1),
+            ccurl_set_protocols(handle),
+            ccurl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0),
+            ccurl_set_long(handle, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)),
+            // An empty name means no proxy, not even one from the environment.
+            ccurl_set_text(handle, CURLOPT_PROXY, ""),
+            ccurl_set_text(handle, CURLOPT_NOPROXY, "*"),
+            ccurl_set_long(handle, CURLOPT_NETRC, 0),
+            ccurl_set_long(handle, CURLOPT_NOSIGNAL, 1),
+            ccurl_set_long(handle, CURLOPT_TIMEOUT_MS, max(1, milliseconds)),
+            ccurl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, max(1, milliseconds)),
+            ccurl_set_quick_exit(handle),
+            // Each post opens its own connection and resolves the name again, so that every address is checked.
+            ccurl_set_long(handle, CURLOPT_FRESH_CONNECT, 1),
+            ccurl_set_long(handle, CURLOPT_FORBID_REUSE, 1),
+            ccurl_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, 0),
+            ccurl_set_long(handle, CURLOPT_SSL_VERIFYPEER, 1),
+            ccurl_set_long(handle, CURLOPT_SSL_VERIFYHOST, 2),
+            ccurl_set_long(handle, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
+            ccurl_set_long(handle, CURLOPT_POST, 1),
+            body.withUnsafeBytes {
+                ccurl_set_body(handle, $0.baseAddress ?? UnsafeRawPointer(handle), Int64($0.count))
+            },
+            set(CURLOPT_HTTPHEADER, headers),
+            ccurl_set_callbacks(
+                handle, Unmanaged.passUnretained(self).toOpaque(),
+                { bytes, size, count, data in Transfer.of(data)?.readHead(bytes, size * count) ?? 0 },
+                { _, size, count, data in Transfer.of(data)?.readBody(size * count) ?? 0 },
+                { data, _, address in Transfer.of(data)?.open(address) ?? CURL_SOCKET_BAD }),
+        ]
+        if let authorities {
+            codes.append(
+                authorities.withUnsafeBytes { ccurl_set_authorities(handle, $0.baseAddress, Int64($0.count)) })
+        }
+        if !addresses.isEmpty { codes.append(set(CURLOPT_RESOLVE, addresses)) }
+        return codes.allSatisfy { $0 == CURLE_OK } ? handle : nil
+    }
+
+    /// The result of the transfer. Once the header is complete, the status in the header counts, even if the body
+    /// fails.
+    func answer(_ result: CURLcode) -> WebhookAnswer {
+        if let status = head.status {
+            return .answered(status: status, retryAfter: head.retryAfter(now()))
+        }
+        // The post was refused only if no address of the host was allowed. Otherwise a connection to an allowed address
+        // failed.
+        if wasRefused, !wasAllowed { return .refused(NetworkGuard.advice(url.host)) }
+        return .unanswered(reason(result))
+    }
+
+    /// Ends the transfer and frees libcurl's handle.
+    func end(_ answer: WebhookAnswer) {
+        if let handle { curl_easy_cleanup(handle) }
+        handle = nil
+        for list in lists { curl_slist_free_all(list) }
+        lists = []
+        waiter.take()?.resume(returning: answer)
+    }
+
+    private func set(_ option: CURLoption, _ words: [String]) -> CURLcode {
+        var list: UnsafeMutablePointer<curl_slist>?
+        for word in words {
+            guard let longer = curl_slist_append(list, word) else {
+                curl_slist_free_all(list)
+                return CURLE_OUT_OF_MEMORY
+            }
+            list = longer
+        }
+        if let list { lists.append(list) }
+        return ccurl_set_pointer(handle, option, list)
+    }
+
+    private static func of(_ data: UnsafeMutableRawPointer?) -> Transfer? {
+        data.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// - Returns: the number of bytes accepted; if it is less than `count`, libcurl ends the transfer.
+    private func readHead(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+        received += count
+        guard received <= Self.longestAnswer, let bytes else { return 0 }
+        let line = UnsafeRawBufferPointer(start: bytes, count: count)
+        head.read(String(decoding: line, as: UTF8.self))
+        if head.status != nil { received = 0 }
+        return count
+    }
+
+    private func readBody(_ count: Int) -> Int {
+        received += count
+        return received <= Self.longestAnswer ? count : 0
+    }
+
+    /// Opens a socket for the address that libcurl is about to connect to, if that address may be called.
+    private func open(_ address: UnsafeMutablePointer<curl_sockaddr>?) -> curl_socket_t {
+        guard let address, let called = Self.address(address), networks.allows(called) else {
+            wasRefused = true
+            return CURL_SOCKET_BAD
+        }
+        wasAllowed = true
+        if isTrial { return CURL_SOCKET_BAD }
+        return socket(address.pointee.family, address.pointee.socktype, address.pointee.protocol)
+    }
+
+    private static func address(_ address: UnsafeMutablePointer<curl_sockaddr>) -> IPAddress? {
+        // The address is longer than libcurl's declared type, so it is read by its position in memory.
+        let place = UnsafeRawPointer(address).advanced(by: MemoryLayout<curl_sockaddr>.offset(of: \.addr) ?? 0)
+        switch address.pointee.family {
+        case AF_INET:
+            let bytes = place.loadUnaligned(as: sockaddr_in.self).sin_addr
+            return withUnsafeBytes(of: bytes) { IPAddress(bytes: Array($0)) }
+        case AF_INET6:
+            let bytes = place.loadUnaligned(as: sockaddr_in6.self).sin6_addr
+            return withUnsafeBytes(of: bytes) { IPAddress(bytes: Array($0)) }
+        default: return nil
+        }
+    }
+
+    /// The failure in words for the owner of the webhook.
+    private func reason(_ result: CURLcode) -> String {
+        let words = String(cString: curl_easy_strerror(result))
+        switch result {
+        case CURLE_OPERATION_TIMEDOUT: return "no answer in time"
+        case CURLE_COULDNT_RESOLVE_HOST: return "\(url.host) has no address"
+        case CURLE_COULDNT_CONNECT:
+            let number = Int32(clamping: handle.map(ccurl_os_errno) ?? 0)
+            return "no connection to \(url.authority): \(number == 0 ? words : String(cString: strerror(number)))"
+        case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_PARTIAL_FILE:
+            return "the connection was closed without an answer"
+        case CURLE_PEER_FAILED_VERIFICATION:
+            return "TLS failed: the certificate is not trusted, or is for another name"
+        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE,
+            CURLE_SSL_ISSUER_ERROR:
+            return "TLS failed: \(words)"
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2: return "the answer is not HTTP"
+        case CURLE_WRITE_ERROR: return "the answer's header is too long"
+        default: return words
+        }
+    }
+}
+
+/// Parses the header of an answer line by line.
+struct AnswerHead {
+    /// The status when the header is complete. Statuses 1xx are skipped, because they come before the answer.
+    private(set) var status: Int?
+    private var announced: Int?
+    private var wait: String?
+
+    mutating func read(_ line: String) {
+        guard status == nil else { return }
+        let line = line.trimmed
+        if line.hasPrefix("HTTP/") {
+            announced = line.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+            wait = nil
+        } else if line.isEmpty {
+            if let announced, announced >= 200 { status = announced }
+        } else if let colon = line.firstIndex(of: ":"), line[..<colon].lowercased() == "retry-after" {
+            wait = wait ?? String(line[colon...].dropFirst()).trimmed
+        }
+    }
+
+    /// `Retry-After` in seconds. The field has seconds or a date (RFC 9110 10.2.3).
+    func retryAfter(_ now: Date) -> Int? {
+        guard let wait else { return nil }
+        if let seconds = Int(wait) { return max(0, seconds) }
+        return HTTPDate.parse(wait).map { max(0, Int($0.timeIntervalSince(now).rounded(.up))) }
+    }
+}

@@ -1,0 +1,72 @@
+internal import FoundationEssentials
+internal import Grandstand
+
+/// Posts messages to webhooks through libcurl, each on its own connection.
+///
+/// libcurl resolves names asynchronously, so a dead name server delays only its own webhooks. The address is checked
+/// when the socket is opened, so a name that changes after a check cannot lead to a forbidden address. Redirects are
+/// not followed. Answers are read up to a limit and dropped.
+struct WebhookClient: WebhookGateway {
+    struct Settings: Sendable {
+        var networks: NetworkGuard
+        /// The limit for the whole exchange: name, connection, TLS and answer.
+        var timeout: Duration = .seconds(15)
+        /// A PEM file with certificates that are trusted in addition to the system's. It is read for each post.
+        var trustedFile: String?
+    }
+
+    private let settings: Settings
+    private let now: @Sendable () -> Date
+    private let transfers: Transfers
+    /// For tests: addresses that replace the name server's, in the format of `CURLOPT_RESOLVE`.
+    private let addresses: [String]
+
+    /// - Throws: `WebhookClientError` if `trustedFile` contains no certificates, or libcurl cannot be used.
+    init(settings: Settings, now: @escaping @Sendable () -> Date) throws {
+        try self.init(settings: settings, now: now, addresses: [])
+    }
+
+    init(settings: Settings, now: @escaping @Sendable () -> Date, addresses: [String]) throws {
+        self.settings = settings
+        self.now = now
+        self.addresses = addresses
+        _ = try settings.trustedFile.map(Authorities.withSystems)
+        transfers = try Transfers()
+    }
+
+    func post(_ message: ClaimedWebhook) async -> WebhookAnswer {
+        if let fault = settings.networks.fault(of: message.url) { return .refused(fault) }
+        // While the file cannot be read, only the system's certificates are trusted.
+        let authorities = settings.trustedFile.flatMap { try? Authorities.withSystems($0) }
+        return await transfers.carryOut(
+            Transfer(
+                url: message.url, headers: headers(message), body: message.body, networks: settings.networks,
+                timeout: settings.timeout, authorities: authorities, addresses: addresses, now: now))
+    }
+
+    /// Why a post to `url` would be refused, judged by the present addresses of its host. `nil`: it would not be
+    /// refused, or the host has no address. No connection is made.
+    func refusal(of url: WebhookURL) async -> String? {
+        if let fault = settings.networks.fault(of: url) { return fault }
+        let trial = Transfer(
+            url: url, headers: [], body: [], networks: settings.networks, timeout: min(settings.timeout, .seconds(2)),
+            authorities: nil, addresses: addresses, isTrial: true, now: now)
+        guard case .refused(let reason) = await transfers.carryOut(trial) else { return nil }
+        return reason
+    }
+
+    private func headers(_ message: ClaimedWebhook) -> [String] {
+        let signature = WebhookSignature.headers(
+            id: WebhookDelivery.messageName(message.message), at: now(), body: message.body, secrets: message.secrets)
+        // A name without a value keeps libcurl from sending that header.
+        return [
+            "Host: \(message.url.authority)", "Content-Type: application/json", "User-Agent: grandstand",
+            "Connection: close", "Accept:", "Expect:",
+        ] + signature.map { "\($0.name): \($0.value)" }
+    }
+}
+
+/// The client cannot be created.
+struct WebhookClientError: Error, Equatable, CustomStringConvertible {
+    let description: String
+}

@@ -1,0 +1,232 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Postgres
+
+/// Deletes rows that are older than their retention, with one statement for each kind of rows.
+struct PostgresHistory: Sendable {
+    /// The maximum number of rows of each kind (starts, broadcasts) that one step deletes. These rows are
+    /// deleted before their events, and one event's start may have a million rows of `starts`.
+    static let rowsOfEvents = 5_000
+
+    private let database: Database
+
+    init(_ database: Database) { self.database = database }
+
+    /// Deletes up to `limit` rows that ended before `cutoff`, the oldest first, together with all rows that belong to
+    /// them. Rows that are still needed stay (`RetentionRule.Rows`).
+    ///
+    /// - Returns: how many of the `limit` rows were deleted.
+    func prune(_ rows: RetentionRule.Rows, before cutoff: Date, limit: Int) async throws -> Int {
+        switch rows {
+        case .broadcasts: try await pruneBroadcasts(before: cutoff, limit: limit)
+        case .events: try await pruneEvents(before: cutoff, limit: limit)
+        case .channels: try await pruneChannels(before: cutoff, limit: limit)
+        case .lanes: try await pruneLanes(before: cutoff, limit: limit)
+        // `prune_audit_log` also adds an entry about the deletion. The trigger that keeps the log append-only allows no
+        // other way to delete.
+        case .auditEntries:
+            try await database.query(
+                "select prune_audit_log(date_trunc('day', \(cutoff)::timestamptz, 'UTC'), \(limit)::int, now()) as entries"
+            )[0].decode(Int.self, "entries")
+        case .keys:
+            try await prune(
+                "api_keys", "least(revoked_at, expires_at)", cutoff, limit,
+                also: "(revoked_at is not null or expires_at is not null)")
+        case .answers: try await prune("idempotency_keys", "accepted_at", cutoff, limit)
+        case .installations: try await prune("installations", "seen_at", cutoff, limit)
+        case .activities: try await prune("activities", "reported_at", cutoff, limit)
+        case .deviceHours: try await addUpDeviceHours(before: cutoff, limit: limit)
+        case .webhookMessages:
+            try await prune(
+                "webhook_messages", "created_at", cutoff, limit,
+                also: """
+                    not exists (select from webhook_deliveries d join webhooks w on w.id = d.webhook
+                        where d.message = old.id and (d.settled_at >= \(cutoff)
+                            or d.settled_at is null and (w.state = 'enabled' or d.state = 'sending')))
+                    """)
+        }
+    }
+
+    /// Deletes rows of a table whose `time` is before the cutoff, if `condition` holds. A row that another transaction
+    /// has locked is left for the next step.
+    private func prune(
+        _ table: PostgresQuery, _ time: PostgresQuery, _ cutoff: Date, _ limit: Int,
+        also condition: PostgresQuery = "true"
+    ) async throws -> Int {
+        try await database.query(
+            """
+            delete from \(table) where ctid = any(array(
+                select ctid from \(table) old where \(time) < \(cutoff) and \(condition)
+                order by \(time) limit \(limit) for update skip locked))
+            """
+        ).affectedRows
+    }
+
+    /// Adds up the rows of past hours to one row for each app. No session writes to the rows of past hours any more.
+    private func addUpDeviceHours(before cutoff: Date, limit: Int) async throws -> Int {
+        try await database.query(
+            """
+            with gone as (
+                delete from device_accounts where ctid = any(array(
+                    select ctid from device_accounts where session <> 0 and hour < \(cutoff)
+                    limit \(limit) for update skip locked))
+                returning app, installations, created
+            ), sums as (
+                insert into device_accounts as d
+                select app, 'epoch'::timestamptz, 0, sum(installations), sum(created) from gone group by app
+                order by app
+                on conflict (app, hour, session) do update set installations = d.installations + excluded.installations,
+                    created = d.created + excluded.created
+            )
+            select count(*) as n from gone
+            """
+        )[0].decode("n")
+    }
+
+    /// Makes the planner read the oldest rows in the order of their index, until there are enough. With outdated
+    /// statistics, the planner would otherwise read and sort all rows in each step.
+    private static let inOrder: PostgresQuery = """
+        select set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true)
+        """
+
+    // MARK: Broadcasts
+
+    private func pruneBroadcasts(before cutoff: Date, limit: Int) async throws -> Int {
+        try await database.query(
+            """
+            with old as (
+                select b.id from broadcasts b
+                where b.accepted_at < \(cutoff) and not b.scheduled
+                    and not exists (select from deliveries d where d.broadcast_id = b.id
+                        and (d.settled_at is null or d.settled_at >= \(cutoff)))
+                    and not exists (select from audiences u join lanes l on l.id = u.lane
+                        where u.event_key = b.event_key and b.id in (l.newest_broadcast, l.state_broadcast))
+                order by b.accepted_at limit \(limit) for update skip locked
+            )
+            delete from broadcasts b using old where b.id = old.id
+            """
+        ).affectedRows
+    }
+
+    // MARK: Events
+
+    /// - Returns: how many events were deleted; or `limit`, if more rows that belong to these events must be deleted
+    ///   first.
+    private func pruneEvents(before cutoff: Date, limit: Int) async throws -> Int {
+        try await database.transaction { connection in
+            let rows = try await connection.pipeline([Self.inOrder, Self.events(before: cutoff, limit: limit)])[1]
+            let keys: [String] = try rows.map { try $0.decode("key") }
+            guard !keys.isEmpty else { return 0 }
+            for part in [Self.starts(of: keys), Self.broadcasts(of: keys)]
+            where try await connection.query(part).affectedRows >= Self.rowsOfEvents { return limit }
+            let lanes: [Int] = try await connection.query(
+                """
+                select lane from audiences where event_key = any(\(keys))
+                union select lane from fan_outs where event_key = any(\(keys)) and policy = 'update'
+                """
+            ).map { try $0.decode("lane") }
+            try await connection.pipeline([
+                Self.forgetting, "delete from events where key = any(\(keys))",
+                "delete from lanes where id = any(\(lanes))",
+            ])
+            return keys.count
+        }
+    }
+
+    /// The oldest events that can be deleted. An event stays while one of its channels is at Apple, is perhaps being
+    /// created there, or was deleted recently. An event also stays while one of its messages waits.
+    private static func events(before cutoff: Date, limit: Int) -> PostgresQuery {
+        """
+        select e.key from events e
+        where (e.ended_at is not null or e.cancelled_at is not null)
+            and greatest(e.ended_at, e.cancelled_at, e.starts_at, e.ends_at) < \(cutoff)
+            and (select true from channels c where c.event_key = e.key
+                and (c.state <> 'deleted' or c.changed_at >= \(cutoff)) limit 1) is null
+            and (select true from broadcasts b where b.event_key = e.key
+                and (b.scheduled or b.accepted_at >= \(cutoff)) limit 1) is null
+            and (select true from (
+                    select lane from audiences where event_key = e.key
+                    union all select lane from fan_outs where event_key = e.key and policy = 'update' offset 0) u
+                cross join lateral \(PostgresChannelStore.pending(lane: "u.lane")) d limit 1) is null
+            and (select true from fan_outs r
+                where r.event_key = e.key and r.policy = 'start' and r.closed_at is null limit 1) is null
+        order by greatest(e.ended_at, e.cancelled_at, e.starts_at, e.ends_at) limit \(limit)
+        for update skip locked
+        """
+    }
+
+    private static func starts(of keys: [String]) -> PostgresQuery {
+        """
+        delete from starts where (run, installation) in (
+            select s.run, s.installation from (select id from fan_outs where event_key = any(\(keys)) offset 0) r
+            cross join lateral (select run, installation from starts where run = r.id limit \(rowsOfEvents)) s
+            limit \(rowsOfEvents))
+        """
+    }
+
+    private static func broadcasts(of keys: [String]) -> PostgresQuery {
+        """
+        delete from broadcasts where id = any(array(
+            select id from broadcasts where event_key = any(\(keys)) limit \(rowsOfEvents)))
+        """
+    }
+
+    /// Lets the trigger `forget_deliveries` delete history until the commit.
+    private static let forgetting: PostgresQuery = "select set_config('grandstand.forgets_history', 'on', true)"
+
+    // MARK: Channels and lanes
+
+    /// Lanes are locked before channels, as everywhere. A channel that a reconciliation restores meanwhile stays.
+    private func pruneChannels(before cutoff: Date, limit: Int) async throws -> Int {
+        try await database.transaction { connection in
+            let ids: [UUID] = try await connection.pipeline([
+                Self.inOrder,
+                """
+                select c.id from channels c where c.state = 'deleted' and c.changed_at < \(cutoff)
+                    and (select true from lanes l cross join lateral \(PostgresChannelStore.pending(lane: "l.id")) d
+                        where l.channel = c.id limit 1) is null
+                order by c.changed_at limit \(limit)
+                """,
+            ])[1].map { try $0.decode("id") }
+            guard !ids.isEmpty else { return 0 }
+            let results = try await connection.pipeline([
+                Self.forgetting,
+                """
+                select id from lanes where id = any(array(select id from lanes where channel = any(\(ids))))
+                order by id for update
+                """,
+                """
+                delete from channels where id = any(\(ids)) and coalesce(state = 'deleted' and changed_at < \(cutoff), false)
+                """,
+            ])
+            let lanes: [Int] = try results[1].map { try $0.decode("id") }
+            try await connection.query(Self.unowned("l.id = any(\(lanes))"))
+            return results[2].affectedRows
+        }
+    }
+
+    private func pruneLanes(before cutoff: Date, limit: Int) async throws -> Int {
+        try await database.transaction { connection in
+            let ids: [Int] = try await connection.pipeline([
+                Self.inOrder,
+                """
+                select l.id from lanes l
+                where l.closed_at < \(cutoff) and l.channel is null and l.kind = 'channel'
+                    and (select true from audiences u where u.lane = l.id) is null
+                    and \(PostgresChannelStore.pending(lane: "l.id")) is null
+                order by l.closed_at limit \(limit) for update skip locked
+                """,
+            ])[1].map { try $0.decode("id") }
+            guard !ids.isEmpty else { return 0 }
+            return try await connection.pipeline([Self.forgetting, Self.unowned("l.id = any(\(ids))")])[1].affectedRows
+        }
+    }
+
+    /// Deletes those lanes that no longer belong to an audience or a channel.
+    private static func unowned(_ condition: PostgresQuery) -> PostgresQuery {
+        """
+        delete from lanes l where \(condition) and l.channel is null and l.kind = 'channel'
+            and not exists (select from audiences u where u.lane = l.id)
+        """
+    }
+}

@@ -1,0 +1,361 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import Logging
+internal import Synchronization
+
+/// The outcome of one round of a `WorkLoop`: the work that the round claimed, and when the next round is wanted.
+struct Round<Work: Sendable>: Sendable {
+    let work: [Work]
+    /// Says when the next round is wanted. The claimed work begins first, so no message waits for this answer.
+    let next: @Sendable () async throws -> NextRound
+
+    /// Nothing was claimed.
+    ///
+    /// - Parameter due: when to run the next round if the loop's doorbell is not rung before; `nil`: no due time is
+    ///   known.
+    static func idle(until due: Date? = nil) -> Round { Round(work: []) { due.map { .at($0) } ?? .whenRung } }
+
+    /// The claimed work begins now. Another round follows at once, because more work may be due. If `work` is empty,
+    /// the next round is at `due`.
+    static func claimed(_ work: [Work], due: () async throws -> Date?) async rethrows -> Round {
+        work.isEmpty ? .idle(until: try await due()) : Round(work: work) { .now }
+    }
+}
+
+/// When a loop wants its next round.
+enum NextRound: Sendable, Equatable {
+    case now
+    case at(Date)
+    /// The next round runs when somebody rings, or after the longest sleep.
+    case whenRung
+
+    /// The pause before the next claim of work that is due but could not be claimed, because another replica has locked
+    /// the row of this work.
+    static let shortest = Duration.milliseconds(5)
+
+    /// How long to sleep if nobody rings.
+    func pause(now: Date, longest: Duration) -> Duration {
+        switch self {
+        case .now: .zero
+        case .at(let due): min(longest, max(Self.shortest, .seconds(due.timeIntervalSince(now))))
+        case .whenRung: longest
+        }
+    }
+}
+
+/// Another transaction has locked the rows that recording a result must change. The loop tries to record the result
+/// again a little later.
+struct LockedByAnother: Error {}
+
+/// The loop for all leased work. It claims as many pieces of work as there are free places, does the work, and records
+/// the results. It sleeps until the doorbell rings or the next piece of work is due. At a stop, work in progress may
+/// finish.
+///
+/// A round computes its work from the database, so the reason for waking does not matter. A place is free as soon as
+/// its work is done, even before the result is recorded.
+final class WorkLoop<Work: Sendable>: Sendable {
+    /// Records the result of a piece of work. The recording is repeated while the database is away or another
+    /// transaction has locked the rows of the work.
+    typealias Settling = @Sendable () async throws -> Void
+
+    struct Settings: Sendable {
+        /// The maximum number of pieces of work in progress.
+        var places = 1
+        /// The number of free places that a claim needs. Each claim costs one disk write, however few pieces of work
+        /// the claim takes.
+        var leastRoom = 1
+        /// The shortest time between a round that left the loop idle and the next round. All rings in this time
+        /// together cause only one round.
+        var rest: Duration = .zero
+        /// The pause after a round that left the loop idle, as a multiple of the round's duration. The pause is at most
+        /// `longestRest`. However often somebody rings, the pause bounds the share of the database's time that costly
+        /// rounds take. The upper limit is for a round that took minutes because the database hung.
+        var restPerRound = 0
+        var longestRest = Duration.seconds(2)
+        /// The longest sleep. The poll after this sleep finds work whose signal was lost.
+        var pollInterval: Duration
+        /// Whether each recorded result causes a round, because more work may be due after it. `false`: somebody else
+        /// rings then.
+        var ringsWhenSettled = true
+        /// The pause after a round that failed.
+        var retry: Duration = .seconds(1)
+        /// The duration of the leases in seconds. `extend` renews the leases three times in this time. `nil`: the work
+        /// has no leases, or renews its leases itself.
+        var lease: TimeInterval?
+        /// How long a stop waits for the running round and the work in progress before the stop cancels them.
+        var drain = Drain(.zero)
+
+        /// The rest after a round that left the loop idle.
+        func rest(after round: Duration) -> Duration { max(rest, min(longestRest, round * restPerRound)) }
+    }
+
+    /// The functions of a loop.
+    struct Steps: Sendable {
+        /// Whether this process may claim work now. The function is called before every round.
+        var mayClaim: @Sendable () -> Bool = { true }
+        /// Performs one round, with at most `free` pieces of work. The function is never called while fewer than
+        /// `leastRoom` places are free.
+        ///
+        /// - Parameter lasting: the pieces of work that already existed at the last renewal of leases and are not
+        ///   recorded yet.
+        var claim: @Sendable (_ free: Int, _ lasting: [Work]) async throws -> Round<Work>
+        /// Performs a piece of work in a separate task. If a stop no longer waits for the work, this task is cancelled.
+        ///
+        /// - Returns: the function that records the result. When this function is called, the place is already free,
+        ///   but the lease is still held. `nil`: there is nothing to record.
+        var perform: @Sendable (Work) async -> Settling? = { _ in nil }
+        /// Returns the function that records given-up work: work that a stop no longer waits for. A later result of this
+        /// work is dropped. `giveUp` is `nil`: a stop waits until the cancelled work ends.
+        var giveUp: (@Sendable (Work) -> Settling)?
+        /// Renews the leases of work that already existed at the last renewal.
+        var extend: (@Sendable ([Work]) async throws -> Void)?
+    }
+
+    private struct Piece {
+        let work: Work
+        /// The task that does the work; `nil`: the work is done or given up, but not recorded yet.
+        var doing: Task<Settling?, Never>?
+    }
+
+    private enum Phase {
+        /// The loop does not run yet, or it stops. No more rounds run.
+        case closed
+        case open
+        /// The stop no longer waits for work to end.
+        case cut
+    }
+
+    private struct State {
+        var phase = Phase.closed
+        var pieces: [Int: Piece] = [:]
+        var begun = 0
+        var doing = 0
+        /// The numbers of the pieces of work that already existed at the last renewal of leases.
+        var old: Set<Int> = []
+
+        var lasting: [Work] { old.compactMap { pieces[$0]?.work } }
+    }
+
+    private let settings: Settings
+    private let steps: Steps
+    private let claiming: OutageLog
+    private let settling: OutageLog
+    private let logger: Logger
+    private let now: @Sendable () -> Date
+    private let doorbell = Doorbell()
+    private let ended = Doorbell()
+    private let state = Mutex(State())
+
+    /// - Parameter failure: the log message when rounds fail; another round follows after `retry`.
+    init(
+        _ settings: Settings, failure: String, logger: Logger, now: @escaping @Sendable () -> Date, _ steps: Steps
+    ) {
+        self.settings = settings
+        self.steps = steps
+        self.logger = logger
+        self.now = now
+        claiming = OutageLog(failure, logger)
+        settling = OutageLog("results of finished work could not be recorded", logger)
+    }
+
+    /// Requests a round. If a round is running, another round follows.
+    func ring() { doorbell.ring() }
+
+    /// Whether the loop runs and no stop has begun.
+    private var isOpen: Bool { state.withLock { $0.phase == .open } }
+
+    // MARK: Rounds
+
+    /// Runs until a graceful stop or a cancellation. Both have the same effect: no more rounds run, and work in
+    /// progress may end within `drain`.
+    ///
+    /// - Parameter wakes: each element of these streams rings the doorbell.
+    func run(wakenBy wakes: AsyncStream<Void>...) async {
+        state.withLock { $0.phase = .open }
+        await withDiscardingTaskGroup { group in
+            for wakes in wakes { group.addTask { for await _ in wakes { self.ring() } } }
+            group.addTask { await self.renewLeases() }
+            _ = await settings.drain.run(onStop: close, onEnd: cut) {
+                await self.rounds()
+                // This wait runs in a separate task, which is not cancelled with the rounds, because unrecorded results
+                // wait for the database.
+                await Task { await self.waitUntilSettled() }.value
+            }
+            group.cancelAll()
+        }
+    }
+
+    private func rounds() async {
+        while isOpen, !Task.isCancelled {
+            let began = ContinuousClock.now
+            let pause = await round()
+            guard pause > .zero, isOpen else { continue }
+            let rest = settings.rest(after: began.duration(to: .now))
+            if rest > .zero { try? await Task.sleep(for: rest) }
+            if isOpen { await doorbell.wait(atMost: pause) }
+        }
+    }
+
+    /// - Returns: how long to sleep if nobody rings.
+    private func round() async -> Duration {
+        let (doing, lasting) = state.withLock { ($0.doing, $0.lasting) }
+        let free = settings.places - doing
+        // If too few places are free, the end of a piece of work rings the doorbell.
+        guard free >= settings.leastRoom, steps.mayClaim() else { return settings.pollInterval }
+        do {
+            let round = try await steps.claim(free, lasting)
+            claiming.worked()
+            for work in round.work { start(work) }
+            return try await round.next().pause(now: now(), longest: settings.pollInterval)
+        } catch {
+            claiming.failed(error)
+            return settings.retry
+        }
+    }
+
+    // MARK: Pieces of work
+
+    /// Begins claimed work. If a stop no longer waits for work, the work is given up instead.
+    private func start(_ work: Work) {
+        state.withLock { state in
+            state.begun += 1
+            if state.phase == .cut, let giveUp = steps.giveUp {
+                state.pieces[state.begun] = Piece(work: work, doing: nil)
+                Task.detached { [begun = state.begun] in await self.settle(begun, giveUp(work)) }
+                return
+            }
+            state.doing += 1
+            let doing = Task.detached { [perform = steps.perform] in await perform(work) }
+            state.pieces[state.begun] = Piece(work: work, doing: doing)
+            if state.phase == .cut { doing.cancel() }
+            Task.detached { [begun = state.begun] in await self.end(begun, with: await doing.value) }
+        }
+    }
+
+    private func end(_ piece: Int, with settling: Settling?) async {
+        let hasMadeRoom = state.withLock { state -> Bool? in
+            // The work was given up in the meantime.
+            guard state.pieces[piece]?.doing != nil else { return nil }
+            state.pieces[piece]?.doing = nil
+            state.doing -= 1
+            return settings.places - state.doing == settings.leastRoom
+        }
+        guard let hasMadeRoom else { return }
+        if hasMadeRoom { ring() }
+        await settle(piece, settling)
+    }
+
+    private func settle(_ piece: Int, _ settling: Settling?) async {
+        if let settling { await settle(settling) }
+        let isLast = state.withLock { state in
+            state.pieces[piece] = nil
+            state.old.remove(piece)
+            return state.pieces.isEmpty
+        }
+        if settings.ringsWhenSettled { ring() }
+        if isLast { ended.ring() }
+    }
+
+    /// Repeats `body` until the database accepts the result, or a stop no longer waits.
+    private func settle(_ body: Settling) async {
+        var pause = Self.firstPause
+        repeat {
+            do {
+                try await body()
+                return settling.worked()
+            } catch is LockedByAnother {
+                try? await Task.sleep(for: Self.pauseForLock)
+            } catch let problem as Problem where problem.kind == .storeUnavailable {
+                settling.failed(problem)
+                try? await Task.sleep(for: pause)
+                pause = min(pause * 2, Self.longestPause)
+            } catch {
+                // The work is repeated after its lease ends.
+                return logger.failed("the result of finished work was not recorded; the work may be repeated", error)
+            }
+        } while !settings.drain.isOver(for: Self.lastTries)
+    }
+
+    private static var firstPause: Duration { .milliseconds(50) }
+    private static var longestPause: Duration { .seconds(1) }
+    private static var pauseForLock: Duration { .milliseconds(20) }
+    /// How long the loop tries to record results after the drain. After this time, the work stays leased, and is
+    /// repeated when its lease ends.
+    private static var lastTries: Duration { .seconds(1) }
+
+    private func renewLeases() async {
+        guard let lease = settings.lease, let extend = steps.extend else { return }
+        while (try? await Task.sleep(for: .seconds(lease / 3))) != nil {
+            let lasting = state.withLock { state in
+                defer { state.old = Set(state.pieces.keys) }
+                return state.lasting
+            }
+            guard !lasting.isEmpty else { continue }
+            do {
+                try await extend(lasting)
+            } catch {
+                // Another replica may now take the work over and repeat it.
+                logger.failed(
+                    "work in progress could not be kept reserved; another server may repeat it", error, at: .warning)
+            }
+        }
+    }
+
+    // MARK: Stopping
+
+    @Sendable private func close() {
+        state.withLock { $0.phase = .closed }
+        ring()
+    }
+
+    @Sendable private func cut() {
+        let given = state.withLock { state in
+            state.phase = .cut
+            var given: [(piece: Int, settling: Settling)] = []
+            for (number, piece) in state.pieces {
+                piece.doing?.cancel()
+                guard piece.doing != nil, let giveUp = steps.giveUp else { continue }
+                state.pieces[number]?.doing = nil
+                state.doing -= 1
+                given.append((number, giveUp(piece.work)))
+            }
+            return given
+        }
+        for (piece, settling) in given { Task.detached { await self.settle(piece, settling) } }
+    }
+
+    private func waitUntilSettled() async {
+        while state.withLock({ !$0.pieces.isEmpty }) { await ended.wait(atMost: .seconds(1)) }
+    }
+}
+
+extension WorkLoop {
+    /// A loop whose `perform` also records the result.
+    convenience init(
+        _ settings: Settings, failure: String, logger: Logger, now: @escaping @Sendable () -> Date,
+        mayClaim: @escaping @Sendable () -> Bool = { true },
+        claim: @escaping @Sendable (_ free: Int) async throws -> Round<Work>,
+        perform: @escaping @Sendable (Work) async -> Void
+    ) {
+        self.init(
+            settings, failure: failure, logger: logger, now: now,
+            Steps(
+                mayClaim: mayClaim, claim: { free, _ in try await claim(free) },
+                perform: {
+                    await perform($0)
+                    return nil
+                }))
+    }
+}
+
+extension WorkLoop where Work == Never {
+    /// A loop whose rounds do all the work themselves.
+    convenience init(
+        _ settings: Settings, failure: String, logger: Logger, now: @escaping @Sendable () -> Date,
+        round: @escaping @Sendable () async throws -> Round<Never>
+    ) {
+        self.init(
+            settings, failure: failure, logger: logger, now: now,
+            Steps(claim: { _, _ in try await round() }))
+    }
+}

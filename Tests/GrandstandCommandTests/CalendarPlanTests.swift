@@ -1,0 +1,343 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import GrandstandTestKit
+internal import JSON
+internal import Testing
+
+@testable internal import GrandstandCommand
+@testable internal import GrandstandServer
+
+/// The changes that a calendar makes to its events.
+struct CalendarPlanTests {
+    enum Form: CaseIterable {
+        case ics
+        case csv
+
+        func world() throws -> CalendarWorld {
+            try CalendarWorld(self == .ics ? CalendarWorld.ics() : CalendarWorld.csv)
+        }
+        func file(_ season: Season) -> [UInt8] { self == .ics ? season.ics() : season.csv() }
+    }
+
+    @Test(arguments: Form.allCases)
+    func `a second sync of the same season changes nothing`(form: Form) throws {
+        var (world, season) = try CalendarWorld.synced(form)
+        let fixture = season.fixtures[5]
+        let specification = try world.specification(fixture)
+        #expect(specification.name == fixture.title)
+        #expect(specification.startsAt == Date(timeIntervalSince1970: Double(fixture.kickOff)))
+        #expect(specification.endsAt == specification.startsAt?.addingTimeInterval(6_300))
+        #expect(specification.kind == "match")
+        #expect(specification.topics.first?.rawValue == "league:bl1")
+        #expect(specification.topics.count == 3)
+        #expect(try world.sync(form.file(season)).numbers == [0, 0, 0, 380, 0])
+        // The order of the lines in a CSV file does not matter.
+        if form == .csv { season.fixtures.reverse() }
+        #expect(try world.sync(form.file(season)).numbers == [0, 0, 0, 380, 0])
+    }
+
+    @Test(arguments: Form.allCases)
+    func `only the members that the calendar changed are changed`(form: Form) throws {
+        var (world, season) = try CalendarWorld.synced(form)
+        for place in 0..<40 { season.fixtures[place * 9].minute += 30 }
+        for place in [1, 2, 4] { season.fixtures[place].day += 90 }
+        season.fixtures[7].home = "FC Neu"
+        try world.edit(season.fixtures[9]) { $0.set("kind", "derby") }
+        let gone = [11, 12, 13, 14, 15].map { season.fixtures[$0].uid }
+        season.fixtures.removeAll { gone.contains($0.uid) }
+        let plan = try world.sync(form.file(season))
+        #expect(plan.numbers == [0, 44, 5, 331, 0])
+        let times = plan.change.filter { $0.fields.map(\.name) == ["endsAt", "startsAt"] }
+        #expect(times.count == 43)
+        #expect(plan.change.map { $0.fields.map(\.name) }.contains(["name", "topics"]))
+        #expect(plan.cancel.map(\.uid).sorted() == gone.sorted())
+        #expect(plan.cancel.allSatisfy { $0.reason == .vanished })
+        // Members that were changed by hand keep their values, even if the calendar moves the same event.
+        #expect(try world.specification(season.fixtures[9]).kind == "derby")
+        #expect(try world.sync(form.file(season)).numbers == [0, 0, 0, 375, 0])
+    }
+
+    /// A value that the calendar gave a member in the last run, the one that it gives now, and the one that the event
+    /// has; then the event's value after the next run. `nil`: the member is absent.
+    static let comparisons: [(last: String?, now: String?, event: String?, result: String?)] = [
+        ("1", "1", "1", "1"), ("1", "1", "2", "2"), ("1", "1", nil, nil), ("1", "2", "1", "2"), ("1", "2", "2", "2"),
+        ("1", "2", "3", "2"), ("1", "2", nil, "2"), ("1", nil, "1", nil), ("1", nil, "2", nil), ("1", nil, nil, nil),
+        (nil, nil, nil, nil), (nil, nil, "1", "1"), (nil, "1", nil, "1"), (nil, "1", "1", "1"), (nil, "1", "2", "1"),
+    ]
+
+    @Test(
+        arguments: [
+            ("name", #""%""#), ("kind", #""%""#), ("topics", #"["team:%"]"#), ("defaults", #"{"staleAfter":%}"#),
+            ("channelsOpenBefore", "%"),
+            ("audiences", "[\(CalendarWorld.audience.replacing("Stadium", with: "Stadium%"))]"),
+        ])
+    func `every member keeps a change by hand until the calendar changes that member`(name: String, json: String)
+        throws
+    {
+        var season = Season()
+        season.fixtures = [season.fixtures[0]]
+        let fixture = season.fixtures[0]
+        let plan = try EventDocument(JSONValue(parsing: Array(CalendarWorld.ics().utf8)))
+        func document(_ document: EventDocument, with value: String?) -> EventDocument {
+            var document = document
+            document[name] = value.map { Array(json.replacing("%", with: $0).utf8) }
+            return document
+        }
+        func declaration(_ value: String?) throws -> CalendarDeclaration {
+            try CalendarWorld.declaration(String(decoding: document(plan, with: value).text, as: UTF8.self))
+        }
+        let canBeAbsent = !["name", "audiences"].contains(name)
+        for (last, now, event, result) in Self.comparisons where canBeAbsent || ![last, now, event].contains(nil) {
+            var world = try CalendarWorld()
+            world.declaration = try declaration(last)
+            try world.sync(season.ics())
+            try world.edit(fixture) { $0 = document($0, with: event) }
+            // The member as the API shows it.
+            let shown = try [event, result].map { value in
+                var other = world
+                try other.edit(fixture) { $0 = document($0, with: value) }
+                return try other.event(fixture).document[name]
+            }
+            world.declaration = try declaration(now)
+            let fields = try world.sync(season.ics()).change.flatMap(\.fields)
+            #expect(try world.event(fixture).document[name] == shown[1], "\([last, now, event])")
+            // The report names every change with the value that it replaces, also if that was set by hand.
+            let expected = event == result ? [] : [[name: shown]]
+            #expect(fields.map { [$0.name: [$0.old, $0.new]] } == expected, "\([last, now, event])")
+            #expect(try world.plan(season.ics()).isEmpty, "\([last, now, event])")
+        }
+    }
+
+    // MARK: Events that are over
+
+    @Test func `an expired match opens again when it is moved, a match that was played does not`()
+        throws
+    {
+        var (world, season) = try CalendarWorld.synced()
+        world.now = Date(timeIntervalSince1970: Double(season.fixtures[0].kickOff + 200_000))
+        for place in 0..<2 { world.set(.ended, try world.event(season.fixtures[place]).key) }
+        // This match was played: its last change is not long after `endsAt`. The last change of an event that expired
+        // is long after `endsAt`.
+        let played = try world.event(season.fixtures[2]).key
+        world.set(.ended, played)
+        world.events[played]?.updatedAt = CalendarWorld.summer
+        season.fixtures[0].day += 60
+        season.fixtures[2].day += 60
+        let plan = try world.sync(season.ics())
+        #expect(plan.numbers == [0, 1, 0, 379, 0])
+        #expect(plan.change.first?.uid == season.fixtures[0].uid)
+    }
+
+    @Test func `a fixture in the past without an event is counted as past`() throws {
+        var world = try CalendarWorld()
+        var season = Season()
+        world.now = Date(timeIntervalSince1970: Double(season.fixtures[199].kickOff))
+        season.fixtures[379].isCancelled = true
+        let over = season.fixtures.dropLast().count {
+            Double($0.kickOff + 6_300) <= world.now.timeIntervalSince1970
+        }
+        let plan = try world.sync(season.ics())
+        // The cancelled fixture is not past. It has no event and needs none.
+        #expect(plan.numbers == [379 - over, 0, 0, 1, 0])
+        #expect(plan.past == over)
+    }
+
+    @Test(
+        arguments: [
+            "2026-11-28,A,B,15:30,Europe/Vienna,Postponed", "2026-11-28,A,B,TBD,Europe/Vienna,",
+            ",A,B,,,TENTATIVE", "2026-11-28,A,B,15:30,Europe/Vienna,Verlegt",
+        ])
+    func `a postponed fixture has no time, start or channel until it gets a date`(row: String) throws {
+        func file(_ row: String) -> [UInt8] { Array("id,date,Team 1,Team 2,time,zone,state\n1,\(row)\n".utf8) }
+        let more = #"""
+            "season": "bl1", "statuses": {"verlegt": "postponed"},
+            "start": {"attributesType": "Match", "attributes": {}, "alert": {"title": "{summary}"}}
+            """#
+        var world = try CalendarWorld(CalendarWorld.csv.replacing(#""season": "bl1""#, with: more))
+        try world.sync(file("2026-11-28,A,B,15:30,Europe/Vienna,"))
+        let key = try #require(world.events.keys.first)
+        let names = world.events[key]?.document.names
+        let plan = try world.sync(file(row))
+        #expect(plan.numbers == [0, 1, 0, 0, 0], "\(plan.problems)")
+        #expect(plan.change[0].fields.map(\.name) == ["channelsOpenBefore", "endsAt", "start", "startsAt"])
+        let event = try EventDocuments.api.read(key, try #require(world.events[key]).document)
+        #expect(event.startsAt == nil && event.start == nil && event.opensAt == EventSpecification.undated)
+        world.now = Date(timeIntervalSince1970: 1_800_000_000)
+        #expect(try world.sync(file(row)).numbers == [0, 0, 0, 1, 0])
+        #expect(try world.sync(file("2027-03-06,A,B,18:00,Europe/Vienna,scheduled")).numbers == [0, 1, 0, 0, 0])
+        #expect(world.events[key]?.document.names == names)
+    }
+
+    @Test func `a calendar with new UIDs in each export creates nothing, and a problem says what to do`() throws {
+        var (world, season) = try CalendarWorld.synced()
+        func renew(_ places: Range<Int>) { for place in places { season.fixtures[place].uid += "-new" } }
+        for _ in 1...2 {
+            renew(0..<380)
+            let plan = try world.sync(season.ics())
+            #expect(plan.numbers == [0, 0, 0, 380, 1] && !plan.holdsBack)
+            #expect(plan.problems.first?.detail.contains("set uid in columns") == true)
+        }
+        // A few new UIDs are not reported.
+        renew(0..<100)
+        season.fixtures[200].minute += 15
+        #expect(try world.sync(season.ics()).numbers == [0, 1, 0, 379, 0])
+        let columns = #", "columns": {"uid": "{dtstart} {home} {away}"}"#
+        world.declaration = try CalendarWorld.declaration(CalendarWorld.ics(columns))
+        #expect(try world.sync(season.ics()).numbers == [0, 0, 0, 380, 1])
+        renew(0..<380)
+        #expect(try world.sync(season.ics()).numbers == [0, 0, 0, 380, 0])
+    }
+
+    // MARK: Entries that cannot be read
+
+    @Test func `an entry with a fault neither cancels its event nor holds the other changes back`() throws {
+        var (world, season) = try CalendarWorld.synced(.csv)
+        season.fixtures[3].zone = "Mars/Olympus"
+        season.fixtures[4].home = ""
+        season.fixtures[5].home = String(repeating: "x", count: 300)
+        season.fixtures[6].minute += 5
+        let plan = try world.sync(season.csv())
+        #expect(plan.numbers == [0, 1, 0, 376, 3])
+        #expect(plan.problems.compactMap(\.line).sorted() == [5, 6, 7])
+        #expect(Set(plan.problems.map(\.uid)) == Set(season.fixtures[3...5].map(\.uid)))
+    }
+
+    @Test func `nothing is cancelled while the UIDs of some entries are unknown`() throws {
+        var (world, season) = try CalendarWorld.synced(.csv)
+        season.fixtures[3].uid = ""
+        let plan = try world.plan(season.csv())
+        #expect(plan.numbers == [0, 0, 0, 379, 2])
+        #expect(plan.problems.contains { $0.detail.contains("UIDs of some entries cannot be read") })
+        #expect(!plan.holdsBack && plan.notes.isEmpty)
+        #expect(try world.plan(season.csv(), acceptsRemovals: true).numbers == [0, 0, 1, 379, 1])
+    }
+
+    @Test func `two entries with the same key make one event, and an event of another season is not changed`() throws {
+        var world = try CalendarWorld(CalendarWorld.ics().replacing("bl1:{uid}", with: "bl1:{home}-{away}"))
+        var season = Season()
+        season.fixtures[1].home = season.fixtures[0].home
+        season.fixtures[1].away = season.fixtures[0].away
+        var cup = try CalendarWorld(
+            CalendarWorld.ics().replacing("bl1:{uid}", with: "bl1:{home}-{away}")
+                .replacing(#""season": "bl1""#, with: #""season": "cup""#))
+        var one = season
+        one.fixtures = [season.fixtures[2]]
+        #expect(try cup.sync(one.ics()).create.count == 1)
+        world.events = cup.events
+        let plan = try world.sync(season.ics())
+        #expect(plan.numbers == [378, 0, 0, 0, 2])
+        #expect(plan.problems.contains { $0.detail.contains("on line") && $0.uid == season.fixtures[1].uid })
+        #expect(plan.problems.contains { $0.detail.contains("the season cup") })
+    }
+
+    @Test func `an entry with a new UID that makes the same event keeps that event`() throws {
+        var world = try CalendarWorld(CalendarWorld.ics().replacing("bl1:{uid}", with: "bl1:{home}-{away}"))
+        var season = Season()
+        try world.sync(season.ics())
+        try world.edit(season.fixtures[0]) { $0.set("name", "The big one") }
+        for place in season.fixtures.indices { season.fixtures[place].uid += "-new" }
+        #expect(try world.sync(season.ics()).numbers == [0, 0, 0, 380, 0])
+        #expect(try world.specification(season.fixtures[0]).name == "The big one")
+        #expect(Set(world.events.values.map(\.note?.uid)) == Set(season.fixtures.map(\.uid)))
+        #expect(try world.plan(season.ics()).isEmpty)
+    }
+
+    @Test func `a renamed fixture keeps its event, even if the key contains its name`() throws {
+        var world = try CalendarWorld(CalendarWorld.ics().replacing("bl1:{uid}", with: "bl1:{home}-{away}"))
+        var season = Season()
+        try world.sync(season.ics())
+        season.fixtures[0].home = "FC Neu"
+        #expect(try world.sync(season.ics()).numbers == [0, 1, 0, 379, 0])
+    }
+
+    @Test func `an existing event is taken over, and keeps what the calendar does not have`() throws {
+        var world = try CalendarWorld()
+        let season = Season()
+        let key = try #require(EventKey(rawValue: "bl1:" + KeyText.folded(season.fixtures[0].uid)))
+        var document = EventDocument()
+        document.set("name", "By hand")
+        document["audiences"] = Array("[\(CalendarWorld.audience)]".utf8)
+        document["metadata"] = Array(#"{"a":1}"#.utf8)
+        try world.put(key, document)
+        #expect(try world.sync(season.ics()).numbers == [379, 1, 0, 0, 0])
+        let specification = try world.specification(season.fixtures[0])
+        let metadata = try JSONValue(parsing: specification.metadata ?? [])
+        #expect(metadata["a"] != nil && metadata["season"]?["name"]?.string == "bl1")
+        #expect(specification.name == season.fixtures[0].title)
+        #expect(try world.plan(season.ics()).isEmpty)
+    }
+
+    @Test func `an event that the key cannot access is a problem of its entry`() throws {
+        var world = try CalendarWorld()
+        let season = Season()
+        world.outOfReach = [try #require(EventKey(rawValue: "bl1:" + KeyText.folded(season.fixtures[0].uid)))]
+        let plan = try world.sync(season.ics())
+        #expect(plan.numbers == [379, 0, 0, 0, 1])
+        #expect(plan.problems.first?.detail.contains("your key cannot access") == true)
+    }
+
+    @Test func `a run that was interrupted is completed by the next`() throws {
+        var world = try CalendarWorld()
+        let season = Season()
+        let first = try world.plan(season.ics())
+        for write in first.create.prefix(100) { try world.put(write.key, write.document) }
+        #expect(try world.sync(season.ics()).numbers == [280, 0, 0, 100, 0])
+        world.now += 3_600
+        // The interrupted run stored the note of a cancellation, but stopped before it cancelled the event.
+        var fewer = season
+        fewer.fixtures.removeLast()
+        let cancellation = try #require(try world.plan(fewer.ics()).cancel.first)
+        try world.put(cancellation.key, cancellation.document)
+        #expect(try world.sync(fewer.ics()).numbers == [0, 0, 1, 379, 0])
+        #expect(try world.plan(fewer.ics()).isEmpty)
+    }
+
+    @Test func `the calendar's note is stored in the event's metadata, next to its other members`() throws {
+        let (world, season) = try CalendarWorld.synced()
+        let metadata = try JSONValue(parsing: try world.specification(season.fixtures[0]).metadata ?? [])
+        #expect(metadata["season"]?["uid"]?.string == season.fixtures[0].uid)
+        #expect(metadata["season"]?["said"]?["name"]?.string == season.fixtures[0].title)
+        var note = try #require(try world.event(season.fixtures[0]).note)
+        note.removal = .heldBack
+        note.reopenedAt = RFC3339.text(world.now)
+        let text = note.metadata(in: Array(#"{"x": [1, 2], "season": 7}"#.utf8))
+        #expect(SeasonNote(metadata: text) == note)
+        #expect(try JSONValue(parsing: text)["x"] != nil)
+    }
+
+    @Test func `an event with 400 audiences is synced, and a change of one of them is found`() throws {
+        func plan(_ count: Int, _ policy: String) -> String {
+            let audiences = (0..<count).map { number in
+                #"{"bundleId": "com.example.Stadium\#(number)", "environment": "production", "#
+                    + #""storagePolicy": "\#(number == 7 ? policy : "noMessageStored")"}"#
+            }
+            return CalendarWorld.ics().replacing(CalendarWorld.audience, with: audiences.joined(separator: ", "))
+        }
+        var season = Season()
+        season.fixtures = Array(season.fixtures.prefix(3))
+        var world = try CalendarWorld(plan(400, "noMessageStored"))
+        #expect(try world.sync(season.ics()).numbers == [3, 0, 0, 0, 0])
+        let note = try #require(try world.event(season.fixtures[0]).note)
+        #expect(note.metadata(in: nil).count < 1_000)
+        #expect(try world.plan(season.ics()).isEmpty)
+        world.declaration = try CalendarWorld.declaration(plan(400, "mostRecentMessageStored"))
+        let change = try world.sync(season.ics())
+        #expect(change.numbers == [0, 3, 0, 0, 0])
+        #expect(change.change.allSatisfy { $0.fields.map(\.name) == ["audiences"] })
+        #expect(try world.plan(season.ics()).isEmpty)
+    }
+
+    @Test func `an event that is too long for the server is a problem of its entry`() throws {
+        var (world, season) = try CalendarWorld.synced()
+        let notes = Array(#"{"notes": "\#(String(repeating: "x", count: 65_400))"}"#.utf8)
+        let note = try #require(try world.event(season.fixtures[0]).note)
+        try world.edit(season.fixtures[0]) { $0["metadata"] = note.metadata(in: notes) }
+        season.fixtures[0].minute += 15
+        let plan = try world.plan(season.ics())
+        #expect(plan.numbers == [0, 0, 0, 379, 1])
+        let detail = try #require(plan.problems.first?.detail)
+        #expect(detail.contains("The limit is 65536"), "\(detail)")
+        #expect(plan.problems.first?.line != nil && plan.problems.first?.uid == season.fixtures[0].uid)
+    }
+}

@@ -1,0 +1,187 @@
+internal import Foundation
+internal import Testing
+
+@testable internal import GrandstandCommand
+
+/// iCalendar as other programs write it.
+struct ICalendarTests {
+    /// 2026-11-28T14:30:00Z.
+    private static let halfPastTwo = 1_795_876_200
+
+    struct Form: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let text: String
+        let reading: CalendarReading
+
+        init(_ description: String, _ text: String, reading: CalendarReading = .ics(timeZone: "Europe/Vienna")) {
+            (testDescription, self.text, self.reading) = (description, text, reading)
+        }
+    }
+
+    /// The same kick-off in all forms.
+    static let forms = [
+        Form("UTC", event("DTSTART:20261128T143000Z")),
+        Form("floating", event("DTSTART:20261128T153000")),
+        Form("a zone of the system", event("DTSTART;TZID=Europe/London:20261128T143000")),
+        Form("a quoted zone", event("DTSTART;X-A=\"b:c;d\";TZID=\"Europe/London\":20261128T143000")),
+        Form(
+            "a zone with a prefix",
+            event("DTSTART;TZID=/freeassociation.sourceforge.net/America/Argentina/Salta:20261128T113000")),
+        Form(
+            "a definition that is not read",
+            event(
+                "DTSTART;TZID=Europe/London:20261128T143000",
+                before: [
+                    "BEGIN:VTIMEZONE", "TZID:Europe/London", "BEGIN:DAYLIGHT", "DTSTART:20070311T020000",
+                    "TZOFFSETFROM:-0500", "no property", "RRULE:FREQ=NEVER", "END:DAYLIGHT", "END:VTIMEZONE",
+                ])),
+        Form(
+            "a zone that is answered by another", event("DTSTART;TZID=W. Europe Standard Time:20261128T153000"),
+            reading: CalendarReading(format: .ics, fallback: TimeZone.named("Europe/Vienna"))),
+        Form(
+            "a file's zone that is no zone's name",
+            event("DTSTART:20261128T143000", before: ["X-WR-TIMEZONE:Local time"]), reading: .ics()),
+        Form(
+            "the file's own zone", event("DTSTART:20261128T233000", before: ["X-WR-TIMEZONE:Asia/Tokyo"]),
+            reading: .ics()),
+        Form("LF", event("DTSTART:20261128T143000Z").replacing("\r\n", with: "\n")),
+        Form("CR", event("DTSTART:20261128T143000Z").replacing("\r\n", with: "\r")),
+        Form("folded", event("DTST\r\n ART;TZID=Europe\r\n\t/London:2026\r\n 1128T143000")),
+        Form("a mark", "\u{FEFF}" + event("DTSTART:20261128T143000Z")),
+        Form("small letters", event("dtstart;tzid=Europe/London:20261128t143000")),
+        Form("empty lines", event("DTSTART:20261128T143000Z", "", "")),
+        Form(
+            "a newer sequence",
+            event(
+                "DTSTART:20261128T143000Z", "SEQUENCE:2", "END:VEVENT", "BEGIN:VEVENT", "UID:1",
+                "DTSTART:20261129T143000Z", "SEQUENCE:1")),
+    ]
+
+    @Test(arguments: forms)
+    func `a kick-off is the same instant in every form`(form: Form) throws {
+        let file = try form.reading.read(form.text)
+        #expect(file.faults == [])
+        #expect(file.entries.map(\.startsAt) == [Self.halfPastTwo])
+        #expect(file.entries.map(\.uid) == ["1"])
+    }
+
+    @Test func `escapes in text are resolved, and a summary is split into home and away`() throws {
+        let text = event(
+            "DTSTART:20261128T143000Z", "SUMMARY:\"Old\\, Town\" FC v K\\\\o\r\n  ln", "LOCATION:A\\nB\\; C")
+        let file = try CalendarReading.ics().read(text)
+        let value = try #require(file.entries.first?.value)
+        #expect(
+            ["summary", "home", "away", "location", "x-none"].map(value) == [
+                "\"Old, Town\" FC v K\\o ln", "\"Old, Town\" FC", "K\\o ln", "A B; C", nil,
+            ])
+    }
+
+    @Test func `a value can be read from a named iCalendar property or made by a template`() throws {
+        var reading = CalendarReading.ics()
+        reading.columns = ["home": "X-HOME", "summary": "{home} ({where})", "where": "LOCATION"]
+        let file = try reading.read(event("DTSTART:20261128T143000Z", "X-HOME:Ajax", "LOCATION:Arena"))
+        let value = try #require(file.entries.first?.value)
+        #expect(["home", "summary", "where"].map(value) == ["Ajax", "Ajax (Arena)", "Arena"])
+    }
+
+    @Test(
+        arguments: [
+            ("DTEND:20261128T160000Z", 5_400), ("DTEND;TZID=Europe/Vienna:20261128T170000", 5_400),
+            ("DURATION:PT1H30M", 5_400), ("DURATION:P1DT1S", 86_401), ("SUMMARY:none", nil),
+        ] as [(String, Int?)])
+    func `an end is a time, a duration or absent`(line: String, seconds: Int?) throws {
+        let file = try CalendarReading.ics().read(event("DTSTART:20261128T143000Z", line))
+        #expect(file.entries.first?.endsAt == seconds.map { Self.halfPastTwo + $0 })
+        #expect(file.faults == [])
+    }
+
+    @Test(arguments: ["DTSTART;VALUE=DATE:20261128", "DTSTART:20261128T000000", "DTSTART:20261128T000000Z"])
+    func `a fixture without a time, or at midnight, is a fault unless it is postponed or cancelled`(start: String)
+        throws
+    {
+        let file = try CalendarReading.ics().read(event(start))
+        #expect(file.entries.isEmpty && file.faults.map(\.line) == [4])
+        for (word, status) in [("TENTATIVE", .postponed), ("CANCELLED", .cancelled)]
+            as [(String, CalendarEntry.Status)]
+        {
+            let file = try CalendarReading.ics().read(event(start, "STATUS:\(word)"))
+            #expect(file.entries.map(\.status) == [status] && file.faults.isEmpty)
+        }
+    }
+
+    @Test func `a file that cancels is recognised`() throws {
+        let all = try CalendarReading.ics().read(event("DTSTART:20261128T143000Z", before: ["METHOD:CANCEL"]))
+        #expect(all.entries.map(\.status) == [.cancelled])
+    }
+
+    /// A wrong line, the number of the line that is reported, and a word of the reason. The other event of the file is
+    /// still read.
+    @Test(
+        arguments: [
+            ("RRULE:FREQ=WEEKLY", 5, "RRULE"), ("RDATE:20261129T143000Z", 5, "RDATE"),
+            ("RECURRENCE-ID:20261129T143000Z", 5, "RECURRENCE-ID"), ("DTSTART:20261129T143000Z", 5, "twice"),
+            ("DTEND:20261127T143000Z", 4, "before"), ("DTEND:20261128T143000Z", 4, "when it begins"),
+            ("DURATION:PT0S", 4, "when it begins"), ("STATUS:ABGESAGT", 5, "statuses"),
+            ("DTEND:20261328T143000Z", 5, "not a time"),
+            ("DTEND:tomorrow", 5, "not a time"), ("DTEND:19991231T000000Z", 5, "years"), ("DURATION:PT", 5, "duration"),
+            ("DURATION:-PT1H", 5, "duration"), ("DTEND;TZID=Mars/Olympus:20261129T143000", 5, "Mars/Olympus"),
+            ("DTEND;TZID=../../etc/passwd:20261129T143000", 5, "no time zone"),
+            ("DTEND;TZID=W. Europe Standard Time:20261129T143000", 5, "--time-zone"),
+            ("SUMMARY:a\r\nSUMMARY:b\r\nUID:2", 7, "UID occurs twice"),
+        ])
+    func `an entry that cannot be read is a fault of its line, and the others are read`(
+        line: String, number: Int, word: String
+    ) throws {
+        let text = event(
+            "DTSTART:20261128T143000Z", line, "END:VEVENT", "BEGIN:VEVENT", "UID:other", "DTSTART:20261128T143000Z")
+        let file = try CalendarReading.ics().read(text)
+        #expect(file.entries.map(\.uid) == ["other"])
+        let fault = try #require(file.faults.first)
+        #expect(fault.line == number)
+        #expect(fault.detail.contains(word), "\(fault.detail)")
+        #expect(fault.uid == (word.hasPrefix("UID") ? nil : "1"))
+    }
+
+    @Test func `the fault of an entry without a UID has no UID`() throws {
+        let text = event("DTSTART:20261128T143000Z").replacing("UID:1", with: "SUMMARY:x")
+        #expect(try CalendarReading.ics().read(text).faults.map(\.uid) == [nil])
+    }
+
+    @Test(
+        arguments: [
+            ("", 1, "BEGIN:VCALENDAR"), ("<html>\n</html>", 1, "property"),
+            ("BEGIN:VEVENT\nEND:VEVENT", 1, "VCALENDAR"),
+            ("BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:1\n", 3, "incomplete"),
+            ("BEGIN:VCALENDAR\nVERSION:2.0\n", 2, "incomplete"),
+            ("BEGIN:VCALENDAR\nBEGIN:VEVENT\nEND:VCALENDAR", 3, "line 2"), ("END:VCALENDAR", 1, "has no BEGIN"),
+            ("BEGIN:VCALENDAR\n\nUID\nEND:VCALENDAR", 3, "property"),
+            ("BEGIN:VCALENDAR\nUID;X:1\nEND:VCALENDAR", 2, "property"),
+            ("BEGIN:VCALENDAR\nUID;X=\"1:1\nEND:VCALENDAR", 2, "property"),
+            (String(repeating: "BEGIN:VCALENDAR\n", count: 9), 9, "nested"),
+            ("BEGIN:VCALENDAR\nX:" + String(repeating: "x", count: 20_000), 2, "bytes"),
+        ])
+    func `a file that is not iCalendar is refused, and the error names the line`(text: String, line: Int, word: String)
+        throws
+    {
+        let fault = #expect(throws: CalendarFault.self) { try CalendarReading.ics().read(text) }
+        #expect(fault?.line == line)
+        #expect(fault?.detail.contains(word) ?? false, "\(fault?.detail ?? "")")
+    }
+
+    @Test func `text that is not UTF-8 is refused, and the error names the line`() throws {
+        let bytes = Array("BEGIN:VCALENDAR\nX:".utf8) + [0xE4, 0x0A]
+        #expect(throws: CalendarFault(line: 2, "This is not UTF-8; save the file as UTF-8.")) {
+            try CalendarReading.ics().read(bytes)
+        }
+        #expect(throws: CalendarFault(line: 1, "The file is UTF-16; save it as UTF-8.")) {
+            try CalendarReading.csv().read([0xFF, 0xFE, 0x41, 0x00])
+        }
+    }
+
+    @Test func `a file with too many events is refused at the first one beyond the limit`() throws {
+        let one = "BEGIN:VEVENT\nEND:VEVENT\n"
+        let text = "BEGIN:VCALENDAR\n" + String(repeating: one, count: CalendarLimits.entries + 1)
+        let fault = #expect(throws: CalendarFault.self) { try CalendarReading.ics().read(text) }
+        #expect(fault?.line == 2 + 2 * CalendarLimits.entries)
+    }
+}

@@ -1,0 +1,133 @@
+internal import APNsSimulator
+internal import APNsWire
+internal import Grandstand
+internal import HTTP2
+internal import Testing
+
+@testable internal import GrandstandServer
+
+/// The pool against servers that refuse, cannot be reached and come back. `FailureTableTests` has the failure table of
+/// docs/internals/http2.md.
+@Suite(.timeLimit(.minutes(20)))
+struct PoolTests {
+    private static let address = ClientAndSimulator.address
+
+    @Test func `a refused request goes to another connection`() async throws {
+        try await ClientAndSimulator.with { pair in
+            let channelID = try await pair.makeChannel()
+            // Requests at the same time open the second connection.
+            while pair.connections.count < 2 {
+                async let first = pair.send(to: channelID)
+                async let second = pair.send(to: channelID)
+                _ = try await (first.value(), second.value())
+            }
+            try pair.hold(#""operation": "broadcast""#)
+            async let held = pair.send(to: channelID)
+            let busy = try await pair.simulator.requests(1) { $0.fate == .held }
+            // The idle connection is chosen and refuses. Only because it has just refused, the busy one is next.
+            try pair.simulator.addFaults(#"{"faults": [{"action": "refuseStream", "times": 1}]}"#)
+            _ = try await pair.client.listChannels(at: Self.address).value()
+            let tries = pair.simulator.journal().suffix(2)
+            #expect(tries.map(\.fate) == [.unprocessed, .answered])
+            #expect(tries.map { $0.request.connection == busy[0].request.connection } == [false, true])
+            pair.simulator.removeFault("hold")
+            _ = try await held.value()
+        }
+    }
+
+    @Test func `when APNs refuses a channel, it accepted the token, so more than one stream is used`() async throws {
+        try await ClientAndSimulator.with(settings: ClientAndSimulator.oneConnection) { pair in
+            #expect(await pair.send(to: "AAAA").refusal?.reason == .badChannelId)
+            try pair.hold()
+            async let first = pair.send(to: "AAAA")
+            async let second = pair.send(to: "AAAA")
+            try await pair.simulator.requests(2) { $0.fate == .held }
+            pair.simulator.removeFault("hold")
+            #expect(await first.refusal != nil)
+            #expect(await second.refusal != nil)
+        }
+    }
+
+    @Test func `while the server is down calls wait, and they are accepted when it is back`() async throws {
+        // Production has the next port. The system gives ports of this range to nobody who asks for any port.
+        let port = 2 * Int.random(in: 10_500..<15_500)
+        try await ClientAndSimulator.with(options: { $0.port = port }) { pair in
+            _ = try await pair.makeChannel()
+            await pair.simulator.stop()
+            var options = SimulatorOptions(directory: pair.directory)
+            options.port = port
+            options.capitals = .accepted
+            let back = Simulator(options: options, logger: ClientAndSimulator.logger)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<200 {
+                    group.addTask { _ = try await pair.client.listChannels(at: Self.address).value() }
+                }
+                try await back.start()
+                try await group.waitForAll()
+            }
+            await pair.client.close()
+            await back.stop()
+        }
+    }
+
+    @Test func `a server that is not trusted is reported at once, not after the timeout, and gets no request`()
+        async throws
+    {
+        try await ClientAndSimulator.with { stranger in
+            try await ClientAndSimulator.with(settings: {
+                $0.trustRoots = .file(stranger.addresses.caFile)
+                $0.requestTimeout = .seconds(600)
+            }) { pair in
+                let why = try #require(await pair.send(to: "AAAA").unsent)
+                #expect(why.contains("trusted authority"), "\(why)")
+                // The second call fails in the same way, without another attempt to connect.
+                #expect(await pair.send(to: "AAAA").unsent == why)
+                #expect(pair.simulator.journal().isEmpty)
+            }
+        }
+    }
+
+    @Test func `under load the pool grows to its maximum and no further`() async throws {
+        try await ClientAndSimulator.with(settings: {
+            $0.connections = 1
+            $0.maximumConnections = 3
+        }) { pair in
+            let channelID = try await pair.makeChannel()
+            try pair.hold(#""operation": "broadcast""#)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for full in 1...3 {
+                    for _ in 0..<PoolPlan.full { group.addTask { _ = try await pair.send(to: channelID).value() } }
+                    try await pair.simulator.requests(full * PoolPlan.full) { $0.fate == .held }
+                    // While all connections are full, another request opens one more.
+                    repeat {
+                        _ = try await pair.client.listChannels(at: Self.address).value()
+                    } while pair.connections.count < min(full + 1, 3)
+                }
+                pair.simulator.removeFault("hold")
+                try await group.waitForAll()
+            }
+            #expect(pair.connections.count == 3)
+        }
+    }
+
+    @Test func `without a connection a call ends when its time is over, when it is cancelled or the client closes`()
+        async throws
+    {
+        try await ClientAndSimulator.with(settings: { $0.requestTimeout = .seconds(600) }) { pair in
+            await pair.simulator.stop()
+            let hasty = try ClientAndSimulator.client(
+                pair.addresses, keys: pair.directory, settings: { $0.requestTimeout = .milliseconds(300) })
+            let message = ClientAndSimulator.message(to: "AAAA")
+            #expect(await hasty.send(message, to: Self.address).unsent?.isEmpty == false)
+            await hasty.close()
+
+            let call = Task { await pair.send(to: "AAAA") }
+            call.cancel()
+            #expect(await call.value.unsent != nil)
+            async let answer = pair.send(to: "AAAA")
+            await pair.client.close()
+            #expect(await answer.unsent?.isEmpty == false)
+            #expect(await pair.send(to: "AAAA").unsent != nil)
+        }
+    }
+}

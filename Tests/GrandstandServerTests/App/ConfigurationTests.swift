@@ -1,0 +1,147 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import Logging
+internal import Testing
+
+@testable internal import GrandstandServer
+
+/// Every setting: its default, its value, and the error for an invalid value.
+struct ConfigurationTests {
+    /// A file that can be read on every machine that runs the tests.
+    private static let readable = #filePath
+
+    @Test(arguments: [
+        ("GRANDSTAND_PROT", "GRANDSTAND_PORT"), ("GRANDSTAND_LOGLEVEL", "GRANDSTAND_LOG_LEVEL"),
+        ("GRANDSTAND_APNS_CONNECTION", "GRANDSTAND_APNS_CONNECTIONS"), ("GRANDSTAND_DATABASE_URL", "DATABASE_URL"),
+    ])
+    func `a misspelt setting is refused with the most similar name`(misspelt: String, setting: String) {
+        #expect(throws: ConfigurationError(misspelt, "is not a setting; \(setting) is one")) {
+            try Configuration(environment: [misspelt: "1"])
+        }
+    }
+
+    @Test func `variables of other programs are left alone`() throws {
+        let others = [
+            "GRANDSTAND_API_KEY", "GRANDSTAND_URL", "GRANDSTAND_TESTS", "GRANDSTAND_STRICT", "GRANDSTAND_WHOLE",
+        ]
+        _ = try Configuration(environment: Dictionary(uniqueKeysWithValues: others.map { ($0, "1") }))
+    }
+
+    @Test func `unset settings, and empty ones, have Apple's hosts and an embedded database`() throws {
+        #expect(
+            try Configuration(environment: ["GRANDSTAND_DATA_DIR": "/data"]).database == .embedded(directory: "/data"))
+        let names = ["DATABASE_URL", "GRANDSTAND_DATA_DIR", "GRANDSTAND_PORT", "GRANDSTAND_APNS_DEVELOPMENT_SEND_URL"]
+        for environment in [[:], Dictionary(uniqueKeysWithValues: names.map { ($0, "") })] {
+            let configuration = try Configuration(environment: environment)
+            #expect(configuration.database == .embedded(directory: ".grandstand") && configuration.tls == nil)
+            #expect(configuration.host == "127.0.0.1" && configuration.port == 8_080)
+            #expect("\(configuration.trustRoots)" == "system")
+            let endpoints = [configuration.endpoints.send, configuration.endpoints.manage]
+            #expect(
+                Set(endpoints.flatMap { hosts in APNsEnvironment.allCases.compactMap { hosts[$0]?.authority } }) == [
+                    "api.sandbox.push.apple.com", "api.push.apple.com",
+                    "api-manage-broadcast.sandbox.push.apple.com:2195", "api-manage-broadcast.push.apple.com:2196",
+                ])
+        }
+    }
+
+    private static let connection = "postgres://a:b@one,two/x?target_session_attrs=read-write"
+
+    static let settings: [(name: String, value: String, isRead: @Sendable (Configuration) -> Bool)] = [
+        // The value is a connection string in libpq's format and stays unchanged. The folder of the embedded database
+        // is not used.
+        ("DATABASE_URL", connection, { $0.database == .url(connection) }),
+        ("GRANDSTAND_DATA_DIR", "/elsewhere", { $0.database == .url(connection) }),
+        ("GRANDSTAND_HOST", "0.0.0.0", { $0.host == "0.0.0.0" }), ("GRANDSTAND_PORT", "0", { $0.port == 0 }),
+        ("GRANDSTAND_TLS_CERT", readable, { $0.tls?.certificatePath == readable }),
+        ("GRANDSTAND_TLS_KEY", readable, { $0.tls?.keyPath == readable }),
+        ("GRANDSTAND_APNS_KEY_DIR", "/keys", { $0.keyDirectory == "/keys" }),
+        (
+            "GRANDSTAND_APNS_DEVELOPMENT_SEND_URL", "https://a:1",
+            { $0.endpoints.send[.development]?.authority == "a:1" }
+        ),
+        (
+            "GRANDSTAND_APNS_DEVELOPMENT_MANAGE_URL", "https://b:2",
+            { $0.endpoints.manage[.development]?.authority == "b:2" }
+        ),
+        ("GRANDSTAND_APNS_PRODUCTION_SEND_URL", "https://c:3", { $0.endpoints.send[.production]?.authority == "c:3" }),
+        (
+            "GRANDSTAND_APNS_PRODUCTION_MANAGE_URL", "https://d:4",
+            { $0.endpoints.manage[.production]?.authority == "d:4" }
+        ),
+        ("GRANDSTAND_APNS_CA_FILE", readable, { "\($0.trustRoots)" == "file(\"\(readable)\")" }),
+        ("HTTPS_PROXY", "http://proxy:3128", { $0.isProxyIgnored }),
+        ("GRANDSTAND_APNS_CONNECTIONS", "5", { $0.connections == 5 }),
+        ("GRANDSTAND_APNS_REQUEST_TIMEOUT", "0.5", { $0.requestTimeout == .milliseconds(500) }),
+        ("GRANDSTAND_LANE_INTERVAL", "0.25", { $0.laneInterval == 0.25 }),
+        ("GRANDSTAND_ALERT_FRESH", "120", { $0.alertFreshness == 120 }),
+        ("GRANDSTAND_RETIRE_AFTER", "60", { $0.tenure.retireAfter == 60 }),
+        ("GRANDSTAND_EVENT_QUIET_HOURS", "0.5", { $0.tenure.quietAfter == 1_800 }),
+        ("GRANDSTAND_DRAIN_SECONDS", "0", { $0.drain == .zero }),
+        ("GRANDSTAND_ROLES", "dispatch, api", { $0.roles == [.api, .dispatch] }),
+        ("GRANDSTAND_HISTORY_DAYS", "1.5", { $0.history == 129_600 }),
+        ("GRANDSTAND_LOG_LEVEL", "DEBUG", { $0.logLevel.rawValue == "debug" }),
+        ("GRANDSTAND_LOG_FORMAT", "json", { $0.logFormat == .json }),
+    ]
+
+    @Test func `settings are read from their variables`() throws {
+        let configuration = try Configuration(
+            environment: Dictionary(uniqueKeysWithValues: Self.settings.map { ($0.name, $0.value) }))
+        for setting in Self.settings { #expect(setting.isRead(configuration), "\(setting.name)") }
+    }
+
+    @Test(arguments: [
+        ("GRANDSTAND_PORT", ["http", "-1", "65536", "80.5", " 80", "0x50", "99999999999999999999"]),
+        ("GRANDSTAND_OPERATIONS_PORT", ["8080", "metrics"]),
+        ("GRANDSTAND_TLS_CERT", ["/nowhere/cert.pem"]),
+        ("GRANDSTAND_TLS_KEY", ["/nowhere/key.pem"]),
+        ("GRANDSTAND_APNS_DEVELOPMENT_SEND_URL", ["http://a", "a:443", "https://a/b", "https://a:0", "https://"]),
+        ("GRANDSTAND_APNS_DEVELOPMENT_MANAGE_URL", ["2195"]),
+        ("GRANDSTAND_APNS_PRODUCTION_SEND_URL", ["https://a:port"]),
+        ("GRANDSTAND_APNS_PRODUCTION_MANAGE_URL", ["ftp://a"]),
+        ("GRANDSTAND_APNS_CA_FILE", ["/nowhere/ca.pem"]),
+        ("GRANDSTAND_APNS_CONNECTIONS", ["0", "65", "two"]),
+        ("GRANDSTAND_APNS_REQUEST_TIMEOUT", ["0", "301", "5s", "nan", "inf", "-1"]),
+        ("GRANDSTAND_LANE_INTERVAL", ["-0.1", "3601", "one", "nan"]),
+        ("GRANDSTAND_ALERT_FRESH", ["0", "-1", "28801", "15m", "nan"]),
+        ("GRANDSTAND_RETIRE_AFTER", ["-1", "4h", "2592001"]),
+        ("GRANDSTAND_EVENT_QUIET_HOURS", ["0", "2d", "8761", "nan"]),
+        ("GRANDSTAND_DRAIN_SECONDS", ["-1", "3601", "soon"]),
+        ("GRANDSTAND_HISTORY_DAYS", ["0", "3651", "forever"]),
+        ("GRANDSTAND_ROLES", ["all", "api,", "api,api", "api;dispatch", ","]),
+        ("GRANDSTAND_LOG_LEVEL", ["verbose", "5"]),
+        ("GRANDSTAND_LOG_FORMAT", ["xml"]),
+    ])
+    func `an invalid value is refused in one line that names the variable`(_ variable: String, _ values: [String])
+        throws
+    {
+        for value in values {
+            let error = #expect(throws: ConfigurationError.self, "\(variable)=\(value)") {
+                try Configuration(environment: [variable: value])
+            }
+            let description = try #require(error?.description)
+            #expect(description.hasPrefix("\(variable): ") && description.contains(value))
+            #expect(!description.contains("\n"))
+        }
+    }
+
+    @Test(arguments: ["postgres://[bad", "postgres://u:secret%zz@h/x", "mysql://h/x", "host=h sslmode=bogus"])
+    func `an invalid connection string is refused without being quoted`(_ text: String) {
+        let error = #expect(throws: ConfigurationError.self) { try Configuration(environment: ["DATABASE_URL": text]) }
+        #expect(error?.description.hasPrefix("DATABASE_URL: ") == true)
+        #expect(error?.description.contains("\n") == false)
+        #expect(error?.description.contains("secret") == false)
+    }
+
+    @Test func `a certificate without its key, or a key without its certificate, is refused with the missing name`() {
+        for (set, missing) in [
+            ("GRANDSTAND_TLS_CERT", "GRANDSTAND_TLS_KEY: "), ("GRANDSTAND_TLS_KEY", "GRANDSTAND_TLS_CERT: "),
+        ] {
+            let error = #expect(throws: ConfigurationError.self) {
+                try Configuration(environment: [set: Self.readable])
+            }
+            #expect(error?.description.hasPrefix(missing) == true)
+        }
+    }
+}

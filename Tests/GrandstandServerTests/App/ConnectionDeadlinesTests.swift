@@ -1,0 +1,61 @@
+internal import Testing
+
+@testable internal import GrandstandServer
+
+/// The time limits of a connection, step by step.
+struct ConnectionDeadlinesTests {
+    enum Step: Sendable {
+        case bytes, header, end, answered(Int = 1), finished, writable(Bool), stop
+    }
+
+    /// Steps with their times, and the deadline after them.
+    static let courses: [(what: String, steps: [(Int64, Step)], deadline: Int64?)] = [
+        ("bytes that come one by one do not extend the time for a header", (1...9).map { ($0, .bytes) }, 10),
+        ("a body has its time limit", [(1, .bytes), (5, .header)], 35),
+        ("an answer has none", [(1, .bytes), (5, .header), (6, .end)], nil),
+        ("after it the connection is idle", [(5, .header), (6, .end), (100, .answered())], 160),
+        ("then comes the next header", [(5, .header), (6, .end), (100, .answered()), (110, .bytes)], 120),
+        ("after an early answer the body keeps its time limit", [(1, .header), (2, .answered())], 31),
+        ("then the connection is idle", [(1, .header), (2, .answered()), (20, .end)], 80),
+        ("two of three requests have no answer yet", three + [(2, .answered()), (3, .bytes)], nil),
+        ("all requests are answered", three + [(2, .answered()), (3, .bytes), (4, .answered(2))], 64),
+        (
+            "a request after the server's last answer does not keep the connection",
+            [
+                (1, .header), (1, .end), (2, .answered()), (3, .finished), (4, .bytes), (4, .header), (4, .end),
+            ], 63
+        ),
+        (
+            "a client does not read the answer",
+            [(1, .header), (1, .end), (5, .writable(false)), (9, .writable(false))], 25
+        ),
+        ("a client reads it late", [(1, .header), (1, .end), (5, .writable(false)), (24, .writable(true))], nil),
+        ("a stop waits only a short time for an incomplete body", [(1, .header), (5, .stop)], 7),
+        ("a stop waits for an answer as usual", [(1, .header), (5, .stop), (6, .end)], nil),
+        (
+            "a stop does not wait for a client that does not read",
+            [(1, .header), (1, .end), (5, .stop), (9, .writable(false))], 11
+        ),
+    ]
+
+    private static let three = [Step.header, .end, .header, .end, .header, .end].map { (Int64(1), $0) }
+
+    @Test func `each step of a connection has its time limit`() {
+        for (what, steps, deadline) in Self.courses {
+            var deadlines = ConnectionDeadlines(
+                ConnectionDeadlines.Limits(header: 10, body: 30, idle: 60, write: 20, leave: 2), at: 0)
+            for (time, step) in steps {
+                switch step {
+                case .bytes: deadlines.receivedBytes(at: time)
+                case .header: deadlines.receivedHeader(at: time)
+                case .end: deadlines.receivedEnd(at: time)
+                case .answered(let count): deadlines.answered(count, at: time)
+                case .finished: deadlines.finished(at: time)
+                case .writable(let isWritable): deadlines.writability(isWritable, at: time)
+                case .stop: deadlines.stop(at: time)
+                }
+            }
+            #expect(deadlines.deadline == deadline, "\(what)")
+        }
+    }
+}

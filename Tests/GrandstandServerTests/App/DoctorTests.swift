@@ -1,0 +1,80 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import HTTP2
+internal import Testing
+
+@testable internal import GrandstandServer
+
+/// The doctor's findings for given answers.
+struct DoctorTests {
+    @Test func `a clock that is off by more than a minute is reported`() {
+        #expect(AppleChecks.clock(offBy: 60, "x").outcome == .ok)
+        #expect(AppleChecks.clock(offBy: -61, "x").outcome == .failed)
+        #expect(AppleChecks.clock(offBy: -61, "x").detail == "61 s behind APNs")
+    }
+
+    @Test(arguments: [
+        (HTTP2ConnectError.Kind.resolve, "DNS"), (.connect, "TCP"), (.timedOut, "TCP"), (.tls, "TLS"),
+        (.alpn, "HTTP/2"), (.settings, "HTTP/2"),
+    ])
+    func `the step that failed is reported as failed, and those before it as working`(
+        kind: HTTP2ConnectError.Kind, step: String
+    ) throws {
+        let checks = AppleChecks.failed(HTTP2ConnectError(kind: kind, message: "it broke: check this"), "host")
+        let index = try #require(checks.firstIndex { $0.outcome == .failed })
+        #expect(checks[index].name == step)
+        #expect(checks[index].detail == "it broke" && checks[index].nextStep == "check this")
+        #expect(checks[..<index].allSatisfy { $0.outcome == .ok })
+        #expect(checks[(index + 1)...].allSatisfy { $0.outcome == .skipped })
+    }
+
+    @Test(arguments: [
+        (-1.0, 90.0, ["grandstand.example.com"], DoctorCheck.Outcome.ok),
+        (-1, 13, ["grandstand.example.com"], .warning),
+        (-90, -1, ["grandstand.example.com"], .failed), (1, 90, ["grandstand.example.com"], .failed),
+        (-1, 90, [], .failed),
+    ])
+    func `a certificate is reported with its names and its end, and with a warning before it ends`(
+        from: Double, until: Double, names: [String], outcome: DoctorCheck.Outcome
+    ) {
+        let now = Date(timeIntervalSince1970: 1_795_305_600)
+        let check = DoctorListening.certificate(
+            "cert.pem", names: names, from: now.addingTimeInterval(from * 86_400),
+            until: now.addingTimeInterval(until * 86_400), now: now)
+        #expect(check.outcome == outcome)
+        #expect(check.detail.contains(names.first ?? "no name") && check.detail.contains("valid until 202"))
+        #expect((check.nextStep == nil) == (outcome == .ok))
+    }
+
+    @Test func `an old PostgreSQL is refused with its version and the required one`() {
+        #expect(throws: Never.self) { try DatabaseSession.require(version: 150_000) }
+        let error = #expect(throws: StartError.self) { try DatabaseSession.require(version: 140_012) }
+        #expect(
+            error?.description.contains("PostgreSQL 14") == true && error?.description.contains("15 or later") == true)
+    }
+
+    @Test func `every alarm is reported, the gravest first`() throws {
+        let bundleID = try #require(BundleID(rawValue: "com.example.Stadium"))
+        let now = Date(timeIntervalSince1970: 1_795_305_600)
+        let quota = Quota(
+            bundleID: bundleID, environment: .production, limit: 1, byState: [:], byStoragePolicy: [:],
+            forecast: Forecast(peak: 0, peakAt: now, exceedsAt: nil), reconciliationAlarm: .listIncomplete,
+            isCapabilityOff: true)
+        let checks = DoctorAlarms.checks([quota])
+        #expect(checks.map(\.outcome) == [.failed, .warning])
+        #expect(checks.allSatisfy { $0.name == "alarms" && $0.subject == "com.example.Stadium production" })
+        #expect(checks[0].detail.hasPrefix("capability-off: ") && checks[1].detail.hasPrefix("list-incomplete: "))
+    }
+
+    @Test func `every refusal that Apple documents has a next step`() throws {
+        let bundleID = try #require(BundleID(rawValue: "com.example.Stadium"))
+        for row in APNsReason.table {
+            let answer = APNsAnswer<ChannelListing>.refused(APNsRefusal(status: row.status, reason: row.reason))
+            let checks = AppleAnswer.checks(answer, of: bundleID, "x")
+            let found = checks.filter { $0.outcome != .ok }
+            #expect(found.count == 1, "\(row.reason)")
+            #expect(found.allSatisfy { $0.nextStep?.isEmpty == false && $0.detail.contains(row.reason.rawValue) })
+        }
+    }
+}

@@ -1,0 +1,77 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandServer
+
+/// The database's metrics.
+@Suite(.timeLimit(.minutes(20)))
+struct GaugeStoreTests {
+    @Test func `waiting messages are counted by environment and state, with the oldest acceptance`() async throws {
+        try await withStores { stores in
+            let store = PostgresGaugeStore(Database(stores.pool))
+            let empty = try await store.backlog(now: stores.now)
+            #expect(empty.deliveries.isEmpty)
+            #expect(empty.oldestWebhookMessage == nil)
+            try await stores.put(.sample("derby"))
+            try await stores.provision()
+            let accepted = stores.now
+            try await stores.accept(.update(), for: "derby")
+            stores.clock.advance(by: 30)
+            let backlog = try await store.backlog(now: stores.now)
+            let waiting = backlog.deliveries.values.filter { !$0.byState.isEmpty }
+            #expect(waiting.count == 1)
+            #expect(waiting.first?.byState.values.reduce(0, +) == 1)
+            let oldest = try #require(waiting.first?.oldest)
+            #expect(abs(oldest.timeIntervalSince(accepted)) < 0.001)
+            #expect(!backlog.reconciledAt.isEmpty)
+        }
+    }
+
+    @Test func `ended messages are counted once when they are committed, and not if they are undone`() async throws {
+        try await withDatabase { test in
+            let counted = Mutex<[Occurrence]>([])
+            let database = Database(test.pool, counting: { one in counted.withLock { $0.append(one) } })
+            let stores = StoreWorld(test)
+            let outbox = PostgresOutbox(database)
+            try await stores.open()
+            @Sendable func accept() async throws {
+                let intake = BroadcastIntake(eventKey: try .sample(), request: .update())
+                _ = try await outbox.accept([intake], now: stores.now, plan: StoreWorld.plan)
+            }
+            try await accept()
+            #expect(counted.withLock { $0 }.isEmpty)
+            // The newer state replaces the one that waits.
+            try await accept()
+            let states = counted.withLock { all in all.compactMap(Self.state) }
+            #expect(states == [.superseded])
+            struct Undone: Error {}
+            await #expect(throws: Undone.self) {
+                try await database.transaction { connection in
+                    try await database.joining(connection, Database.Commit()) { try await accept() }
+                    throw Undone()
+                }
+            }
+            #expect(counted.withLock { $0.count } == 1)
+            let claimed = try await outbox.claim(
+                LaneClaim(
+                    environment: .production, limit: 10, replica: stores.replica, at: stores.now,
+                    leasedUntil: stores.now + 8, laneInterval: 0))
+            let delivery = try #require(claimed.first)
+            #expect(abs(try #require(delivery.askedAt).timeIntervalSince(stores.now)) < 0.001)
+            let settlement = Settlement(delivery: delivery.id, lane: delivery.lane, verdict: .ok, at: stores.now)
+            try await outbox.settle([settlement], replica: stores.replica, now: stores.now)
+            // A result that is recorded twice changes nothing the second time.
+            try await outbox.settle([settlement], replica: stores.replica, now: stores.now)
+            #expect(counted.withLock { all in all.compactMap(Self.state) } == [.superseded, .accepted])
+        }
+    }
+
+    private static func state(_ occurrence: Occurrence) -> Delivery.State? {
+        if case .settled(_, let state, _) = occurrence { state } else { nil }
+    }
+}

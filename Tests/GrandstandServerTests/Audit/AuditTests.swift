@@ -1,0 +1,254 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandServer
+
+@Suite(.timeLimit(.minutes(20)))
+struct AuditTests {
+    @Test func `every change has its actor and Apple's answer, newest first`() async throws {
+        try await withStores { stores in
+            let (key, _) = try await stores.keys.create(
+                name: "desk", scopes: [.operate], bundleID: nil, by: .commandLine)
+            let desk = AuditActor(key)
+            _ = try await stores.apps.put(.sample(), by: desk)
+            _ = try await stores.events.put(.sample(), by: desk, now: stores.now)
+            try await stores.align()
+            let task = try #require(try await stores.claimChannels().first)
+            let answer = APNsRecord(status: 201, reason: nil, requestID: "request-1")
+            let channel = try await stores.record(.created(channelID: "abc=="), of: task, answer)
+            let intake = BroadcastIntake(.event(try .sample()), request: .update(), by: desk)
+            let sent = try await stores.accept([intake])[0].get()
+            #expect(try await stores.read(sent)?.by == "key:desk")
+            try await stores.sendOne()
+            try await stores.events.cancel(.sample(), by: desk, now: stores.now)
+            try await stores.align()
+
+            let entries = try await stores.audited()
+            #expect(
+                entries.map(\.action).reversed() == [
+                    .keyCreated, .appRegistered, .eventCreated, .channelCreated, .broadcastAccepted, .eventCancelled,
+                    .channelRetired,
+                ])
+            let created = entries[3]
+            #expect(created.actor == "grandstand" && created.answer == answer && created.signingKey == "KEY1234567")
+            #expect(created.subject.channel == channel.id && created.subject.channelID == "abc==")
+            #expect(created.subject.eventKey == (try .sample()))
+            #expect(entries[2].subject.broadcast == sent.id && entries[2].reason == "update")
+            for entry in entries[1...2] { #expect(entry.actor == "key:desk" && entry.keyID == key.id) }
+        }
+    }
+
+    @Test func `entries can be filtered`() async throws {
+        try await withStores { stores in
+            for name in ["a", "b", "c"] { try await stores.apps.put(.sample("com.example.\(name)", at: stores.now)) }
+            let later = stores.clock.advance(by: 10)
+            _ = try await stores.apps.put(.sample("com.example.a", at: later), by: .commandLine)
+            for (filter, count) in [
+                (AuditFilter(actor: "command-line"), 1), (AuditFilter(action: .appRegistered), 3),
+                (AuditFilter(bundleID: try .sample("com.example.A")), 2), (AuditFilter(from: later), 1),
+                (AuditFilter(to: later), 3),
+            ] {
+                #expect(try await stores.audited(filter).count == count)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "update audit_log set actor = 'nobody'", "delete from audit_log", "truncate audit_log",
+    ])
+    func `nobody changes or removes an entry`(_ statement: String) async throws {
+        try await withStores { stores in
+            try await stores.apps.put(.sample())
+            await #expect(throws: PostgresError.self) {
+                try await stores.pool.query(PostgresQuery(unsafeSQL: statement))
+            }
+            #expect(try await stores.audited().count == 1)
+        }
+    }
+
+    @Test func `a refusal repeated for the same reason is one entry`() async throws {
+        try await withStores { stores in
+            try await stores.put(.sample())
+            for reason in ["BadRequestParams", "BadRequestParams", "TopicDisallowed"] {
+                try await stores.align()
+                let task = try #require(try await stores.claimChannels().first)
+                try await stores.refuse(task, reason, for: 0)
+            }
+            let refusals = try await stores.audited(AuditFilter(action: .channelRefused))
+            #expect(refusals.map(\.answer?.reason) == ["TopicDisallowed", "BadRequestParams"])
+        }
+    }
+}
+
+/// Old entries of the audit log can be deleted only by `prune_audit_log`, which adds an entry about it.
+@Suite(.timeLimit(.minutes(20)))
+struct AuditHistoryTests {
+    private static let day = 86_400.0
+
+    @Test func `old entries are removed in steps, and the log says how many and from which time`() async throws {
+        try await withStores { stores in
+            let now = Date()
+            let history = stores.history
+            try await Self.write(
+                stores, [450, 440.5, 440, 401.5, 40, 0].map { now.addingTimeInterval(-$0 * Self.day) })
+            let cutoff = now.addingTimeInterval(-400 * Self.day)
+            #expect(try await history.prune(.auditEntries, before: cutoff, limit: 2) == 2)
+            #expect(try await history.prune(.auditEntries, before: cutoff, limit: 2) == 2)
+            #expect(try await history.prune(.auditEntries, before: cutoff, limit: 2) == 0)
+            let entries = try await stores.audited()
+            #expect(entries.filter { $0.action == .eventCreated }.count == 2)
+            let told = entries.filter { $0.action == .auditPruned }
+            #expect(told.count == 2)
+            #expect(told.allSatisfy { $0.actor == "grandstand" && $0.reason?.hasPrefix("2 entries from ") == true })
+        }
+    }
+
+    @Test func `entries younger than 30 days cannot be removed`() async throws {
+        try await withStores { stores in
+            let history = stores.history
+            try await Self.write(stores, [Date().addingTimeInterval(-100 * Self.day)])
+            await #expect(throws: PostgresError.self) {
+                try await history.prune(.auditEntries, before: Date().addingTimeInterval(-20 * Self.day), limit: 10)
+            }
+            // After `prune_audit_log` has returned, another statement in its transaction cannot remove entries either.
+            await #expect(throws: PostgresError.self) {
+                try await stores.pool.withConnection { connection in
+                    do {
+                        try await connection.script(
+                            """
+                            begin;
+                            select prune_audit_log(now() - interval '400 days', 10, now());
+                            delete from audit_log;
+                            commit;
+                            """)
+                    } catch {
+                        try await connection.script("rollback")
+                        throw error
+                    }
+                }
+            }
+            #expect(try await stores.rows("audit_log") == 1)
+        }
+    }
+
+    @Test func `entries of a kind that only a newer build knows are left out`() async throws {
+        try await withStores(.own) { stores in
+            try await stores.pool.query("alter type audit_action add value 'moon.landed'")
+            try await Self.write(stores, [Date()])
+            try await stores.pool.query(
+                "insert into audit_log (at, actor, action) values (now(), 'grandstand', 'moon.landed')")
+            let entries = try await stores.audited()
+            #expect(entries.map(\.action) == [.eventCreated])
+        }
+    }
+
+    private static func write(_ stores: StoreWorld, _ times: [Date]) async throws {
+        for time in times {
+            try await stores.pool.query(
+                "insert into audit_log (at, actor, action) values (\(time), 'key:desk', 'event.created')")
+        }
+    }
+}
+
+/// The actor of a broadcast.
+@Suite(.timeLimit(.minutes(20)))
+struct AttributionTests {
+    private static let desk = AuditActor.key(id: UUID(), name: "desk")
+    private static let night = AuditActor.key(id: UUID(), name: "night shift")
+
+    private func accept(
+        _ stores: StoreWorld, _ request: BroadcastRequest, for target: BroadcastTarget, by actor: AuditActor = Self.desk
+    ) async throws -> Broadcast {
+        try #require(try await stores.accept([BroadcastIntake(target, request: request, by: actor)]).first).get()
+    }
+
+    @Test func `the entry of a channel without an event names the channel`() async throws {
+        try await withStores { stores in
+            try await stores.apps.put(.sample())
+            let channel = try await stores.record(.created(channelID: "abc=="), of: stores.reserve())
+            let broadcast = try await accept(stores, .update(), for: .channel(channel.id))
+            _ = try await stores.outbox.cancel(broadcast.id, within: .all, by: Self.night, now: stores.now)
+            let found = try await stores.audited(AuditFilter(bundleID: .sample())).filter {
+                $0.subject.broadcast == broadcast.id
+            }
+            #expect(found.map(\.action) == [.broadcastWithdrawn, .broadcastAccepted])
+            #expect(found.allSatisfy { $0.subject.channel == channel.id && $0.subject.eventKey == nil })
+        }
+    }
+
+    @Test(arguments: [nil, 60.0])
+    func `a broadcast to two apps has an entry for each, so that neither app's log shows the other`(
+        in seconds: TimeInterval?
+    )
+        async throws
+    {
+        try await withStores { stores in
+            let other = try Audience.sample("com.example.Other")
+            let key = try await stores.open(audiences: [.sample(), other])
+            let sendAt = seconds.map { stores.now.addingTimeInterval($0) }
+            let both = try await accept(stores, .update(sendAt: sendAt), for: .event(key))
+            let one = try await accept(
+                stores, .update(sendAt: sendAt, audiences: [other.id]), for: .event(key))
+            for id in [one.id, both.id] {
+                #expect(try await stores.outbox.cancel(id, within: .all, by: Self.night, now: stores.now) == true)
+            }
+            func told(_ app: String) async throws -> [UUID?] {
+                try await stores.audited(AuditFilter(actor: "key:night shift", bundleID: .sample(app)))
+                    .map(\.subject.broadcast)
+            }
+            #expect(try await told("com.example.Goal") == [both.id])
+            #expect(try await told("com.example.Other") == [both.id, one.id])
+            #expect(try await stores.audited(AuditFilter(action: .broadcastAccepted)).count == 3)
+        }
+    }
+
+    @Test func `an event's entries are found by its key, for those who reach it, and without its updates`()
+        async throws
+    {
+        try await withStores { stores in
+            let key = try await stores.open()
+            let other = try await stores.open("other", audiences: [.sample("com.example.Other")])
+            for target in [key, other] { _ = try await accept(stores, .update(), for: .event(target)) }
+            _ = try await accept(
+                stores, BroadcastRequest(payload: BroadcastPayload(event: .end)), for: .event(key), by: Self.night)
+            // The server closes events without an app in the entry.
+            try await stores.pool.query(
+                """
+                insert into audit_log (at, actor, action, event_key)
+                values (\(stores.now), 'grandstand', 'event.expired', \(key.rawValue))
+                """)
+            let own = AppReach.only([try .sample()])
+            let all = try await stores.audited(AuditFilter(event: key, within: own))
+            #expect(all.map(\.action).prefix(3) == [.eventExpired, .broadcastAccepted, .broadcastAccepted])
+            #expect(all[1].actor == "key:night shift" && all.allSatisfy { $0.subject.eventKey == key })
+            let changes = try await stores.audited(AuditFilter(event: key, omitsUpdates: true, within: own))
+            #expect(changes.count == all.count - 1)
+            for reach in [
+                AppReach.only([try .sample("com.example.Other")]), AppReach(of: nil, eventKeyPrefix: other),
+                AppReach(of: [try .sample()], eventKeyPrefix: other),
+            ] {
+                #expect(try await stores.audited(AuditFilter(event: key, within: reach)).isEmpty)
+            }
+        }
+    }
+
+    @Test func `an event's entries are found by each of its apps, including a removed one`() async throws {
+        try await withStores { stores in
+            let other = try Audience.sample("com.example.Other")
+            let key = try await stores.put(.sample(audiences: [.sample(), other])).specification.key
+            try await stores.put(.sample(audiences: [.sample()]))
+            try await stores.events.cancel(key, by: Self.desk, now: stores.now)
+            func told(_ app: String) async throws -> [AuditAction] {
+                try await stores.audited(AuditFilter(bundleID: .sample(app))).map(\.action).filter {
+                    [.eventCreated, .eventChanged, .eventCancelled].contains($0)
+                }
+            }
+            #expect(try await told("com.example.Goal") == [.eventCancelled, .eventChanged, .eventCreated])
+            #expect(try await told("com.example.Other") == [.eventChanged, .eventCreated])
+        }
+    }
+}

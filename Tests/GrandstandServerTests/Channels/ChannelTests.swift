@@ -1,0 +1,287 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandServer
+
+struct ChannelListTests {
+    private func list(_ stores: StoreWorld, _ filter: ChannelFilter = ChannelFilter()) async throws -> Page<Channel> {
+        try await stores.channels.channels(
+            of: .sample("COM.example.goal"), in: .production, where: filter, PageRequest())
+    }
+
+    @Test func `channels are filtered by state, policy, event and Apple's ID`() async throws {
+        try await withStores { stores in
+            try await stores.open("a")
+            try await stores.open(
+                "b", audiences: [.sample("com.example.Goal", .production, .noMessageStored)])
+            try await stores.open("d", audiences: [.sample("com.example.Other")])
+            try await stores.put(.sample("c"))
+            try await stores.align()
+            let all = try await list(stores).items
+            #expect(Set(all.compactMap(\.eventKey?.rawValue)) == ["a", "b", "c"])
+            let byEvent = Dictionary(uniqueKeysWithValues: all.map { ($0.eventKey?.rawValue ?? "", $0) })
+            let cases: [(ChannelFilter, Set<String>)] = [
+                (ChannelFilter(state: .active), ["a", "b"]), (ChannelFilter(state: .creating), ["c"]),
+                (ChannelFilter(state: .deleted), []), (ChannelFilter(storagePolicy: .noMessageStored), ["b"]),
+                (ChannelFilter(eventKey: try .sample("a")), ["a"]),
+                (ChannelFilter(channelID: byEvent["b"]?.channelID), ["b"]), (ChannelFilter(channelID: "unknown"), []),
+                (ChannelFilter(state: .active, storagePolicy: .mostRecentMessageStored), ["a"]),
+            ]
+            for (filter, keys) in cases {
+                #expect(Set(try await list(stores, filter).items.compactMap(\.eventKey?.rawValue)) == keys)
+            }
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(20)))
+struct ImportTests {
+    @Test func `an imported channel is active and found from then on`() async throws {
+        try await withStores { stores in
+            try await stores.apps.put(.sample())
+            let channel = try await stores.adopt(of: "com.example.goal")
+            #expect(try channel.state == .active && channel.bundleID == .sample() && channel.label == "by hand")
+            try await refuses(.channelExists) { try await stores.adopt() }
+            try await refuses(.appNotFound) { try await stores.adopt("b", of: "com.example.none") }
+        }
+    }
+
+    @Test func `an imported channel replaces the planned one of a waiting event and gets its messages`() async throws {
+        try await withStores { stores in
+            try await stores.put(.sample())
+            try await stores.align()
+            try await stores.accept(.update())
+            try await stores.adopt(for: "match-1")
+            try await stores.align()
+            #expect(try await stores.claimChannels().isEmpty)
+            #expect(try await stores.sendOne().message.channelID == "console==")
+        }
+    }
+
+    @Test func `an import for an event with a channel, or for one that is over or unknown, is refused`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await refuses(.channelExists) { try await stores.adopt(for: "match-1") }
+            try await refuses(.invalidRequest) { try await stores.adopt("x", for: "match-1", .noMessageStored) }
+            try await refuses(.eventNotFound) { try await stores.adopt(for: "other") }
+            try await stores.cancel()
+            try await refuses(.eventEnded) { try await stores.adopt(for: "match-1") }
+            // None of the refused imports stored a channel.
+            #expect(try await stores.rows("channels where channel_id = 'console=='") == 0)
+        }
+    }
+
+    @Test func `of two concurrent imports one succeeds`() async throws {
+        try await withStores { stores in
+            try await stores.apps.put(.sample())
+            let taken = try await concurrently(4) { _ in (try? await stores.adopt()) != nil }
+            #expect(taken.count { $0 } == 1)
+        }
+    }
+}
+
+/// An audience that is reached by tokens has no channel, and nothing waits for one.
+struct DeliveryByTokensTests {
+    private static func audience(_ delivery: Audience.Delivery) throws -> Audience {
+        var audience = try Audience.sample()
+        audience.delivery = delivery
+        return audience
+    }
+
+    @Test func `an audience with tokens gets, imports and plans no channel`() async throws {
+        try await withStores { stores in
+            let event = try await stores.put(.sample(audiences: [try Self.audience(.tokens)]))
+            #expect(event.specification.audiences.map(\.delivery) == [.tokens])
+            #expect(event.channels.map(\.state) == [.none])
+            #expect(try await stores.provision().isEmpty)
+            try await refuses(.invalidRequest) { try await stores.adopt(for: "match-1") }
+            #expect(try await stores.quota().forecast.peak == 0)
+        }
+    }
+
+    @Test func `after a change to tokens the channel retires, and after a change back it is kept`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let channel = try await stores.channel()
+            try await stores.put(.sample(audiences: [try Self.audience(.tokens)]))
+            #expect(try await stores.rows("lanes where channel is not null") == 0)
+            try await stores.put(.sample(audiences: [try Self.audience(.channel)]))
+            #expect(try await stores.rows("lanes where channel = \(channel.id)") == 1)
+            try await stores.put(.sample(audiences: [try Self.audience(.tokens)]))
+            try await stores.align()
+            #expect(try await stores.channel().state == .retiring)
+            #expect(try await stores.claimChannels().isEmpty)
+        }
+    }
+}
+
+struct ReserveTests {
+    @Test func `40 concurrent reservations at a limit of 7 give exactly 7, and the others get the numbers in use`()
+        async throws
+    {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample(channelLimit: 7))
+            let problems = try await concurrently(40) { _ -> Problem? in
+                do {
+                    _ = try await stores.reserve()
+                    return nil
+                } catch let problem as Problem { return problem }
+            }.compactMap(\.self)
+            #expect(problems.count == 33)
+            #expect(Set(problems.map(\.kind)) == [.quotaExhausted])
+            #expect(problems.allSatisfy { $0.members == [.limit(7), .used(0), .reserved(7)] })
+            #expect(try await stores.rows("channels") == 7)
+        }
+    }
+
+    @Test func `each environment has its own limit, and deleted and failed channels do not count`() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample(channelLimit: 1))
+            let task = try await stores.reserve()
+            try await refuses(.quotaExhausted) { try await stores.reserve() }
+            _ = try await stores.reserve(in: .development)
+            try await stores.record(.notCreated(state: .deleted, nextAttemptAt: nil), of: task)
+            let second = try await stores.reserve()
+            try await stores.record(.created(channelID: "a"), of: second)
+            try await refuses(.quotaExhausted) { try await stores.reserve() }
+        }
+    }
+
+    @Test func `a reservation is a leased channel in creation with the app's address, whatever its case`()
+        async throws
+    {
+        try await withStores { stores in
+            let override = App.Override(teamID: nil, keyID: "KEYPROD123")
+            _ = try await stores.apps.put(.sample(overrides: [.production: override]))
+            let task = try await stores.reserve("com.example.goal")
+            #expect(task.channel.state == .creating && task.channel.label == "by hand")
+            #expect(try task.channel.bundleID == .sample() && task.address.bundleID == .sample())
+            #expect(task.address.credentials == Credentials(teamID: "TEAM123456", keyID: "KEYPROD123"))
+            #expect(try await stores.channel(task.channel.id) == task.channel)
+            #expect(try await stores.channels.channel(task.channel.id, of: .sample(), in: .development) == nil)
+            #expect(try await stores.claimChannels().isEmpty)
+        }
+    }
+
+    @Test func `a learned quirk is part of the address`() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample())
+            let quirk = Quirk(
+                environment: .production, name: .managementPath, value: "lowercased", learnedAt: stores.now,
+                evidence: "seen")
+            try await stores.apps.remember(quirk, for: .sample())
+            let address = try await stores.channels.address(of: .sample(), in: .production)
+            #expect(address?.managementPath == .lowercased)
+            #expect(try await stores.channels.address(of: .sample(), in: .development)?.managementPath == .registered)
+        }
+    }
+}
+
+struct DeletionTests {
+    private func begin(_ stores: StoreWorld, _ id: UUID, force: Bool = false) async throws -> ChannelTask {
+        try await stores.channels.beginDeletion(
+            id, of: .sample(), in: .production, force: force, now: stores.now,
+            leasedUntil: stores.now + 10)
+    }
+
+    @Test func `claimDue leases a channel to only one of many callers until the lease ends`() async throws {
+        try await withStores { stores in
+            let keys = try (1...10).map { try EventKey.sample("match-\($0)") }
+            for key in keys { try await stores.open(key.rawValue) }
+            for key in keys { try await stores.cancel(key) }
+            try await stores.align()
+            stores.clock.advance(by: StoreWorld.retireAfter)
+            let tasks = try await concurrently(5) { _ in try await stores.claimChannels(limit: 4) }.flatMap(\.self)
+            let rest = try await stores.claimChannels()
+            #expect(Set((tasks + rest).map(\.channel.id)).count == 10)
+            #expect(tasks.count + rest.count == 10)
+            #expect(try await stores.claimChannels().isEmpty)
+            #expect(try await stores.nextDueChannel() == stores.now + 10)
+            stores.clock.advance(by: 10.5)
+            let again = try await stores.claimChannels()
+            #expect(again.count == 10)
+            #expect(again.allSatisfy { $0.channel.state == .deleting && $0.channel.attempts == 2 })
+        }
+    }
+
+    @Test func `a caller that asks Apple keeps its own lease for as long as the call takes`() async throws {
+        try await withStores { stores in
+            try await stores.put(.sample())
+            try await stores.align()
+            let creation = try #require(try await stores.claimChannels().first)
+            let end = stores.now + 60
+            try await stores.channels.extendLease(of: creation, until: end)
+            #expect(try await stores.nextReconciliation() == end)
+            try await stores.record(.created(channelID: "made"), of: creation)
+            try await stores.channels.extendLease(of: creation, until: end)
+            #expect(try await stores.nextDueChannel() == nil)
+
+            try await stores.forceDeletion(of: try await stores.channel())
+            stores.clock.advance(by: 10.5)
+            let deletion = try #require(try await stores.claimChannels().first)
+            try await stores.channels.extendLease(of: deletion, until: stores.now + 60)
+            stores.clock.advance(by: 50)
+            #expect(try await stores.claimChannels().isEmpty)
+            stores.clock.advance(by: 10.5)
+            #expect(try await stores.claimChannels().map(\.channel.id) == [deletion.channel.id])
+        }
+    }
+
+    @Test func `a channel that a live event needs is deleted only by force, and the event then gets another`()
+        async throws
+    {
+        try await withStores { stores in
+            try await stores.open()
+            let old = try await stores.channel()
+            try await refuses(.channelInUse) { try await begin(stores, old.id) }
+            #expect(try await stores.channel().state == .active)
+            let task = try await begin(stores, old.id, force: true)
+            #expect(task.channel.state == .deleting)
+            #expect(task.channel.channelID == old.channelID)
+            stores.clock.advance(by: 1)
+            try await stores.provision()
+            let new = try await stores.channel()
+            #expect(new.id != old.id)
+            #expect(new.state == .active)
+            try await stores.deleted(old)
+            try await stores.accept(.update())
+            #expect(try await stores.sendOne().message.channelID == new.channelID)
+        }
+    }
+
+    @Test func `a channel without an event can be deleted, and is not found afterwards`() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample())
+            let made = try await stores.reserve(leasedFor: 0)
+            try await refuses(.channelInUse) { try await begin(stores, made.channel.id) }
+            try await stores.record(.created(channelID: "x"), of: made)
+            _ = try await begin(stores, made.channel.id)
+            #expect(try await stores.claimChannels().isEmpty)
+            let failed = try await stores.record(.notDeleted(nextAttemptAt: stores.now + 1), of: made, .noAnswer)
+            #expect(failed.state == .deleting)
+            #expect(failed.reason == "no answer")
+            stores.clock.advance(by: 1)
+            let again = try #require(try await stores.claimChannels().first)
+            #expect(again.channel.id == made.channel.id)
+            try await stores.deleted(again.channel)
+            try await refuses(.channelNotFound) { try await begin(stores, made.channel.id) }
+        }
+    }
+
+    @Test func `an unknown channel, or one of another environment, is not deleted`() async throws {
+        try await withStores { stores in
+            try await stores.open(audiences: [.sample("com.example.Goal", .development)])
+            let found = try await stores.channels.channels(
+                of: .sample(), in: .development, where: ChannelFilter(), PageRequest())
+            var unknown = try #require(found.items.first)
+            try await refuses(.channelNotFound) { [unknown] in try await begin(stores, unknown.id) }
+            unknown.id = UUID()
+            try await refuses(.channelNotFound) { [unknown] in try await begin(stores, unknown.id) }
+            try await refuses(.channelNotFound) { [unknown] in try await stores.deleted(unknown) }
+        }
+    }
+}

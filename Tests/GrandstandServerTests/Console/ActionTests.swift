@@ -1,0 +1,146 @@
+internal import Foundation
+internal import Grandstand
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandServer
+
+/// The checks of a form before its action is carried out, and the result of the action.
+struct ActionTests {
+    /// The actions that were carried out.
+    private final class Deeds: Sendable {
+        private let deeds = Mutex<[String]>([])
+        var all: [String] { deeds.withLock(\.self) }
+        func add(_ deed: String) { deeds.withLock { $0.append(deed) } }
+    }
+
+    /// A console with two actions: one renames, one deletes.
+    private static func world(_ deeds: Deeds) -> ConsoleWorld {
+        var world = ConsoleWorld()
+        world.others = [
+            ActionRoute("/test/:id/rename", .operate) { submission in
+                let name = submission.fields["name"] ?? ""
+                _ = try await submission.once(.reconcile) { _ in
+                    deeds.add("rename \(name)")
+                    return Contract.Health(status: "ok")
+                }
+                return .done("/console/apps", notice: "Renamed \(name)")
+            },
+            ActionRoute("/test/:id/delete", .operate, irreversible: true) { _ in
+                deeds.add("delete")
+                return .elsewhere("/console/apps")
+            },
+        ]
+        return world
+    }
+
+    @Test func `a form has its effect once, however often it is sent`() async throws {
+        let deeds = Deeds()
+        var world = Self.world(deeds)
+        world.apps.list = { _, _ in Page(items: [], nextCursor: nil) }
+        let session = world.session("operate")
+        let token = FormToken.text(for: session, now: world.now())
+        for name in ["Derby", "Derby", "Final"] {
+            let answer = try await world.post(
+                "/console/test/1/rename", [("name", name), ("token", token)], in: session)
+            #expect(answer.status == 303)
+            #expect(answer.location == "/console/apps")
+        }
+        // A form with the same token and another content is a new request. It is not refused as a repetition with
+        // another content.
+        #expect(deeds.all == ["rename Derby", "rename Final"])
+        let answer = try await world.post("/console/test/1/rename", [("name", "Cup"), ("token", token)], in: session)
+        let notice = try #require(answer.cookie?.split(separator: ";").first)
+        let page = try await world.get("/console/apps", in: session, headers: ["Cookie": String(notice)])
+        #expect(page.body.contains("Renamed Cup"))
+        #expect(page.cookie?.contains("grandstand-notice=;") == true)
+        // A page fetched by a script is the same for everyone with this key, so it has no notice. The notice waits for
+        // the next page.
+        let fetched = try await world.get(
+            "/console/apps", in: session, headers: ["Cookie": String(notice), "Grandstand-Live": "yes"])
+        #expect(!fetched.body.contains("Renamed Cup") && fetched.cookie == nil)
+        // A notice that was made for another session is not shown.
+        let forged = "grandstand-notice=" + Notice.value("Send money", for: SessionSecret())
+        #expect(try await !world.get("/console/apps", in: session, headers: ["Cookie": forged]).body.contains("money"))
+    }
+
+    @Test func `a form that is too old, of another session or without a token does nothing and is shown again`()
+        async throws
+    {
+        let deeds = Deeds()
+        let world = Self.world(deeds)
+        let session = world.session("operate")
+        let old = FormToken.text(for: session, now: world.now().addingTimeInterval(-FormToken.lifetime))
+        let foreign = FormToken.text(for: world.session("operate"), now: world.now())
+        var changed = FormToken.text(for: session, now: world.now())
+        let first = changed.removeFirst()
+        for (token, words) in [
+            (old, "too old"), (foreign, "another session"), ("", "another session"),
+            ((first == "A" ? "B" : "A") + changed, "another session"),
+        ] {
+            let answer = try await world.post(
+                "/console/test/1/rename", [("name", "Typed with care"), ("token", token)], in: session)
+            #expect(answer.status == 403)
+            #expect(answer.body.contains(words) && answer.body.contains("Nothing was sent."))
+            #expect(answer.body.contains(#"value="Typed with care""#))
+        }
+        #expect(deeds.all.isEmpty)
+    }
+
+    @Test func `an action that cannot be undone asks for the key again`() async throws {
+        let deeds = Deeds()
+        let world = Self.world(deeds)
+        for (key, status, words) in [
+            ("", 422, "that you signed in with"), ("gs_guess", 403, "not known"), ("organise", 403, "another key"),
+        ] {
+            let answer = try await world.submit("/console/test/1/delete", [("currentKey", key)], as: "operate")
+            #expect(answer.status == status, "\(key)")
+            #expect(answer.body.contains(words) && answer.body.contains("Nothing was sent."), "\(key)")
+            #expect(key.isEmpty || !answer.body.contains(#"value="\#(key)""#))
+        }
+        #expect(deeds.all.isEmpty)
+        let answer = try await world.submit("/console/test/1/delete", [("currentKey", " operate ")], as: "operate")
+        #expect(answer.status == 303)
+        #expect(deeds.all == ["delete"])
+    }
+
+    @Test func `a form does nothing when signed out, and may not be huge`() async throws {
+        let deeds = Deeds()
+        let world = Self.world(deeds)
+        let out = try await world.post("/console/test/1/rename", [("name", "x")])
+        #expect(out.status == 401)
+        #expect(out.body.contains("Nothing was sent."))
+        let huge = String(repeating: "x", count: 300_000)
+        #expect(try await world.submit("/console/test/1/rename", [("name", huge)], as: "operate").status == 413)
+        #expect(deeds.all.isEmpty)
+    }
+
+    @Test(arguments: [(499, 303), (500, 422), (20_000, 422)])
+    func `a form may not have more fields than any page's form`(fields: Int, status: Int) async throws {
+        let deeds = Deeds()
+        let many = Array(repeating: ("a", ""), count: fields - 1) + [("currentKey", "operate")]
+        let answer = try await Self.world(deeds).submit("/console/test/1/delete", many, as: "operate")
+        #expect(answer.status == status)
+        #expect(status == 303 || answer.body.contains("500 fields at most"))
+        #expect(deeds.all.count == (status == 303 ? 1 : 0))
+    }
+
+    /// A text in PostgreSQL cannot contain a NUL. Without this check, the answer would be 500.
+    @Test func `a NUL is refused in a form and in a query`() async throws {
+        let deeds = Deeds()
+        let world = Self.world(deeds)
+        let form = try await world.submit("/console/test/1/rename", [("name", "a\0b")], as: "operate")
+        #expect(form.status == 422 && form.body.contains("U+0000"))
+        for path in ["/console/audit-log?actor=a%00", "/console/events?kind=%00", "/console/events?%00=x"] {
+            let page = try await world.get(path)
+            #expect(page.status == 422 && page.body.contains("U+0000"), "\(path)")
+        }
+        #expect(deeds.all.isEmpty)
+    }
+
+    /// A key's scope is checked before its form, which may be large, is read.
+    @Test func `a form is read only for a key that may send it`() async throws {
+        let many = Array(repeating: ("a", ""), count: 600)
+        #expect(try await Self.world(Deeds()).submit("/console/test/1/rename", many, as: "organise").status == 403)
+    }
+}

@@ -1,0 +1,46 @@
+internal import APNsWire
+internal import Grandstand
+internal import Testing
+
+@testable internal import GrandstandServer
+
+/// Pages made from given values.
+struct ConsolePageTests {
+    @Test func `the overview shows the fullest app first, with its bar`() throws {
+        let samples = try Samples()
+        let calm = Quota(
+            bundleID: try #require(BundleID(rawValue: "a.first")), environment: .development, limit: 100, byState: [:],
+            byStoragePolicy: [:], forecast: Forecast(peak: 0, peakAt: Samples.now, exceedsAt: nil))
+        let page = samples.overview([calm, samples.quota()])
+        #expect(page.quotas.texts("App") == ["com.example.Stadium", "a.first"])
+        #expect(page.quotas.texts("Taken") == ["9,610 of 9,997", "0 of 100"])
+        #expect(page.quotas.texts("Level") == ["critical", "ok"])
+        // The forecast exceeds the limit. The line that marks the limit is still within the bar.
+        let bar = samples.quota().bar
+        #expect(bar.parts.map(\.kind) == ["critical", "foreseen"] && bar.parts.map(\.x) == [0, 942])
+        #expect(bar.limitX == 980)
+        // A bar with a limit of 0 is drawn, too.
+        #expect(samples.quota([:], limit: 0).bar.limitX == 0)
+    }
+
+    @Test func `an app's page names the missing key file, and a refused key`() throws {
+        let samples = try Samples()
+        let refusal = KeyRefusal(reason: .invalidProviderToken, since: Samples.now)
+        for (files, text) in [([:], "warning missing"), ([.production: .refused(refusal)], "critical refused")]
+            as [([APNsEnvironment: KeyFileState], String)]
+        {
+            let page = AppDetail(samples.registered(), keyFiles: files, contents: [], samples.visit())
+            #expect(page.credentials.texts("Key file").last?.hasPrefix(text) == true)
+        }
+    }
+
+    @Test func `a long list is cut with a note, and numbers and their heading are aligned right`() {
+        let all = Table("Numbers", Array(0..<1_500), [Column("Name") { [.words("\($0)")] }, .number("Size") { $0 }])
+        #expect(all.rows.count == 200 && all.count == "1,500")
+        #expect(all.remainder?.hasPrefix("1,300 more") == true)
+        #expect(all.headings.map(\.isNumber) == [false, true])
+        #expect(
+            all.rows[0].cells.map(\.isNumber) == [false, true] && all.rows[0].cells.map(\.isHead) == [true, false])
+        #expect(Table("One", [1], [.number("Size") { $0 }]).remainder == nil)
+    }
+}

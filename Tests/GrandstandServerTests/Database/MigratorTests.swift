@@ -1,0 +1,182 @@
+internal import Foundation
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandServer
+
+@Suite(.timeLimit(.minutes(20)))
+struct MigratorTests {
+    private let names = Migration.all.map(\.name)
+    /// The version after the last one, and a migration with this version.
+    private let version = Migration.all.count + 1
+    private var next: Migration {
+        Migration(version: version, name: "next", sql: "create table next (id integer);")
+    }
+
+    @Test func `the program contains the migration files in order and byte for byte`() throws {
+        let folder = URL(filePath: #filePath).appending(path: "../../../../migrations").standardized
+        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .filter { $0.pathExtension == "sql" }
+            .sorted { $0.lastPathComponent < $1.lastPathComponent }
+        #expect(names == files.map { $0.deletingPathExtension().lastPathComponent })
+        #expect(try Migration.all.map { Data($0.sql.utf8) } == files.map { try Data(contentsOf: $0) })
+        #expect(Migration.all.map(\.version) == Array(1...files.count))
+    }
+
+    @Test func `of several concurrent runs one works, and the others wait and do nothing`() async throws {
+        try await withDatabase(.empty) { test in
+            let applied = try await concurrently(4) { _ in
+                var configuration = PostgresConfiguration(connectionString: test.connectionString)
+                configuration.maximumConnections = 1
+                let pool = PostgresPool(configuration: configuration, logger: TestLog.logger("migrator"))
+                do {
+                    let applied = try await Migrator(pool).migrate()
+                    await pool.close()
+                    return applied
+                } catch {
+                    await pool.close()
+                    throw error
+                }
+            }
+            #expect(applied.filter { !$0.isEmpty } == [names])
+            #expect(try await Migrator(test.pool).status() == .current)
+        }
+    }
+
+    @Test func `a migration whose text changed after it was applied is refused, and the lock is released`()
+        async throws
+    {
+        try await withDatabase(.own) { test in
+            try await test.pool.query("update schema_migrations set checksum = 'other'")
+            let migrator = Migrator(test.pool)
+            let name = try #require(names.first)
+            #expect(try await migrator.status() == .refused(.changed(name: name)))
+            for _ in 1...2 {
+                await #expect(throws: MigrationRefusal.changed(name: name)) { try await migrator.migrate() }
+            }
+        }
+    }
+
+    @Test func `a database from before the first release is refused with what to do`() async throws {
+        try await withDatabase(.own) { test in
+            try await test.pool.query("update schema_migrations set name = '0001_initial', checksum = 'other'")
+            try await test.pool.query(
+                "insert into schema_migrations (version, name, checksum) values (39, '0039_attribution', 'x')")
+            let migrator = Migrator(test.pool)
+            #expect(try await migrator.status() == .refused(.unreleased))
+            await #expect(throws: MigrationRefusal.unreleased) { try await migrator.migrate() }
+            #expect("\(MigrationRefusal.unreleased)".contains("start with an empty database"))
+        }
+    }
+
+    @Test func `a failed migration leaves nothing of itself, and earlier ones stay`() async throws {
+        try await withDatabase(.empty) { test in
+            let bad = Migration(
+                version: version + 1, name: "bad", sql: "create table half (id integer); select nonsense;")
+            let migrator = Migrator(test.pool, migrations: Migration.all + [next, bad])
+            await #expect(throws: PostgresError.self) { try await migrator.migrate() }
+            #expect(try await migrator.status() == .behind(["bad"]))
+            let half = try await test.pool.query("select to_regclass('half') is null as missing")
+            #expect(try #require(half.first).decode(Bool.self, "missing"))
+            let mended = Migration(version: version + 1, name: "bad", sql: "create table half (id integer);")
+            #expect(try await Migrator(test.pool, migrations: Migration.all + [next, mended]).migrate() == ["bad"])
+        }
+    }
+
+    /// Short waits for tests.
+    private static let short = Migrator.Waits(lock: .milliseconds(30), pause: .milliseconds(30), all: .seconds(60))
+
+    @Test func `a long-running reader delays the migration, but nobody else`() async throws {
+        try await withDatabase(.own) { test in
+            let change = Migration(version: version, name: "change", sql: "alter table apps add column size integer;")
+            let told = AsyncStream.makeStream(of: String.self)
+            let migrator = Migrator(test.pool, migrations: Migration.all + [change], waits: Self.short) {
+                told.continuation.yield($0)
+            }
+            let migrating = try await test.pool.transaction { reader in
+                _ = try await reader.query("select from apps")
+                let migrating = Task { try await migrator.migrate() }
+                var words = told.stream.makeAsyncIterator()
+                let waits = await words.next()
+                #expect(waits?.contains("migration change waits for a lock") == true, "\(waits ?? "nothing")")
+                // Other sessions read and write the table. While a migration waits for the lock of the table, it lets
+                // these sessions continue again and again.
+                for _ in 0..<5 { try await test.pool.query("update apps set name = name") }
+                return migrating
+            }
+            #expect(try await migrating.value == ["change"])
+            #expect(try await test.pool.query("select size from apps").isEmpty)
+        }
+    }
+
+    @Test func `an index is built while others write and other processes wait to migrate`() async throws {
+        try await withDatabase(.own) { test in
+            let change = Migration(
+                version: version, name: "index",
+                sql: """
+                    -- no transaction
+                    -- For a query of the test.
+                    create index concurrently if not exists apps_by_name on apps (name);
+                    create index concurrently if not exists apps_by_team on apps (team_id);
+
+                    """)
+            // An interrupted migration left this index, which is invalid.
+            try await test.pool.query("create index apps_by_name on apps (name)")
+            try await test.pool.query(
+                "update pg_index set indisvalid = false where indexrelid = 'apps_by_name'::regclass")
+            let migrating = try await test.pool.transaction { writer in
+                _ = try await writer.query("update apps set name = name")
+                let migrating = (1...2).map { _ in
+                    Task {
+                        try await Migrator(test.pool, migrations: Migration.all + [change], waits: Self.short).migrate()
+                    }
+                }
+                // Waits until the migration of the index waits for this transaction.
+                while try await test.pool.query(
+                    """
+                    select from pg_stat_activity
+                    where query like '%index concurrently%' and wait_event_type = 'Lock' and datname = current_database()
+                    """
+                ).isEmpty {}
+                try await test.pool.query("update apps set name = name")
+                return migrating
+            }
+            var applied: [[String]] = []
+            for task in migrating { applied.append(try await task.value) }
+            #expect(applied.sorted { $0.count < $1.count } == [[], ["index"]])
+            let valid = try await test.pool.query(
+                "select from pg_index where indexrelid in ('apps_by_name'::regclass, 'apps_by_team'::regclass) and indisvalid"
+            )
+            #expect(valid.count == 2)
+        }
+    }
+
+    @Test func `applied and known migrations are compared correctly`() {
+        let first = Migration(version: 1, name: "0001_first", sql: "select 1;")
+        let next = Migration(version: 2, name: "0002_next", sql: "select 2;")
+        let both = [first, next]
+        let cases: [([Int: String], Migrator.Status)] = [
+            ([:], .behind(["0001_first", "0002_next"])), ([1: first.checksum], .behind(["0002_next"])),
+            ([1: first.checksum, 2: next.checksum], .current), ([1: "x"], .refused(.changed(name: "0001_first"))),
+            ([1: first.checksum, 2: "x"], .refused(.changed(name: "0002_next"))),
+            ([1: first.checksum, 2: next.checksum, 3: "x"], .refused(.ahead(version: 3, least: nil))),
+            ([2: next.checksum], .behind(["0001_first"])),
+        ]
+        for (applied, status) in cases { #expect(Migrator.compare(applied: applied, with: both) == status) }
+        let newer = [1: first.checksum, 2: next.checksum, 3: "x"]
+        for least in [1, 2] {
+            #expect(Migrator.compare(applied: newer, with: both, least: least) == .newer(version: 3))
+        }
+        #expect(Migrator.compare(applied: newer, with: both, least: 3) == .refused(.ahead(version: 3, least: 3)))
+        #expect(
+            Migrator.compare(applied: [1: "x", 2: next.checksum, 3: "x"], with: both, least: 1)
+                == .refused(.changed(name: "0001_first")))
+        // A migration in the middle is missing, which no build can cause.
+        #expect(
+            Migrator.compare(applied: [1: first.checksum, 3: "x"], with: both, least: 1)
+                == .refused(.ahead(version: 3, least: 1))
+        )
+        #expect(first.checksum == "354b7196c9ba5fb4b21cf615bb6ec4cd5c07503c34229feef033fc081a8c03f4")
+    }
+}

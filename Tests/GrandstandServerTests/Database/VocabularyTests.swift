@@ -1,0 +1,112 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandServer
+
+/// Swift enums, PostgreSQL types and the diagrams in the documentation have the same values. They are compared in both
+/// directions.
+struct VocabularyTests {
+    @Test func `every Postgres enum has the cases of its Swift enum in the same order`() async throws {
+        func words<Word: CaseIterable & RawRepresentable<String>>(_ type: Word.Type) -> [String] {
+            type.allCases.map(\.rawValue)
+        }
+        let vocabularies = [
+            "channel_state": words(Channel.State.self), "delivery_state": words(Delivery.State.self),
+            "environment": words(APNsEnvironment.self), "storage_policy": words(StoragePolicy.self),
+            "audit_action": words(AuditAction.self),
+            "reconciliation_alarm": words(ReconciliationReport.Alarm.self), "key_scope": words(APIKey.Scope.self),
+            // A start is a message to a device, never a broadcast.
+            "broadcast_event": words(BroadcastPayload.Event.self).filter { $0 != "start" },
+            "webhook_topic": words(WebhookTopic.self),
+            "activity_state": words(DeviceActivity.State.self), "audience_delivery": words(Audience.Delivery.self),
+            "state_outcome": words(StateOutcome.self), "start_state": words(StartState.self),
+            "fan_out_policy": words(FanOutPolicy.self),
+            "lane_kind": words(Lane.Kind.self),
+            "webhook_state": words(Webhook.State.self), "webhook_delivery_state": words(WebhookDelivery.State.self),
+        ]
+        try await withDatabase { test in
+            let rows = try await test.pool.query(
+                """
+                select t.typname::text as name, array_agg(e.enumlabel::text order by e.enumsortorder) as words
+                from pg_enum e join pg_type t on t.oid = e.enumtypid group by t.typname
+                """)
+            let inDatabase = try Dictionary(
+                uniqueKeysWithValues: rows.map { row in
+                    (try row.decode(String.self, "name"), try row.decode([String].self, "words"))
+                })
+            #expect(inDatabase == vocabularies)
+        }
+    }
+
+    @Test func `states have the same properties in SQL and in Swift`() async throws {
+        try await withDatabase { test in
+            for trait in (0..<7).map({ Channel.State.Traits(rawValue: 1 << $0) }) {
+                let rows = try await test.pool.query(
+                    """
+                    select s::text as state, s in \(Channel.State.sql(trait)) as has_trait
+                    from unnest(enum_range(null::channel_state)) as s
+                    """)
+                #expect(rows.count == Channel.State.allCases.count)
+                for row in rows {
+                    let state: Channel.State = try row.word("state")
+                    #expect(try row.decode(Bool.self, "has_trait") == state.traits.contains(trait), "\(state)")
+                }
+            }
+        }
+    }
+
+    /// Expects that a rule of the database names exactly these states.
+    private func expect<State: CaseIterable & RawRepresentable<String>>(
+        _ rule: PostgresQuery, names isNamed: (State) -> Bool
+    ) async throws {
+        try await withDatabase { test in
+            let text: String = try #require(try await test.pool.query(rule).first).decode("rule")
+            for state in State.allCases {
+                #expect(text.contains("'\(state.rawValue)'") == isNamed(state), "\(state)")
+            }
+        }
+    }
+
+    @Test func `the index for one channel per audience has the states that serve an audience`() async throws {
+        try await expect(
+            """
+            select pg_get_expr(indpred, indrelid) as rule from pg_index
+            where indexrelid = 'channels_one_per_audience'::regclass
+            """
+        ) { (state: Channel.State) in state.traits.contains(.servesAudience) }
+    }
+
+    @Test func `the unsettled states are the same in SQL and in Swift`() async throws {
+        try await expect(
+            """
+            select pg_get_constraintdef(oid) as rule from pg_constraint
+            where conrelid = 'deliveries'::regclass and pg_get_constraintdef(oid) like '%settled_at IS NULL%'
+            """
+        ) { (state: Delivery.State) in !state.isSettled }
+    }
+
+    @Test func `the diagrams show every state and no other`() throws {
+        let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+        let bytes = try Data(contentsOf: URL(filePath: "/\(root)/docs/internals/states.md"))
+        let drawings = String(decoding: bytes, as: UTF8.self).split(separator: "```mermaid").dropFirst().map { part in
+            Set(part.prefix { $0 != "`" }.split(separator: "\n").flatMap(states))
+        }
+        // The third diagram, of connections, is tested in `PoolPlanTests`.
+        #expect(
+            drawings.prefix(2) == [
+                Set(Channel.State.allCases.map(\.rawValue)), Set(Delivery.State.allCases.map(\.rawValue)),
+            ])
+    }
+
+    /// The states at both ends of a line such as `active --> retiring: event over`.
+    private func states(_ line: Substring) -> [String] {
+        let arrow = line.split(separator: ":").first ?? ""
+        let ends = arrow.split(separator: "-->")
+        guard ends.count == 2 else { return [] }
+        return ends.map { String($0.filter(\.isLetter)) }.filter { !$0.isEmpty }
+    }
+}

@@ -1,0 +1,346 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandServer
+
+/// Activities that apps report.
+@Suite(.timeLimit(.minutes(20)))
+struct ActivityReportTests {
+    private func inCrowd(_ phones: Phones) async throws -> Int {
+        try await phones.stores.rows("activities where in_crowd")
+    }
+
+    @Test
+    func `a report keeps a known token or channel that it leaves out, and a repeated report is the same activity`()
+        async throws
+    {
+        try await withPhones { phones in
+            try await phones.stores.put(.sample())
+            let id = try Phones.id()
+            try await phones.put(Phones.state(), of: id)
+            #expect(try await phones.report(of: id))
+            #expect(try await inCrowd(phones) == 0)
+            #expect(try await !phones.report(of: id, token: "cc"))
+            #expect(try await inCrowd(phones) == 1)
+            #expect(try await !phones.report(of: id, .stale))
+            let token = try #require(DeviceToken(hex: "cc"))
+            #expect(try await phones.known(id).activities.map(\.updateToken) == [token])
+            #expect(try await inCrowd(phones) == 1)
+            #expect(try await !phones.report(of: id, channelID: "apple-1"))
+            #expect(try await inCrowd(phones) == 0)
+            try await phones.store.forget(activity: "activity-1", of: id, secret: Phones.secret)
+            #expect(try await phones.known(id).activities == [])
+        }
+    }
+
+    @Test func `a refused token is used again only when it is reported again`() async throws {
+        try await withPhones { phones in
+            try await phones.stores.put(.sample())
+            let id = try Phones.id()
+            try await phones.put(Phones.state(), of: id)
+            try await phones.report(of: id, token: "cc")
+            try await phones.stores.pool.query("update activities set suspect_since = now(), reason = 'BadDeviceToken'")
+            try await phones.report(of: id)
+            #expect(try await inCrowd(phones) == 0)
+            try await phones.report(of: id, token: "dd")
+            #expect(try await inCrowd(phones) == 1)
+        }
+    }
+
+    @Test func `a start is confirmed only by its own activity, whatever its answer was`() async throws {
+        try await withPhones { phones in
+            for key in ["match-1", "match-2", "match-3"] { try await phones.stores.put(.sample(key)) }
+            let (id, other) = (try Phones.id(), try Phones.id())
+            try await phones.put(Phones.state(token: "a1"), of: id)
+            try await phones.put(Phones.state(token: "a2"), of: other)
+            let row = try await phones.row(id)
+            let unknown = try await phones.open()
+            let underWay = try await phones.open("match-2")
+            try await phones.start(unknown, row, "unknown")
+            try await phones.start(unknown, phones.row(other))
+            try await phones.stores.pool.query("update fan_outs set noted = \([row]) where id = \(underWay)")
+            let never = try await phones.open("match-3")
+            for key in ["match-1", "match-2", "match-3"] { try await phones.report("of-\(key)", of: id, key: key) }
+            let confirmed = try await phones.stores.pool.query(
+                "select run, installation from starts where confirmed_at is not null order by run")
+            #expect(try confirmed.map { try $0.decode(Int.self, "run") } == [unknown, underWay].sorted())
+            #expect(try confirmed.allSatisfy { try $0.decode(Int.self, "installation") == row })
+            #expect(try await phones.started(never) == [:])
+        }
+    }
+
+    @Test func `an earlier activity, one of another type, or any activity after a refusal confirms no start`()
+        async throws
+    {
+        try await withPhones { phones in
+            let keys = ["match-1", "match-2", "match-3", "match-4"]
+            for key in keys { try await phones.stores.put(.sample(key)) }
+            let id = try Phones.id()
+            try await phones.put(Phones.state(), of: id)
+            let row = try await phones.row(id)
+            for key in keys.prefix(2) { try await phones.report("of-\(key)", of: id, key: key) }
+            phones.stores.clock.advance(by: 10)
+            let sent = try await phones.open("match-1")
+            try await phones.start(sent, row)
+            let underWay = try await phones.open("match-2")
+            try await phones.stores.pool.query("update fan_outs set noted = \([row]) where id = \(underWay)")
+            try await phones.start(try await phones.open("match-3"), row, "rejected", reason: "BadTopic")
+            let ofAnotherType = try await phones.open("match-4")
+            try await phones.stores.pool.query(
+                "update fan_outs set attributes_type = 'Other' where id = \(ofAnotherType)")
+            try await phones.start(ofAnotherType, row)
+            phones.stores.clock.advance(by: 10)
+            for key in keys { try await phones.report("of-\(key)", of: id, key: key) }
+            func confirmed() async throws -> Int {
+                try await phones.stores.rows("starts where confirmed_at is not null")
+            }
+            #expect(try await confirmed() == 0)
+            #expect(try await phones.started(underWay) == [:])
+            try await phones.report("new", of: id)
+            #expect(try await confirmed() == 1)
+        }
+    }
+
+    @Test func `an installation keeps its newest activities, and loses ended ones first`() async throws {
+        try await withPhones { phones in
+            try await phones.stores.put(.sample())
+            let id = try Phones.id()
+            try await phones.put(Phones.state(), of: id)
+            try await phones.report("shown", of: id)
+            for number in 0..<20 {
+                phones.stores.clock.advance(by: 1)
+                try await phones.report("ended-\(number)", of: id, .ended)
+            }
+            let newest = Set((20 - DeviceBounds.activities + 1..<20).map { "ended-\($0)" })
+            #expect(Set(try await phones.known(id).activities.map(\.id)) == newest.union(["shown"]))
+        }
+    }
+
+    @Test func `different tokens of an installation are counted together with those of its registration`() async throws
+    {
+        try await withPhones { phones in
+            try await phones.stores.put(.sample())
+            let id = try Phones.id()
+            try await phones.put(Phones.state(), of: id)
+            // The registration had one token. It counts as one of the `TokenPace.burst` tokens that are accepted at
+            // once.
+            for number in 1..<TokenPace.burst {
+                for _ in 0..<2 { try await phones.report(of: id, token: "cc\(10 + number)") }
+            }
+            try await refuses(.rateLimited) { try await phones.report("other", of: id, token: "dd") }
+            try await phones.report("other", of: id)
+            try await refuses(.rateLimited) { try await phones.put(Phones.state(token: "ee"), of: id) }
+            try await phones.report(of: id, .ended, token: "cc\(10 + TokenPace.burst - 1)")
+            phones.stores.clock.advance(by: TokenPace.interval)
+            try await phones.put(Phones.state(token: "ee"), of: id)
+            try await refuses(.rateLimited) { try await phones.report(of: id, token: "dd") }
+        }
+    }
+
+    @Test func `a report needs an event and an installation, and concurrent reports are answered one by one`()
+        async throws
+    {
+        try await withPhones { phones in
+            try await phones.stores.put(.sample())
+            let ids = try (0..<50).map { _ in try Phones.id() }
+            for (number, id) in ids.enumerated() {
+                try await phones.put(Phones.state(token: "a\(10 + number)0"), of: id)
+            }
+            try await refuses(.eventNotFound) { try await phones.report(of: ids[0], key: "none") }
+            try await refuses(.installationNotFound) { try await phones.report(of: Phones.id()) }
+            let created = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for id in ids {
+                    for number in 0..<4 {
+                        group.addTask { try await phones.report("activity-\(number % 2)", of: id) }
+                    }
+                }
+                return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            #expect(created == 100)
+            #expect(try await phones.stores.rows("activities") == 100)
+        }
+    }
+
+    // MARK: Others write the same rows
+
+    @Test func `an installation forgotten during its report is gone, and so are its activities`() async throws {
+        try await withPhones { phones in
+            try await phones.stores.put(.sample())
+            let id = try Phones.id()
+            try await phones.put(Phones.state(), of: id)
+            let row = try await phones.row(id)
+            let reporting = try await phones.stores.pool.transaction { connection in
+                try await connection.query("delete from installations where id = \(row)")
+                let reporting = Task { try await problem { try await phones.report(of: id, token: "cc") } }
+                try await phones.stores.untilSomebodyWaits()
+                return reporting
+            }
+            #expect(try await reporting.value == .installationNotFound)
+            #expect(try await phones.stores.rows("activities") == 0)
+        }
+    }
+
+    @Test func `a report that another transaction disturbed is repeated`() async throws {
+        try await withPhones { phones in
+            try await phones.stores.put(.sample())
+            let id = try Phones.id()
+            try await phones.put(Phones.state(), of: id)
+            for name in ["one", "two"] { try await phones.report(name, of: id) }
+            let transaction = ActivityReportTransaction(database: Database(phones.stores.pool))
+            let key = InstallationKey(
+                app: try await phones.stores.count("select app as n from installations limit 1"), id: id.id)
+            let reports = try ["one", "two"].map { name in
+                ActivityReport(
+                    key: key, id: id, secret: SecretHash(of: Phones.secret),
+                    activity: DeviceActivity(
+                        id: name, eventKey: try .sample(), attributesType: Phones.type, state: .ended),
+                    now: phones.stores.now)
+            }
+            let reporting = try await phones.stores.pool.transaction { connection in
+                // At the deadlock PostgreSQL must cancel the report and not this transaction.
+                try await connection.query("set local deadlock_timeout = '60s'")
+                try await connection.query("select from activities where activity = 'two' for no key update")
+                let reporting = Task { try await transaction.report(reports) }
+                try await phones.stores.untilSomebodyWaits()
+                try await connection.query("select from activities where activity = 'one' for no key update")
+                return reporting
+            }
+            for result in try await reporting.value { _ = try result.get() }
+            #expect(try await phones.stores.rows("activities where state = 'ended'") == 2)
+        }
+    }
+
+    @Test func `a settlement locks activities in the order of their numbers`() async throws {
+        try await withPhones { phones in
+            try await phones.stores.put(.sample())
+            let id = try Phones.id()
+            try await phones.put(Phones.state(), of: id)
+            for (name, token) in [("one", "cc"), ("two", "dd")] { try await phones.report(name, of: id, token: token) }
+            let rows = try await phones.stores.pool.query("select id from activities order by id").map {
+                try $0.decode(Int.self, "id")
+            }
+            let tokens = ["cc", "dd"].compactMap { DeviceToken(hex: $0) }
+            let (now, later) = (phones.stores.now, phones.stores.now + 5)
+            let care = TokenCare(
+                [
+                    TokenCare.Answer(
+                        owner: rows[1], token: tokens[1], sentAt: later,
+                        verdict: .gone(reason: "Unregistered", since: nil)),
+                    TokenCare.Answer(
+                        owner: rows[0], token: tokens[0], sentAt: later, verdict: .suspect(reason: "BadDeviceToken")),
+                ])
+            let database = Database(phones.stores.pool)
+            let settling = try await phones.stores.pool.transaction { connection in
+                try await connection.query("select from activities where id = \(rows[0]) for no key update")
+                let settling = Task {
+                    try await database.transaction { connection in
+                        _ = try await connection.pipeline(care.pruning(.activities, now: now))
+                    }
+                }
+                try await phones.stores.untilSomebodyWaits()
+                // With `nowait` the statement fails at once if the settlement holds the lock. Waiting for the lock
+                // would be the deadlock.
+                try await connection.query(
+                    "select from activities where id = \(rows[1]) for no key update nowait")
+                return settling
+            }
+            try await settling.value
+            #expect(try await phones.stores.rows("activities where in_crowd") == 0)
+        }
+    }
+
+    @Test func `an earlier owner of a token keeps what it registered meanwhile`() async throws {
+        try await withPhones { phones in
+            let (holder, taker) = (try Phones.id(), try Phones.id())
+            try await phones.put(Phones.state(token: "aa"), of: holder)
+            let app = try await phones.stores.count("select app as n from installations limit 1")
+            let database = Database(phones.stores.pool)
+            let state = try Phones.state(token: "aa")
+            var names = InstallationRows.Names()
+            names.add(InstallationKey(app: app, id: taker.id), state.startTokens)
+            var register = try InstallationRows.register(try await database.query(InstallationRows.load(names)))
+            _ = try register.put(
+                state, of: InstallationKey(app: app, id: taker.id), secret: SecretHash(of: Phones.secret),
+                at: phones.stores.now)
+            // The taker's registration has read the holder's row without a lock, so the holder can register meanwhile.
+            try await phones.put(Phones.state(token: "bb"), of: holder)
+            let changes = register.changes
+            try await database.transaction { connection in
+                _ = try await connection.pipeline(InstallationRows.write(changes, at: phones.stores.now))
+            }
+            let kept = try #require(DeviceToken(hex: "bb"))
+            #expect(try await phones.known(holder).state.startTokens == [Phones.type: kept])
+            #expect(try await phones.known(taker).state.startTokens == state.startTokens)
+        }
+    }
+}
+
+/// Late followers of an open start, and installations that take over a token that a start went to.
+@Suite(.timeLimit(.minutes(20)))
+struct LateFollowerTests {
+    @Test func `a late follower is queued for each open start in the same commit`() async throws {
+        try await withPhones { phones in
+            for key in ["match-1", "match-2", "match-3"] { try await phones.stores.put(.sample(key)) }
+            let run = try await phones.open()
+            let both = try await phones.open("match-2", topics: ["team:b", "team:a"])
+            let other = try await phones.open("match-3", topics: ["team:c"])
+            let id = try Phones.id()
+            try await phones.put(Phones.state(), of: id)
+            let row = try await phones.row(id)
+            #expect(try await phones.queued(run) == [row])
+            #expect(try await phones.queued(both) == [row])
+            #expect(try await phones.queued(other) == [])
+        }
+    }
+
+    @Test func `an installation that got a start, or began to follow after its end, is not queued`() async throws {
+        try await withPhones { phones in
+            try await phones.stores.put(.sample())
+            let (had, refused, known) = (try Phones.id(), try Phones.id(), try Phones.id())
+            for (id, token) in [(had, "a1"), (refused, "a2"), (known, "a3")] {
+                try await phones.put(Phones.state(token: token), of: id)
+            }
+            let run = try await phones.open()
+            try await phones.start(run, phones.row(had))
+            try await phones.start(run, phones.row(refused), "rejected", reason: "Unregistered")
+            var language = try Phones.state(token: "a3")
+            language.locale = "fr"
+            for (id, state) in [
+                (had, try Phones.state(token: "b1")), (refused, try Phones.state(token: "b2")), (known, language),
+            ] {
+                try await phones.put(state, of: id)
+            }
+            #expect(try await phones.queued(run) == [phones.row(refused)])
+            try await phones.stores.pool.query("update fan_outs set closed_at = now()")
+            try await phones.put(Phones.state(token: "a7"), of: Phones.id())
+            #expect(try await phones.queued(run).count == 1)
+        }
+    }
+
+    /// A registration waits for an opening that has the lock. After the commit of the opening, the registration sees
+    /// the run.
+    @Test func `a registration during the opening of a start waits for it and is queued`() async throws {
+        try await withPhones { phones in
+            try await phones.stores.put(.sample())
+            let id = try Phones.id()
+            let (run, registering) = try await phones.stores.pool.transaction { connection in
+                try await connection.query(StartOpening.exclusive)
+                let run = try await phones.open(on: connection)
+                let registering = Task { try await phones.put(Phones.state(), of: id) }
+                try await until("the registration waits for the opening") {
+                    try await phones.stores.count(
+                        """
+                        select count(*) as n from pg_locks where locktype = 'advisory' and not granted
+                            and database = (select oid from pg_database where datname = current_database())
+                        """) == 1
+                }
+                return (run, registering)
+            }
+            #expect(try await registering.value)
+            #expect(try await phones.queued(run) == [phones.row(id)])
+        }
+    }
+}

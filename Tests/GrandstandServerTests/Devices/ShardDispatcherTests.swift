@@ -1,0 +1,212 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandServer
+
+/// The dispatcher of starts with a store and a gateway that the test observes.
+@Suite(.timeLimit(.minutes(20)))
+struct ShardDispatcherTests {
+    private static let until = LoopSample.now.addingTimeInterval(3_600)
+
+    private static func member(_ installation: Int, _ form: StartForm = .channel, locale: String? = nil)
+        -> StartShard.Member
+    {
+        let token = DeviceToken(bytes: Array("token \(installation)".utf8))
+        return StartShard.Member(
+            installation: installation, token: token ?? { preconditionFailure("a token") }(), form: form, locale: locale
+        )
+    }
+
+    private static func shard(_ run: Int, _ members: [StartShard.Member]) -> StartShard {
+        StartShard(
+            run: run, address: LoopSample.address(),
+            pushes: [
+                .init(
+                    payload: StartPayload(
+                        attributesType: "Match", attributes: Array("{}".utf8),
+                        contentState: Array(#"{"home":1.50}"#.utf8), alert: Array(#"{"title":"Kick-off"}"#.utf8)),
+                    channelID: "abc==", timestamp: 1_700_000_000, expiration: 1_700_000_900)
+            ],
+            alerts: LocaleLookup(["de": Array(#"{"title":"Anpfiff"}"#.utf8)]), until: until, members: members)
+    }
+
+    private static func dispatcher(
+        _ store: FakeStartStore, _ gateway: FakeDevices, concurrency: Int = 20, lease: TimeInterval = 3_600,
+        drain: Duration = .seconds(3_600), pollInterval: Duration = .seconds(3_600),
+        now: @escaping @Sendable () -> Date = { LoopSample.now }
+    ) -> ShardDispatcher<FakeStarts> {
+        var settings = ShardSettings(lease: lease, drain: Drain(drain))
+        settings.pollInterval = pollInterval
+        return ShardDispatcher(
+            environment: .production, store: store.store,
+            pushes: DevicePushes(
+                gateway: gateway, concurrency: concurrency, rates: LoopSample.rates(.device), now: now),
+            signals: HandSignals(),
+            wakenBy: .starts,
+            settings: settings, now: now, logger: LoopSample.logger)
+    }
+
+    private static func run(_ dispatcher: ShardDispatcher<FakeStarts>, while body: () async -> Void) async {
+        let running = Task { await dispatcher.run() }
+        await body()
+        running.cancel()
+        await running.value
+    }
+
+    @Test func `every member gets one push, with at most the allowed number at a time`() async {
+        let store = FakeStartStore(
+            (1...3).map { run in Self.shard(run, (1...200).map { Self.member(run * 1_000 + $0) }) })
+        let valve = Valve()
+        let gateway = FakeDevices.held(by: valve)
+        await Self.run(Self.dispatcher(store, gateway)) {
+            await valve.hold(20)
+            valve.open()
+            await store.wait { $0.settled.count == 3 }
+        }
+        #expect(valve.most == 20)
+        #expect(gateway.pushes.count == 600)
+        #expect(Set(gateway.pushes.map(\.token)).count == 600)
+        #expect(Set(gateway.pushes.map(\.requestID)).count == 600)
+        #expect(store.record.settled.allSatisfy { $0.outcomes.count == 200 })
+        #expect(store.record.settled.flatMap(\.outcomes).allSatisfy { $0.verdict == .accepted })
+    }
+
+    @Test func `while APNs refuses an app's key one push is sent, and the others are given back until the next`()
+        async
+    {
+        let refusal = APNsRefusal.heldBack(
+            by: KeyRefusal(reason: .invalidProviderToken, since: LoopSample.now), seconds: 3)
+        let gateway = FakeDevices { _ in .refused(refusal) }
+        let pushes = DevicePushes(
+            gateway: gateway, concurrency: 1, rates: LoopSample.rates(.device), now: { LoopSample.now })
+        let outcomes = await pushes.make(Self.shard(1, (1...100).map { Self.member($0) }))
+        #expect(gateway.pushes.count == 1)
+        #expect(outcomes.count { $0.verdict == nil } == 99)
+        let again = LoopSample.now.addingTimeInterval(3)
+        #expect(outcomes.compactMap(\.verdict) == [.retry(at: again, reason: "InvalidProviderToken")])
+        #expect(pushes.heldBack(at: LoopSample.now) == [LoopSample.address().bundleID])
+        #expect(pushes.heldBack(at: again).isEmpty)
+    }
+
+    @Test func `each answer is judged for its own installation`() async {
+        let answers: [APNsAnswer<Void>] = [.ok, .unanswered("lost"), .refusing(.badDeviceToken)]
+        let byToken = Dictionary(
+            uniqueKeysWithValues: answers.enumerated().map { (Self.member($0.offset).token, $0.element) })
+        let store = FakeStartStore([Self.shard(1, (0...2).map { Self.member($0) })])
+        let gateway = FakeDevices { byToken[$0.token] ?? .unsent("not scripted") }
+        await Self.run(Self.dispatcher(store, gateway)) { await store.wait { $0.settled.count == 1 } }
+        let outcomes = store.record.settled[0].outcomes.sorted { $0.member.installation < $1.member.installation }
+        #expect(outcomes.map(\.verdict) == [.accepted, .unknown(reason: "lost"), .suspect(reason: "BadDeviceToken")])
+    }
+
+    @Test func `while APNs does not work no further push becomes unknown`() async {
+        // The clock advances by a second with each failure. So twenty failures in a row last long enough to count as an
+        // outage.
+        let clock = Mutex(LoopSample.now)
+        let store = FakeStartStore([Self.shard(1, (1...500).map { Self.member($0) })])
+        let gateway = FakeDevices { _ in
+            clock.withLock { $0 += 1 }
+            return .unanswered("no answer")
+        }
+        let dispatcher = Self.dispatcher(store, gateway, concurrency: 1, now: { clock.withLock { $0 } })
+        await Self.run(dispatcher) { await store.wait { $0.settled.count == 1 } }
+        let outcomes = store.record.settled[0].outcomes
+        #expect(outcomes.count == 500)
+        #expect(outcomes.count { $0.verdict == .unknown(reason: "no answer") } == Circuit.threshold)
+        #expect(outcomes.count { $0.verdict == nil } == 500 - Circuit.threshold)
+    }
+
+    @Test
+    func
+        `if the database cannot be reached for longer than a lease no answer is lost, and nothing is claimed meanwhile`()
+        async throws
+    {
+        let store = FakeStartStore([Self.shard(1, [Self.member(1)])], settlementFailures: 3)
+        let dispatcher = Self.dispatcher(store, FakeDevices(), lease: 0.01, pollInterval: .milliseconds(5))
+        await Self.run(dispatcher) { await store.wait { $0.settled.count == 1 } }
+        #expect(store.record.settled[0].outcomes.map(\.verdict) == [.accepted])
+        let log = store.record.log
+        let first = try #require(log.firstIndex(of: "failure"))
+        let last = try #require(log.firstIndex(of: "settled"))
+        // One claim may have been under way when the first attempt to settle failed.
+        #expect(log[first..<last].count { $0 == "claim" } <= 1, "\(log)")
+    }
+
+    @Test func `a stop does not wait for a database that cannot be reached`() async {
+        let store = FakeStartStore([Self.shard(1, [Self.member(1)])], settlementFailures: .max)
+        let dispatcher = Self.dispatcher(store, FakeDevices(), lease: 3_600, drain: .zero)
+        let running = Task { await dispatcher.run() }
+        await store.wait { $0.log.contains("failure") }
+        running.cancel()
+        await running.value
+        #expect(store.record.settled.isEmpty)
+    }
+
+    @Test func `a shard's run is named in claims, and keeps its lease`() async {
+        let store = FakeStartStore([Self.shard(7, [Self.member(1)])])
+        let valve = Valve()
+        let gateway = FakeDevices.held(by: valve)
+        await Self.run(Self.dispatcher(store, gateway, lease: 0.03, pollInterval: .milliseconds(5))) {
+            await store.wait { $0.claims.contains { $0.holding == [7] } && $0.extended.count >= 2 }
+            valve.open()
+            await store.wait { $0.settled.count == 1 }
+            await store.wait { $0.claims.last?.holding == [] }
+        }
+        #expect(store.record.extended.allSatisfy { $0 == [7] })
+    }
+
+    @Test func `a stop sends nothing more, and records what was sent`() async {
+        let store = FakeStartStore([Self.shard(1, (1...100).map { Self.member($0) })])
+        let valve = Valve()
+        let gateway = FakeDevices.held(by: valve)
+        let dispatcher = Self.dispatcher(store, gateway, concurrency: 5, drain: .zero)
+        let running = Task { await dispatcher.run() }
+        await valve.hold(5)
+        running.cancel()
+        await gateway.cancelled()
+        valve.open()
+        await running.value
+        let outcomes = store.record.settled.flatMap(\.outcomes)
+        #expect(outcomes.count == 100)
+        #expect(outcomes.count { $0.verdict == .accepted } == 5)
+        #expect(gateway.pushes.count == 5)
+    }
+}
+
+/// APNs for devices with scripted answers.
+final class FakeDevices: DeviceGateway {
+    private let made = Mutex<[DevicePush]>([])
+    private let answer: @Sendable (DevicePush) async -> APNsAnswer<Void>
+    private let cancellations: AsyncStream<Void>
+    private let cancellation: AsyncStream<Void>.Continuation
+
+    init(answer: @escaping @Sendable (DevicePush) async -> APNsAnswer<Void> = { _ in .ok }) {
+        self.answer = answer
+        (cancellations, cancellation) = AsyncStream.makeStream()
+    }
+
+    /// Accepts each push once the valve is open.
+    static func held(by valve: Valve) -> FakeDevices {
+        FakeDevices { _ in
+            await valve.pass()
+            return .ok
+        }
+    }
+
+    var pushes: [DevicePush] { made.withLock { $0 } }
+
+    /// Waits until a push in flight is cancelled.
+    func cancelled() async { for await _ in cancellations { return } }
+
+    func push(_ push: DevicePush, to address: APNsAddress) async -> APNsAnswer<Void> {
+        made.withLock { $0.append(push) }
+        return await withTaskCancellationHandler {
+            await answer(push)
+        } onCancel: {
+            cancellation.yield()
+        }
+    }
+}

@@ -1,0 +1,240 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import JSON
+internal import Testing
+
+@testable internal import GrandstandServer
+
+/// Events that move or lose audiences: the messages that change with them, and the warnings for organisers.
+@Suite(.timeLimit(.minutes(20)))
+struct MovedEventTests {
+    private func put(
+        _ stores: StoreWorld, startsAt: TimeInterval?, endsAt: TimeInterval? = nil, audiences: [Audience]? = nil
+    ) async throws -> Event {
+        try await stores.put(
+            .sample(
+                startsAt: startsAt.map(stores.now.addingTimeInterval),
+                endsAt: endsAt.map(stores.now.addingTimeInterval), audiences: audiences))
+    }
+
+    private func relative(_ seconds: Int, _ contentState: String = #"{"n":1}"#) -> BroadcastRequest {
+        var request = BroadcastRequest.update(contentState)
+        request.sendAfterStart = seconds
+        return request
+    }
+
+    private func state(_ stores: StoreWorld) async throws -> [Event.State?] {
+        let key = try EventKey.sample()
+        let listed = try await stores.events.events(
+            where: EventFilter(state: .live, within: .all), PageRequest(), now: stores.now
+        ).items
+        let event = try await stores.event()
+        #expect(listed.map(\.specification.key) == (event?.state == .live ? [key] : []))
+        return [event?.state, try await stores.lookup()?.state]
+    }
+
+    @Test func `a message relative to the start moves with its event and is sent at its new time`() async throws {
+        try await withStores { stores in
+            _ = try await put(stores, startsAt: 3_600)
+            try await stores.provision()
+            let accepted = try await stores.accept(relative(-600))
+            #expect(accepted.isScheduled && accepted.warnings.isEmpty)
+            #expect(accepted.sendAt == stores.now + 3_000)
+            #expect(try await stores.read(accepted)?.withoutMessage == accepted)
+
+            #expect(try await put(stores, startsAt: 7_200).warnings == [])
+            let moved = try #require(try await stores.read(accepted))
+            #expect(moved.sendAt == stores.now + 6_600)
+            #expect(moved.sendAfterStart == -600)
+            #expect(try await stores.outbox.nextScheduled() == moved.sendAt)
+            stores.clock.advance(by: 6_599)
+            #expect(try await stores.promote() == 0)
+            stores.clock.advance(by: 1)
+            #expect(try await stores.promote() == 1)
+            try await stores.sendOne()
+        }
+    }
+
+    @Test func `a match postponed without a date opens no channel and sends no message until it has one`() async throws
+    {
+        try await withStores { stores in
+            try await stores.put(.sample(startsAt: stores.now + 108_000, channelsOpenBefore: 3_600))
+            let accepted = try await stores.accept(relative(-600))
+            #expect(try await stores.put(.sample(channelsOpenBefore: 3_600)).warnings?.count == 1)
+            stores.clock.advance(by: 259_200)
+            try await stores.provision()
+            #expect(try await stores.promote() == 0)
+            let event = try #require(try await stores.event())
+            #expect(event.state == .scheduled && event.channels.map(\.state) == [.waiting])
+            let startsAt = stores.now + 7_200
+            try await stores.put(.sample(startsAt: startsAt, channelsOpenBefore: 3_600))
+            #expect(try await stores.read(accepted)?.sendAt == startsAt - 600)
+            stores.clock.advance(by: 3_600)
+            try await stores.provision()
+            #expect(try await stores.channel().state == .active)
+        }
+    }
+
+    @Test func `a message with a fixed time stays, and the organiser is warned once`() async throws {
+        try await withStores { stores in
+            _ = try await put(stores, startsAt: 3_600, endsAt: 9_000)
+            let at = stores.now + 3_000
+            let own = try await stores.accept(.update(sendAt: at))
+            try await stores.accept(relative(600))
+            let warnings = try #require(try await put(stores, startsAt: 7_200, endsAt: 9_000).warnings)
+            #expect(warnings.count == 1 && warnings[0].contains("1, the first at \(RFC3339.text(at))"))
+            #expect(try await stores.read(own)?.sendAt == at)
+            #expect(try await put(stores, startsAt: 7_200, endsAt: 9_000).warnings == [])
+        }
+    }
+
+    @Test func `an event declared again with a fraction of a second has not moved`() async throws {
+        try await withStores { stores in
+            for (key, text) in [("a", "2026-11-21T20:45:00.1Z"), ("b", "2026-11-21T20:45:00.123456789Z")] {
+                let startsAt: Date = try #require(RFC3339.date(text))
+                let specification = try EventSpecification.sample(key, startsAt: startsAt)
+                try await stores.put(specification)
+                try await stores.accept(.update(sendAt: stores.now + 60), for: key)
+                #expect(try await stores.put(specification).warnings == [])
+            }
+        }
+    }
+
+    @Test func `a match postponed after its first update is scheduled until it begins again`() async throws {
+        try await withStores { stores in
+            _ = try await put(stores, startsAt: -60)
+            try await stores.provision()
+            try await stores.accept(.update(#"{"n":1}"#))
+            try await stores.sendOne()
+            #expect(try await state(stores) == [.live, .live])
+            stores.clock.advance(by: 600)
+            #expect(try await put(stores, startsAt: 86_400).state == .scheduled)
+            #expect(try await state(stores) == [.scheduled, .scheduled])
+            // The next update makes the event live again. If the update is withdrawn, the event is scheduled again.
+            let update = try await stores.accept(.update(#"{"n":2}"#))
+            #expect(try await state(stores) == [.live, .live])
+            #expect(try await stores.withdraw(update) == true)
+            #expect(try await state(stores) == [.scheduled, .scheduled])
+            stores.clock.advance(by: 86_400)
+            #expect(try await state(stores) == [.live, .live])
+        }
+    }
+
+    @Test func `removing an audience without an end warns with its channel, and with an end it does not`()
+        async throws
+    {
+        try await withStores { stores in
+            let audiences = try ["de", "en", "fr"].map { try Audience.sample(variant: $0) }
+            // Nobody can follow a channel that was not created yet.
+            for count in [3, 2, 3] {
+                let first = Array(audiences.prefix(count))
+                #expect(try await put(stores, startsAt: nil, audiences: first).warnings == [])
+            }
+            try await stores.provision()
+            try await stores.accept(.end(audiences: [audiences[2].id]))
+            let lost = try #require(try await stores.event()?.channels[1].channelID)
+            let warnings = try #require(try await put(stores, startsAt: nil, audiences: [audiences[0]]).warnings)
+            #expect(warnings.count == 1 && warnings[0].contains(lost))
+            #expect(warnings[0].contains("com.example.Goal in production for variant en"))
+        }
+    }
+
+    @Test func `a message whose channel has no place in the quota has a warning`() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample(channelLimit: 1))
+            try await stores.open("first")
+            try await stores.open()
+            let waiting = try await stores.accept(.update())
+            #expect(waiting.warnings.count == 1)
+            #expect(try await stores.read(waiting)?.warnings == waiting.warnings)
+            #expect(try await stores.accept(.update(), for: "first").warnings.isEmpty)
+            // A channel that is not created yet does not mean that there is no place for it.
+            _ = try await stores.apps.put(.sample(channelLimit: 2))
+            try await stores.align()
+            #expect(try await stores.accept(.update()).warnings.isEmpty)
+        }
+    }
+}
+
+/// What events of a season declare: when their channels open, and which defaults their messages get.
+@Suite(.timeLimit(.minutes(20)))
+struct SeasonTests {
+    @Test func `when a fixture moves the opening of its channel moves, too`() async throws {
+        try await withStores { stores in
+            func at(_ hours: Double) -> Date { stores.now + hours * 3_600 }
+            let kickOff = at(30)
+            let event = try await stores.put(.sample(startsAt: kickOff, channelsOpenBefore: 86_400))
+            #expect(event.specification.channelsOpenBefore == 86_400 && event.specification.channelsOpenAt == nil)
+            #expect(event.channels.map(\.state) == [.waiting])
+            #expect(event.channels.map(\.nextAttemptAt) == [at(6)])
+            #expect(try await stores.nextDueChannel() == at(6))
+            let moved = try await stores.put(.sample(startsAt: at(40), channelsOpenBefore: 86_400))
+            #expect(moved.channels.map(\.nextAttemptAt) == [at(16)])
+            stores.clock.advance(by: 16 * 3_600 - 1)
+            try await stores.provision()
+            #expect(try await stores.event()?.channels.map(\.state) == [.waiting])
+            stores.clock.advance(by: 1)
+            try await stores.provision()
+            #expect(try await stores.channel().state == .active)
+        }
+    }
+
+    private func overdue(_ stores: StoreWorld) async throws -> Set<String> {
+        let filter = EventFilter(overdueBy: StoreWorld.tenure)
+        return Set(
+            try await stores.events.events(where: filter, PageRequest(), now: stores.now).items.map {
+                $0.specification.key.rawValue
+            })
+    }
+
+    @Test func `events that hold a channel too long are overdue`() async throws {
+        try await withStores { stores in
+            func at(_ hours: Double) -> Date { stores.now + hours * 3_600 }
+            try await stores.put(.sample("late", endsAt: at(2)))
+            try await stores.put(.sample("ended", endsAt: at(2)))
+            try await stores.put(.sample("without", endsAt: at(2), channelsOpenAt: at(200)))
+            try await stores.put(.sample("goes-on", endsAt: at(20)))
+            try await stores.put(.sample("no-end"))
+            try await stores.put(.sample("cancelled", endsAt: at(50)))
+            try await stores.provision()
+            try await stores.accept(.end(), for: "ended")
+            try await stores.sendOne()
+            try await stores.cancel("cancelled")
+            try await stores.align()
+            #expect(try await overdue(stores).isEmpty)
+            stores.clock.advance(by: 2 * 3_600)
+            #expect(try await overdue(stores) == ["late"])
+            // The deletion of the channels of `ended` and `cancelled` is due, but not carried out yet.
+            stores.clock.advance(by: 6 * 3_600)
+            #expect(try await overdue(stores) == ["late", "ended", "cancelled"])
+            while try await !stores.provision().isEmpty {}
+            #expect(try await overdue(stores) == ["late"])
+            stores.clock.advance(by: 40 * 3_600 - 1)
+            #expect(try await overdue(stores) == ["late", "goes-on"])
+            stores.clock.advance(by: 1)
+            #expect(try await overdue(stores) == ["late", "goes-on", "no-end"])
+            while try await !stores.provision().isEmpty {}
+            #expect(try await overdue(stores).isEmpty)
+        }
+    }
+
+    @Test func `a scheduled message gets the defaults of its time`() async throws {
+        try await withStores { stores in
+            let early = EventDefaults(
+                priority: .immediate, staleAfter: 300, expiresIn: 60, relevanceScore: Array("7.5".utf8))
+            try await stores.put(.sample(defaults: early))
+            #expect(try await stores.event()?.specification.defaults == early)
+            try await stores.provision()
+            try await stores.accept(.update(expiresIn: 10, sendAt: stores.now + 3_600))
+            try await stores.put(.sample(defaults: EventDefaults(staleAfter: 100, expiresIn: 60)))
+            stores.clock.advance(by: 3_600)
+            try await stores.promote()
+            let sent = try await stores.sendOne()
+            #expect(sent.text.contains(#""stale-date":\#(Int(stores.now.timeIntervalSince1970) + 100)"#))
+            #expect(!sent.text.contains("relevance-score") && sent.message.priority == .powerAware)
+            #expect(sent.expiresAt == stores.now + 10)
+        }
+    }
+}

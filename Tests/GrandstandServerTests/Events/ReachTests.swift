@@ -1,0 +1,254 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandServer
+
+/// What a key of one app may access, judged by the event's present audiences.
+@Suite(.timeLimit(.minutes(20)))
+struct ReachTests {
+    private static let a = "com.example.A"
+    private static let b = "com.example.B"
+    private static let match = EventKey(rawValue: "match-1")
+
+    private func reach(_ apps: String...) throws -> AppReach { .only(Set(try apps.map { try BundleID.sample($0) })) }
+
+    private func audiences(_ apps: String...) throws -> [Audience] { try apps.map { try .sample($0) } }
+
+    @Test func `an event is within reach if all its audiences are; without audiences it is only for keys of all apps`()
+        throws
+    {
+        let both = [try BundleID.sample(Self.a), try BundleID.sample(Self.b)]
+        #expect(AppReach.all.covers(event: Self.match, of: both))
+        #expect(AppReach.all.covers(event: Self.match, of: [BundleID]()))
+        #expect(try reach("com.example.a").covers(event: Self.match, of: [.sample(Self.a)]))
+        #expect(try !reach(Self.a).covers(event: Self.match, of: both))
+        #expect(try !reach(Self.a).covers(event: Self.match, of: [BundleID]()))
+        #expect(try reach(Self.a, Self.b).covers(event: Self.match, of: both))
+        #expect(!AppReach.only([]).covers(event: Self.match, of: both))
+    }
+
+    @Test func `a prefix limits a key to events and prefixes of its apps that begin with it`() throws {
+        let app = [try BundleID.sample(Self.a)]
+        let cup = AppReach(of: app, eventKeyPrefix: try .sample("cup."))
+        #expect(try cup.covers(event: .sample("cup.final"), of: app))
+        #expect(try !cup.covers(event: .sample("cup.final"), of: app + [.sample(Self.b)]))
+        #expect(try !cup.covers(event: .sample("cupfinal"), of: app))
+        // Only a key for the whole app may access the app itself, or a channel without an event.
+        #expect(!cup.covers(event: nil, of: app))
+        #expect(AppReach.only(Set(app)).covers(event: nil, of: app))
+        #expect(AppReach.only(Set(app)).covers(cup) && AppReach.all.covers(cup))
+        #expect(!cup.covers(AppReach.only(Set(app))))
+        #expect(try cup.covers(AppReach(of: app, eventKeyPrefix: .sample("cup.final."))))
+        #expect(try AppReach(of: nil, eventKeyPrefix: .sample("cup.")).covers(cup))
+        #expect(try AppReach(of: nil, eventKeyPrefix: .sample("cup.")) != .all)
+    }
+
+    @Test func `other keys may not declare events with a key's prefix, and refusals do not reveal events`()
+        async throws
+    {
+        try await withStores { stores in
+            try await stores.apps.put(.sample(Self.a))
+            try await stores.apps.put(.sample(Self.b))
+            let (own, other) = (try reach(Self.a), try reach(Self.b))
+            let cup = AppReach(of: own.apps, eventKeyPrefix: try .sample("cup."))
+            let key = try await stores.create(KeyDraft(name: "cup", scopes: [.organise], reach: cup))
+            func declare(_ name: String, of app: String, within reach: AppReach) async throws -> Problem? {
+                do {
+                    _ = try await stores.events.put(
+                        .sample(name, audiences: audiences(app)), within: reach, by: .server, now: stores.now)
+                    return nil
+                } catch let problem as Problem { return problem }
+            }
+            #expect(try await declare("cup.final", of: Self.a, within: cup) == nil)
+            for reach in [own, other] {
+                let app = reach == own ? Self.a : Self.b
+                let free = try await declare("cup.semi", of: app, within: reach)
+                #expect(free?.kind == .forbidden)
+                #expect(
+                    try await declare("league.1", of: app, within: reach)?.kind == (reach == own ? nil : .forbidden))
+                guard reach == other else { continue }
+                // An event key that is taken and one that is free are refused with the same words, whichever version
+                // the request names.
+                for name in ["cup.final", "cup.semi"] {
+                    let conditional = try await problem {
+                        try await stores.events.put(
+                            .sample(name, audiences: audiences(app)), within: reach, by: .server, if: .present,
+                            now: stores.now)
+                    }
+                    #expect(conditional == .forbidden)
+                }
+                let taken = try await declare("cup.final", of: app, within: reach)
+                #expect(taken?.detail.replacing("cup.final", with: "") == free?.detail.replacing("cup.semi", with: ""))
+            }
+            // Keys for all apps may declare any event; a revoked key reserves no prefix.
+            #expect(try await declare("cup.third", of: Self.b, within: .all) == nil)
+            _ = try await stores.keys.revoke(key.key.id, by: .commandLine, now: stores.now)
+            #expect(try await declare("cup.semi", of: Self.b, within: other) == nil)
+        }
+    }
+
+    @Test(arguments: [.present, .versions([1])] as [WriteCondition])
+    func `a condition does not tell whether another app has the event`(condition: WriteCondition) async throws {
+        try await withStores { stores in
+            try await stores.apps.put(.sample(Self.b))
+            try await stores.open("taken", audiences: audiences(Self.a))
+            let refusals = try await ["taken", "free"].asyncMap { name in
+                await #expect(throws: Problem.self) {
+                    try await stores.events.put(
+                        .sample(name, audiences: audiences(Self.b)), within: reach(Self.b), by: .server, if: condition,
+                        now: stores.now)
+                }
+            }
+            #expect(refusals.map(\.?.kind) == [.versionMismatch, .versionMismatch])
+            #expect(refusals[0]?.detail == refusals[1]?.detail)
+        }
+    }
+
+    @Test func `what is beyond a key's prefix is not there for it`() async throws {
+        try await withStores { stores in
+            try await stores.open(audiences: audiences(Self.a))
+            let (own, broadcast) = (try reach(Self.a), try await stores.accept(.update()))
+            for (prefix, isWithin) in [("cup.", false), ("match-", true)] {
+                let bound = AppReach(of: own.apps, eventKeyPrefix: try .sample(prefix))
+                #expect(try await (stores.outbox.broadcast(broadcast.id, within: bound) != nil) == isWithin)
+                let listed = try await stores.events.events(
+                    where: EventFilter(within: bound), PageRequest(), now: stores.now)
+                #expect(listed.items.isEmpty != isWithin)
+                let intake = BroadcastIntake(.event(try .sample()), request: .update(), within: bound)
+                let sent = try await stores.accept([intake])
+                if isWithin {
+                    _ = try #require(sent.first).get()
+                    try await stores.events.cancel(.sample(), within: bound, by: .server, now: stores.now)
+                } else {
+                    try await refuses(.eventNotFound) { try #require(sent.first).get() }
+                    let hidden = try await stores.outbox.cancel(broadcast.id, within: bound, now: stores.now)
+                    #expect(hidden == nil)
+                    try await refuses(.eventNotFound) {
+                        try await stores.events.cancel(.sample(), within: bound, by: .server, now: stores.now)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `keys of other apps cannot have overlapping prefixes, and only keys that organise have one`()
+        async throws
+    {
+        try await withStores { stores in
+            for app in [Self.a, Self.b] { try await stores.apps.put(.sample(app)) }
+            func make(_ prefix: String, _ app: String, _ scopes: Set<APIKey.Scope> = [.organise]) async throws -> APIKey
+            {
+                let reach = AppReach(of: [try .sample(app)], eventKeyPrefix: try .sample(prefix))
+                return try await stores.create(KeyDraft(name: prefix, scopes: scopes, reach: reach)).key
+            }
+            let key = try await make("cup.", Self.a)
+            for prefix in ["cup.", "cup.1", "c"] {
+                try await refuses(.invalidRequest) { try await make(prefix, Self.b) }
+            }
+            #expect(try await make("cup.women.", Self.a).reach.eventKeyPrefix?.rawValue == "cup.women.")
+            #expect(try await make("league.", Self.b).reach.onlyApp == .sample(Self.b))
+            try await refuses(.invalidRequest) { try await make("x", Self.a, [.organise, .lookup]) }
+            let rotated = try await stores.keys.rotate(
+                key.id, overlapEnds: stores.now, by: .commandLine, now: stores.now)
+            #expect(rotated?.key.reach == key.reach)
+        }
+    }
+
+    @Test func `a broadcast to a channel without an event belongs to its app`() async throws {
+        try await withStores { stores in
+            for app in [Self.a, Self.b] { try await stores.apps.put(.sample(app)) }
+            let channel = try await stores.adopt(of: Self.a)
+            let (own, other) = (try reach(Self.a), try reach(Self.b))
+            let accepted = try await stores.accept(
+                [other, own].map { BroadcastIntake(.channel(channel.id), request: .update(), within: $0) })
+            #expect(accepted[0].failure?.kind == .channelNotFound)
+            let broadcast = try accepted[1].get()
+            #expect(try await stores.outbox.broadcast(broadcast.id, within: other) == nil)
+            #expect(try await stores.outbox.broadcast(broadcast.id, within: own)?.id == broadcast.id)
+        }
+    }
+
+    @Test
+    func
+        `a removed app sees nothing more of the event, and the event's app nothing of what was sent to it`()
+        async throws
+    {
+        try await withStores { stores in
+            try await stores.open(audiences: audiences(Self.a, Self.b))
+            let both = try await stores.accept(.update())
+            let onlyB = try await stores.accept(.update(audiences: [.sample(Self.b)]))
+            let (a, b) = (try reach(Self.a), try reach(Self.b))
+            for reach in [a, b] {
+                #expect(try await stores.outbox.broadcast(both.id, within: reach) == nil)
+                // Such a key neither sends to the event nor imports a channel for it.
+                let intake = BroadcastIntake(.event(try .sample()), request: .update(), within: reach)
+                let refused = try await stores.accept([intake])
+                #expect(refused[0].failure?.kind == .eventNotFound)
+                try await refuses(.eventNotFound) {
+                    try await stores.adopt(for: "match-1", of: Self.a, within: reach)
+                }
+            }
+            try await stores.put(.sample(audiences: audiences(Self.a)))
+            #expect(try await stores.outbox.broadcast(both.id, within: b) == nil)
+            #expect(try await stores.outbox.broadcasts(of: .sample(), within: b, PageRequest()).items.isEmpty)
+            let shown = try #require(try await stores.outbox.broadcast(both.id, within: a))
+            #expect(shown.deliveries.map(\.bundleID.rawValue) == [Self.a])
+            #expect(try await stores.outbox.broadcast(onlyB.id, within: a) == nil)
+            let listed = try await stores.outbox.broadcasts(of: .sample(), within: a, PageRequest()).items
+            #expect(listed == [shown])
+            #expect(try await stores.read(both)?.deliveries.count == 2)
+        }
+    }
+
+    @Test func `a PUT of an event that another app creates waits for the creation, and does not take the event over`()
+        async throws
+    {
+        try await withStores { stores in
+            for app in [Self.a, Self.b] { try await stores.apps.put(.sample(app)) }
+            let own = try reach(Self.b)
+            let mine = try EventSpecification.sample(audiences: audiences(Self.b))
+            // The event as the other key creates it: written, not committed yet.
+            let late = try await stores.pool.transaction { connection in
+                try await connection.query(
+                    "insert into events (key, name, created_at, updated_at) values ('match-1', 'theirs', now(), now())")
+                try await connection.query(
+                    """
+                    with l as (
+                        insert into lanes (bundle_id, environment, storage_policy)
+                        values (\(Self.a), 'production', 'noMessageStored') returning id)
+                    insert into audiences (event_key, bundle_id, environment, storage_policy, position, lane)
+                    select 'match-1', \(Self.a), 'production', 'noMessageStored', 0, id from l
+                    """)
+                let late = Task {
+                    try await stores.events.put(mine, within: own, by: .server, now: stores.now)
+                }
+                try await until("the PUT waits for the creation") {
+                    try await stores.count(
+                        """
+                        select count(*) as n from pg_stat_activity
+                        where wait_event_type = 'Lock' and datname = current_database()
+                        """) == 1
+                }
+                return late
+            }
+            try await refuses(.forbidden) { try await late.value }
+            let event = try #require(try await stores.event())
+            #expect(event.specification.name == "theirs")
+            #expect(event.specification.audiences.map(\.bundleID.rawValue) == [Self.a])
+            // The caller gets the same refusal whether the event is over or not.
+            try await stores.cancel()
+            for _ in 1...2 {
+                try await refuses(.forbidden) {
+                    try await stores.events.put(mine, within: own, by: .server, now: stores.now)
+                }
+            }
+            try await refuses(.eventNotFound) {
+                try await stores.events.cancel(.sample(), within: own, by: .server, now: stores.now)
+            }
+        }
+    }
+}

@@ -1,0 +1,297 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandServer
+
+/// Audiences of one app and environment with different variants: each has its own lane and channel.
+struct VariantTests {
+    private static let languages = ["de", "fr", "it"]
+    private static let all: [String?] = ["de", "fr", "it", nil]
+
+    private func audiences(
+        _ names: [String?] = Self.languages, _ policy: StoragePolicy = .mostRecentMessageStored
+    ) throws -> [Audience] {
+        try names.map { try .sample("com.example.Goal", .production, policy, variant: $0) }
+    }
+
+    private func lookup(
+        _ stores: StoreWorld, _ variant: String? = nil, contentState: Bool = false
+    ) async throws -> LookupEntry? {
+        try await stores.lookup(variant: variant, contentState: contentState)
+    }
+
+    /// For each variant, the ID of the channel that devices can follow; `nil`: there is none.
+    private func channels(_ stores: StoreWorld, _ names: [String?] = Self.languages) async throws -> [String?] {
+        var channels: [String?] = []
+        for name in names { channels.append(try await lookup(stores, name)?.channelID) }
+        return channels
+    }
+
+    @Test func `each variant has a channel and a place in the quota, and lookups name it`() async throws {
+        try await withStores { stores in
+            try await stores.open(audiences: audiences())
+            let channels = try await channels(stores)
+            #expect(Set(channels.compactMap(\.self)).count == 3)
+            // A lookup without a variant names the first audience of the present declaration.
+            for names in [["fr", "de", "it"], Self.languages] {
+                try await stores.put(.sample(audiences: audiences(names)))
+                #expect(try await lookup(stores)?.variant?.rawValue == names[0])
+            }
+            try await stores.open(audiences: audiences(Self.all))
+            #expect(try await lookup(stores)?.variant == nil)
+            #expect(try await lookup(stores, "es") == nil)
+            let quota = try await stores.quota()
+            #expect((quota.used, quota.forecast.peak) == (4, 4))
+            #expect(try await self.channels(stores) == channels)
+        }
+    }
+
+    @Test func `one broadcast has a different content for each variant`() async throws {
+        try await withStores { stores in
+            try await stores.open(audiences: audiences())
+            let channels = try await channels(stores)
+            let request = BroadcastRequest.update(
+                #"{"goal": "scored"}"#,
+                byVariant: ["de": (#"{"goal": "Tor"}"#, #"{"title": "Tor!"}"#), "fr": (#"{"goal":"but"}"#, nil)])
+            let broadcast = try await stores.accept(request)
+            #expect(broadcast.deliveries.map { $0.variant?.rawValue } == Self.languages)
+            let claimed = try await stores.claim()
+            func text(to channelID: String?) -> String? { claimed.first { $0.message.channelID == channelID }?.text }
+            #expect(
+                text(to: channels[0])?.contains(#""content-state":{"goal": "Tor"},"alert":{"title": "Tor!"}"#) == true)
+            #expect(text(to: channels[1])?.contains(#""content-state":{"goal":"but"}}"#) == true)
+            #expect(text(to: channels[2])?.contains(#""content-state":{"goal": "scored"}}"#) == true)
+            #expect(broadcast.deliveries.map(\.priority) == [.immediate, .powerAware, .powerAware])
+            var shown: [String] = []
+            for name in Self.languages {
+                let entry = try await lookup(stores, name, contentState: true)
+                shown.append(String(decoding: try #require(entry?.contentState), as: UTF8.self))
+            }
+            #expect(shown == [#"{"goal": "Tor"}"#, #"{"goal":"but"}"#, #"{"goal": "scored"}"#])
+        }
+    }
+
+    @Test func `a scheduled broadcast has a content for each variant left`() async throws {
+        try await withStores { stores in
+            try await stores.open(audiences: audiences())
+            let scheduled = try await stores.accept(
+                .update(
+                    #"{"n":1}"#, sendAt: stores.now + 60,
+                    byVariant: ["fr": (#"{"n":"un"}"#, nil), "de": (#"{"n":"eins"}"#, nil)]))
+            try await stores.put(.sample(audiences: audiences(["de"])))
+            stores.clock.advance(by: 60)
+            #expect(try await stores.promote() == 1)
+            #expect(try await stores.delivery(of: scheduled).variant?.rawValue == "de")
+            #expect(try await stores.sendOne().text.contains(#"{"n":"eins"}"#))
+        }
+    }
+
+    @Test
+    func `a variant that the event does not have, or that is over, is refused, and an end is for its variant only`()
+        async throws
+    {
+        try await withStores { stores in
+            try await stores.open(audiences: audiences(["de", "fr"]))
+            let unknown = BroadcastRequest.update(byVariant: ["it": (nil, nil)])
+            try await refuses(.invalidRequest) { try await stores.accept(unknown) }
+            let nobody = BroadcastRequest.update(audiences: [try .sample(variant: "it")])
+            try await refuses(.invalidRequest) { try await stores.accept(nobody) }
+            let german: [Audience.ID] = [try .sample(variant: "de")]
+            try await stores.accept(.end(audiences: german))
+            try await refuses(.eventEnded) { try await stores.accept(.update(audiences: german)) }
+            #expect(try await lookup(stores, "de").map { LookupAnswer($0) } == .over())
+            // This update is sent to all audiences of the app that still take updates. Content for a variant that is
+            // over is not an error.
+            let both = try await stores.accept(
+                .update(audiences: [.sample()], byVariant: ["de": (#"{"n":0}"#, nil), "fr": (#"{"n":1}"#, nil)]))
+            #expect(both.deliveries.map { $0.variant?.rawValue } == ["fr"])
+        }
+    }
+
+    @Test func `a new priority changes no channel, and a new policy only its variant's`() async throws {
+        try await withStores { stores in
+            try await stores.open(audiences: audiences())
+            let before = try await ledger(stores)
+            let channels = try await channels(stores)
+            stores.clock.advance(by: 60)
+            var changed = try audiences()
+            changed[0].priority = .lowest
+            let event = try await stores.put(.sample(audiences: changed))
+            #expect(event.specification.audiences.map(\.priority) == [.lowest, nil, nil])
+            #expect(try await stores.provision().isEmpty)
+            #expect(try await ledger(stores) == before)
+            let broadcast = try await stores.accept(.update())
+            #expect(broadcast.deliveries.map(\.priority) == [.lowest, .powerAware, .powerAware])
+
+            changed[1].storagePolicy = .noMessageStored
+            try await stores.put(.sample(audiences: changed))
+            let reasons = try await stores.pool.query("select reason from audit_log where reason like '%fr%'")
+            #expect(reasons.count == 1)
+            stores.clock.advance(by: 1)
+            try await stores.provision()
+            let now = try await self.channels(stores)
+            #expect((now[0], now[2]) == (channels[0], channels[2]))
+            #expect(now[1] != nil && now[1] != channels[1])
+            #expect(try await ledger(stores, "de", "it") == before.filter { !$0.hasPrefix("fr") })
+        }
+    }
+
+    /// The complete rows of the channels, as text.
+    private func ledger(_ stores: StoreWorld, _ names: String...) async throws -> [String] {
+        try await stores.pool.query(
+            """
+            select variant || ' ' || c::text as line from channels c
+            where \(names.isEmpty) or variant = any(\(names)) order by variant
+            """
+        ).map { try $0.decode(String.self, "line") }
+    }
+
+    @Test func `an imported channel is for the named variant`() async throws {
+        try await withStores { stores in
+            try await stores.put(.sample(audiences: audiences(["de", "fr"])))
+            func take(_ channelID: String, _ variant: String?) async throws -> Channel {
+                try await stores.adopt(channelID, for: "match-1", variant: variant)
+            }
+            try await refuses(.invalidRequest) { try await take("none", nil) }
+            #expect(try await take("theirs", "fr").variant?.rawValue == "fr")
+            #expect(try await channels(stores, ["de", "fr"]) == [nil, "theirs"])
+            try await refuses(.channelExists) { try await take("another", "fr") }
+            try await stores.provision()
+            #expect(try await channels(stores, ["de", "fr"])[0] != nil)
+        }
+    }
+}
+
+/// If the storage policy of an audience changes, it is the same audience with another channel.
+struct StoragePolicyTests {
+    private let stored = Result { try Audience.sample() }
+    private let unstored = Result { try Audience.sample("com.example.Goal", .production, .noMessageStored) }
+
+    private func change(_ stores: StoreWorld, to audience: Result<Audience, any Error>) async throws -> Event {
+        stores.clock.advance(by: 1)
+        return try await stores.put(.sample(audiences: [audience.get()]))
+    }
+
+    /// Runs the provisioning one second after the change.
+    private func provision(_ stores: StoreWorld) async throws {
+        stores.clock.advance(by: 1)
+        try await stores.provision()
+    }
+
+    @Test func `after a change of policy the new channel gets the messages, and lookups keep the content`()
+        async throws
+    {
+        try await withStores { stores in
+            try await stores.open()
+            let old = try await stores.channel()
+            try await stores.accept(.update(#"{"n":1}"#))
+            let first = try await stores.sendOne()
+            let event = try await change(stores, to: unstored)
+            #expect(event.channels.map(\.state) == [.pending])
+            func entry() async throws -> LookupEntry? { try await stores.lookup(contentState: true) }
+            #expect(try await entry()?.channelID == nil)
+            try await provision(stores)
+            let new = try await stores.channel()
+            #expect(new.id != old.id && new.storagePolicy == .noMessageStored)
+            let retired = try #require(try await stores.channel(old.id))
+            #expect(retired.state == .retiring)
+            // The old channel is kept until the message that APNs stores for it has expired.
+            #expect(retired.nextAttemptAt == first.expiresAt)
+            #expect(try await entry()?.channelID == new.channelID)
+            #expect(try await entry()?.contentState.map { String(decoding: $0, as: UTF8.self) } == #"{"n":1}"#)
+            try await stores.accept(.update(#"{"n":2}"#))
+            let second = try await stores.sendOne()
+            #expect(second.message.channelID == new.channelID && second.message.expiration == 0)
+            #expect(try second.timestamp > first.timestamp)
+            #expect(second.lane == first.lane)
+        }
+    }
+
+    @Test func `waiting messages go to the new channel with its expiration`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let alert = try await stores.accept(.update(#"{"n":1}"#, alert: "{}"))
+            let update = try await stores.accept(.update(#"{"n":2}"#))
+            let newer = try await stores.accept(.update(#"{"n":3}"#))
+            #expect(try await stores.delivery(of: alert).apnsExpiration > 0)
+            _ = try await change(stores, to: unstored)
+            #expect(try await stores.state(of: alert) == .waiting)
+            #expect(try await stores.claim().isEmpty)
+            #expect(try await stores.deliveriesNeverDue() == 0)
+            try await provision(stores)
+            // The newest message had superseded the second one, which is sent after all.
+            #expect(try await stores.withdraw(newer) == true)
+            let channelID = try await stores.channel().channelID
+            for broadcast in [alert, update] {
+                let sent = try await stores.sendOne()
+                #expect(sent.message.channelID == channelID && sent.message.expiration == 0)
+                #expect(try await stores.state(of: broadcast) == .accepted)
+            }
+        }
+    }
+
+    @Test func `a waiting message gets an expiration from a new storing policy, unless apnsExpiration was given`()
+        async throws
+    {
+        try await withStores { stores in
+            try await stores.open(audiences: [unstored.get()])
+            var once = BroadcastRequest.update(alert: "{}")
+            once.apnsExpiration = 0
+            try await stores.accept(once)
+            let update = try await stores.accept(.update(expiresIn: 600))
+            _ = try await change(stores, to: stored)
+            try await provision(stores)
+            #expect(try await stores.sendOne().message.expiration == 0)
+            let until = Int(update.acceptedAt.timeIntervalSince1970) + 600
+            #expect(try await stores.sendOne().message.expiration == until)
+        }
+    }
+
+    @Test func `a change that is undone before the channel retired keeps the channel`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let channel = try await stores.channel()
+            let broadcast = try await stores.accept(.update())
+            _ = try await change(stores, to: unstored)
+            let event = try await change(stores, to: stored)
+            #expect(event.channels.map(\.state) == [.active])
+            #expect(try await stores.provision().isEmpty)
+            #expect(try await stores.sendOne().message.channelID == channel.channelID)
+            #expect(try await stores.state(of: broadcast) == .accepted)
+            #expect(try await stores.channel().id == channel.id)
+        }
+    }
+
+    @Test func `an audience removed between two policies gets its channel back`() async throws {
+        try await withStores { stores in
+            let kept = try Audience.sample("com.example.Kept")
+            try await stores.open(audiences: [stored.get(), kept])
+            let channel = try await stores.channel()
+            for audiences in [[try unstored.get(), kept], [kept], [try stored.get(), kept]] {
+                stores.clock.advance(by: 1)
+                try await stores.put(.sample(audiences: audiences))
+            }
+            try await provision(stores)
+            #expect(try await stores.channel().id == channel.id)
+            try await stores.accept(.update(audiences: [try stored.get().id]))
+            #expect(try await stores.sendOne().message.channelID == channel.channelID)
+        }
+    }
+
+    @Test func `a change of the policy warns with the number of followers that are lost`() async throws {
+        try await withStores { stores in
+            try await stores.put(.sample(audiences: [stored.get()]))
+            // Nobody can follow a channel that was not created yet.
+            #expect(try await change(stores, to: unstored).warnings == [])
+            try await stores.provision()
+            let lost = try #require(try await stores.event()?.channels.first?.channelID)
+            let warnings = try #require(try await change(stores, to: stored).warnings)
+            #expect(warnings.count == 1 && warnings[0].contains("so its channel \(lost) is replaced."))
+            #expect(try await change(stores, to: stored).warnings == [])
+        }
+    }
+}

@@ -1,0 +1,256 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandServer
+
+struct KeyTests {
+    @Test func `a key works until it is revoked, and is revoked once`() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample())
+            let (key, secret) = try await stores.keys.create(
+                name: "organiser", scopes: [.organise, .lookup], bundleID: .sample())
+            let found = try #require(try await stores.keys.authenticate(secret))
+            #expect(found.id == key.id && found.name == "organiser" && found.scopes == [.organise, .lookup])
+            #expect(try found.reach == .only([.sample()]) && secret.hasPrefix(found.prefix))
+            for wrong in [secret + "x", ""] { #expect(try await stores.keys.authenticate(wrong) == nil) }
+            for (id, isRevoked) in [(key.id, true), (key.id, false), (UUID(), false)] {
+                #expect(try await stores.keys.revoke(id, now: stores.now) == isRevoked)
+            }
+            #expect(try await stores.keys.authenticate(secret) == nil)
+            #expect(try await stores.keys.keys().map(\.revokedAt) == [stores.now])
+        }
+    }
+
+    @Test func `only a hash of the secret is stored, and its first characters`() async throws {
+        try await withStores { stores in
+            let (key, secret) = try await stores.key("k", [.admin])
+            #expect(secret.count == 46)
+            let rows = try await stores.pool.query("select row_to_json(k)::text as text, secret_hash from api_keys k")
+            let row = try #require(rows.first)
+            let text: String = try row.decode("text")
+            #expect(!text.contains(secret))
+            #expect(!text.contains(secret.dropFirst(key.prefix.count)))
+            #expect(key.prefix.count < 12)
+            let hash: [UInt8] = try row.decode("secret_hash")
+            let computed = try await stores.pool.query("select sha256(convert_to(\(secret), 'UTF8')) as hash")
+            #expect(try hash == #require(computed.first).decode([UInt8].self, "hash"))
+        }
+    }
+}
+
+/// Creation, replacement and revocation of keys.
+struct KeyLedgerTests {
+    @Test func `an old secret works until the overlap or its own limit ends`() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample())
+            let now = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded())
+            func rotate(_ key: APIKey) async throws -> IssuedKey? {
+                try await stores.keys.rotate(key.id, overlapEnds: now + 7_200, by: .commandLine, now: now)
+            }
+            let old = try await stores.create(
+                KeyDraft(name: "k", scopes: [.organise, .lookup], reach: .only([try .sample()])))
+            let new = try #require(try await rotate(old.key))
+            #expect(new.key.name == "k" && new.key.scopes == old.key.scopes && new.secret != old.secret)
+            #expect(new.key.reach == old.key.reach)
+            #expect(try await stores.keys.authenticate(old.secret)?.replacedBy == new.key.id)
+            #expect(try await stores.keys.authenticate(new.secret)?.id == new.key.id)
+            // A key that was replaced cannot be replaced again, because it would have two successors.
+            #expect(try await rotate(old.key) == nil)
+            try await stores.pool.query(
+                "update api_keys set expires_at = now() - interval '1 second' where id = \(old.key.id)")
+            #expect(try await stores.keys.authenticate(old.secret) == nil)
+            #expect(try await stores.keys.authenticate(new.secret) != nil)
+
+            let limited = try await stores.create(KeyDraft(name: "l", scopes: [.lookup], expiresAt: now + 3_600))
+            #expect(try await rotate(limited.key)?.key.expiresAt == now + 3_600)
+            #expect(try await stores.keys.key(limited.key.id)?.key.expiresAt == now + 3_600)
+        }
+    }
+
+    @Test func `a key of two apps is listed for keys with both, and keeps one app when the other is deleted`()
+        async throws
+    {
+        try await withStores { stores in
+            let (a, b) = (try BundleID.sample("com.example.A"), try BundleID.sample("com.example.B"))
+            for app in [a, b] { _ = try await stores.apps.put(.sample(app.rawValue)) }
+            let draft = KeyDraft(
+                name: "pair", scopes: [.organise],
+                reach: .only([try .sample("com.example.B"), try .sample("COM.example.a")]))
+            let issued = try await stores.create(draft)
+            #expect(issued.key.reach == .only([a, b]))
+            #expect(try await stores.keys.authenticate(issued.secret)?.reach == .only([a, b]))
+            for (reach, count) in [(AppReach.only([a]), 0), (.only([b]), 0), (.only([a, b]), 1), (.all, 1)] {
+                #expect(try await stores.keys.keys(within: reach, PageRequest()).items.count == count, "\(reach)")
+            }
+            try await stores.apps.delete(a)
+            #expect(try await stores.keys.authenticate(issued.secret)?.reach == .only([b]))
+            try await stores.apps.delete(b)
+            #expect(try await stores.keys.authenticate(issued.secret) == nil)
+        }
+    }
+
+    @Test func `an unknown app, or a second app for a device key, is refused`() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample("com.example.A"))
+            let reach = AppReach.only([try .sample("com.example.A"), try .sample("com.example.B")])
+            try await refuses(.appNotFound) {
+                try await stores.create(KeyDraft(name: "k", scopes: [.organise], reach: reach))
+            }
+            _ = try await stores.apps.put(.sample("com.example.B"))
+            await #expect(throws: Problem.self) {
+                try await stores.create(KeyDraft(name: "k", scopes: [.device], reach: reach))
+            }
+            #expect(try await stores.keys.keys().isEmpty)
+        }
+    }
+
+    @Test func `last uses are written together, older ones change nothing, and missing keys are skipped`()
+        async throws
+    {
+        try await withStores { stores in
+            let one = try await stores.create(KeyDraft(name: "one", scopes: [.lookup]))
+            let other = try await stores.create(KeyDraft(name: "other", scopes: [.lookup]))
+            try await stores.keys.used([one.key.id: stores.now + 10, UUID(): stores.now])
+            try await stores.keys.used([one.key.id: stores.now + 5])
+            #expect(try await stores.keys.key(one.key.id)?.lastUsedAt == stores.now + 10)
+            #expect(try await stores.keys.key(other.key.id)?.lastUsedAt == nil)
+        }
+    }
+
+    @Test func `hashes are compared over all their bytes, and stored unchanged`() throws {
+        let hash = SecretHash(of: "secret")
+        #expect(SecretHash(hash.bytes) == hash)
+        for place in 0..<32 {
+            var bytes = hash.bytes
+            bytes[place] ^= 1
+            #expect(try #require(SecretHash(bytes)) != hash)
+        }
+        #expect(SecretHash([]) == nil)
+        #expect(SecretHash(hash.bytes + [0]) == nil)
+    }
+}
+
+@Suite(.timeLimit(.minutes(20)))
+struct CachedKeyTests {
+    private func cached(_ stores: StoreWorld) async -> CachedKeyStore {
+        let cached = CachedKeyStore(stores.keys, now: { stores.now })
+        await cached.reload()
+        return cached
+    }
+
+    @Test func `keys are checked without the database, until a reading finds one revoked`() async throws {
+        try await withStores { stores in
+            let (key, secret) = try await stores.key("k", [.lookup])
+            let (_, other) = try await stores.key("o", [.admin])
+            let cached = await cached(stores)
+            #expect(cached.known(secret)?.id == key.id)
+            #expect(cached.known(other)?.name == "o")
+            // Another replica revokes the first key.
+            #expect(try await stores.keys.revoke(key.id, by: .server, now: stores.now))
+            await cached.reload()
+            #expect(cached.known(secret) == nil)
+            #expect(try await cached.authenticate(secret) == nil)
+            #expect(cached.known(other)?.name == "o")
+        }
+    }
+
+    @Test
+    func
+        `while the database is down, keys are accepted for ten minutes, and an unknown key is not called wrong`()
+        async throws
+    {
+        try await withStores { stores in
+            let (key, secret) = try await stores.key("k", [.lookup])
+            let cached = await cached(stores)
+            await stores.pool.close()
+            await cached.reload()
+            stores.clock.advance(by: 600)
+            #expect(try await cached.authenticate(secret)?.id == key.id)
+            try await refuses(.storeUnavailable) { try await cached.authenticate("gs_unknown") }
+            stores.clock.advance(by: 1)
+            #expect(cached.known(secret) == nil)
+            try await refuses(.storeUnavailable) { try await cached.authenticate(secret) }
+        }
+    }
+
+    @Test func `cached keys count as confirmed only if no announced change is still unread`() async throws {
+        try await withStores { stores in
+            let (_, secret) = try await stores.key("k", [.lookup])
+            let cached = await cached(stores)
+            stores.clock.advance(by: 599)
+            cached.confirmed(at: stores.now)
+            stores.clock.advance(by: 599)
+            #expect(cached.known(secret) != nil)
+            cached.changed()
+            cached.confirmed(at: stores.now)
+            stores.clock.advance(by: 2)
+            #expect(cached.known(secret) == nil)
+        }
+    }
+
+    @Test func `many wrong keys do not block a new one`() async throws {
+        try await withStores { stores in
+            let cached = await cached(stores)
+            let (key, secret) = try await stores.key("k", [.lookup])
+            #expect(cached.known(secret) == nil)
+            let found = try await concurrently(2_001) { number in
+                try await cached.authenticate(number == 2_000 ? secret : "gs_\(number)")
+            }.compactMap(\.self)
+            #expect(found.map(\.id) == [key.id])
+            #expect(cached.known(secret)?.id == key.id)
+        }
+    }
+}
+
+/// The console's sessions, and keys found by name.
+@Suite(.timeLimit(.minutes(20)))
+struct ConsoleSessionTests {
+    private static func id(_ byte: UInt8) -> [UInt8] { Array(repeating: byte, count: 32) }
+
+    @Test func `a session is found until it is ended, and the next sign-in removes old ones`() async throws {
+        try await withStores { stores in
+            let sessions = PostgresConsoleSessionStore(Database(stores.pool))
+            let (key, _) = try await stores.key("k", [.operate])
+            func begin(_ byte: UInt8, _ at: Date) async throws {
+                try await sessions.begin(
+                    ConsoleSession(id: Self.id(byte), key: key.id, startedAt: at, usedAt: at))
+            }
+            try await begin(1, stores.now)
+            #expect(try await sessions.session(Self.id(1))?.key == key.id)
+            #expect(try await sessions.session(Self.id(9)) == nil)
+            let later = stores.now + 60
+            try await sessions.used(Self.id(1), at: later)
+            try await sessions.used(Self.id(1), at: stores.now)
+            #expect(try await sessions.session(Self.id(1))?.usedAt == later)
+            try await begin(2, stores.now + 60 + ConsoleSession.idleTime)
+            #expect(try await sessions.session(Self.id(1)) != nil)
+            try await begin(3, stores.now + 61 + ConsoleSession.idleTime)
+            #expect(try await sessions.session(Self.id(1)) == nil)
+            try await sessions.end(Self.id(2))
+            #expect(try await sessions.session(Self.id(2)) == nil)
+            #expect(try await sessions.session(Self.id(3)) != nil)
+        }
+    }
+
+    @Test func `a key is valid by its ID until its revocation here or elsewhere is known`() async throws {
+        try await withStores { stores in
+            let cached = CachedKeyStore(stores.keys, now: { stores.now })
+            let (early, _) = try await stores.key("early", [.lookup])
+            let draft = KeyDraft(name: "brief", scopes: [.lookup], expiresAt: stores.now + 10)
+            let brief = try await cached.create(draft, by: .server, now: stores.now).key
+            await cached.reload()
+            let (late, _) = try await stores.key("late", [.lookup])
+            for key in [early, late, brief] { #expect(try await cached.validKey(key.id)?.name == key.name) }
+            #expect(try await cached.validKey(UUID()) == nil)
+            _ = try await cached.revoke(early.id, by: .server, now: stores.now)
+            #expect(try await cached.validKey(early.id) == nil)
+            _ = try await stores.keys.revoke(late.id, by: .server, now: stores.now)
+            await cached.reload()
+            stores.clock.advance(by: 11)
+            for key in [late, brief] { #expect(try await cached.validKey(key.id) == nil) }
+        }
+    }
+}

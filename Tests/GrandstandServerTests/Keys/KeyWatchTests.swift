@@ -1,0 +1,56 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandServer
+
+struct KeyWatchTests {
+    @Test func `an app without a key is left to others but for short moments, and its key is logged twice in all`() {
+        let fault = Mutex<String?>("gone")
+        let log = LogLines()
+        let watch = KeyWatch(fault: { _ in fault.withLock { $0 } }, logger: log.logger)
+        let address = LoopSample.address()
+        var claims: [Int] = []
+        for second in 0..<70 {
+            let now = LoopSample.now + Double(second)
+            let lacking = watch.look([address.app: address.credentials], at: now)
+            #expect(lacking == [address.app])
+            if watch.resting(in: .production, at: now).isEmpty { claims.append(second) }
+        }
+        // In such a moment, messages that expired end.
+        #expect(claims == [30, 31, 62, 63])
+        fault.withLock { $0 = nil }
+        #expect(watch.look([address.app: address.credentials], at: LoopSample.now).isEmpty)
+        #expect(watch.resting(in: .production, at: LoopSample.now).isEmpty)
+        #expect(
+            log.all == [
+                "error nothing is sent from here with a key that apps use: gone",
+                "notice the key file can be used again; waiting messages are sent",
+            ])
+    }
+}
+
+struct SendAccountTests {
+    private static func at(_ seconds: TimeInterval) -> Date { LoopSample.now + seconds }
+
+    @Test func `failures count from the first one until a later message is accepted`() throws {
+        let accounts = SendAccounts(environment: .production)
+        #expect(accounts.accepted(LoopSample.bundleID, sentAt: Self.at(0), at: Self.at(1)) == false)
+        let logged = [0, 1, 2].map { accounts.failed(LoopSample.bundleID, sentAt: Self.at($0), at: Self.at($0 + 5)) }
+        #expect(logged == [true, false, false])
+        let first = try #require(accounts.reports().first)
+        #expect(first.acceptedAt == Self.at(1))
+        #expect(first.failingSince == Self.at(1))
+        #expect(accounts.reports().isEmpty)
+        #expect(accounts.accepted(LoopSample.bundleID, sentAt: Self.at(0.5), at: Self.at(9)) == false)
+        #expect(accounts.accepted(LoopSample.bundleID, sentAt: Self.at(8), at: Self.at(10)))
+        let last = try #require(accounts.reports().first)
+        #expect(last.acceptedAt == Self.at(10))
+        #expect(last.failingSince == nil)
+        // An app of which every other message fails does not fill the log.
+        #expect(accounts.failed(LoopSample.bundleID, sentAt: Self.at(11), at: Self.at(12)) == false)
+    }
+}

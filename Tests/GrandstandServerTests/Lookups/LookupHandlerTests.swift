@@ -1,0 +1,304 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import HTTPTypes
+internal import Logging
+internal import NIOCore
+internal import NIOEmbedded
+internal import NIOHTTP1
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandServer
+
+/// Which requests are answered in the pipeline, and which are passed to the router.
+struct LookupHandlerTests {
+    static let path = "/v1/lookup/com.example.Stadium/production/derby"
+
+    @Test func `a lookup in the cache is answered at once and reaches no other handler`() throws {
+        let line = try Line()
+        let answer = try line.says(Self.get())
+        let (head, body) = try #require(answer.parts)
+        #expect(head.first == "HTTP/1.1 200 OK")
+        #expect(
+            body
+                == #"{"eventKey":"derby","channelId":"abc=","variants":["de","fr"],"storagePolicy":"noMessageStored","#
+                + #""state":"scheduled","startsAt":null,"endsAt":null}"#)
+        #expect(head.contains("Content-Type: application/json"))
+        #expect(head.contains("Content-Length: \(body.utf8.count)"))
+        #expect(head.contains("ETag: \(EntityTag(of: Array(body.utf8)).text)"))
+        #expect(head.contains("Cache-Control: public, max-age=10"))
+        #expect(head.contains("Date: Tue, 14 Nov 2023 22:13:20 GMT"))
+        #expect(head.contains { $0.hasPrefix("X-Request-Id: ") })
+        #expect(!head.contains { $0.hasPrefix("Warning") || $0.hasPrefix("Age") })
+        #expect(line.past == [])
+    }
+
+    @Test(arguments: ["de", "fr"]) func `a variant in the query has its own bytes and tag`(
+        _ variant: String
+    ) throws {
+        let line = try Line()
+        let (head, body) = try #require(try line.says(Self.get(path: Self.path + "?variant=\(variant)")).parts)
+        #expect(head.first == "HTTP/1.1 200 OK")
+        #expect(body.contains(#""channelId":"\#(variant)=","variant":"\#(variant)","#), "\(body)")
+        #expect(head.contains("ETag: \(EntityTag(of: Array(body.utf8)).text)"))
+        #expect(line.past == [])
+    }
+
+    @Test func `a client with the present tag gets 304 without a body`() throws {
+        let line = try Line()
+        let (_, body) = try #require(try line.says(Self.get()).parts)
+        let tag = EntityTag(of: Array(body.utf8)).text
+        let (head, rest) = try #require(try line.says(Self.get(["if-none-match: \"x\", W/\(tag)"])).parts)
+        #expect(head.first == "HTTP/1.1 304 Not Modified")
+        #expect(head.contains("ETag: \(tag)"))
+        #expect(!head.contains { $0.hasPrefix("Content-Length") })
+        #expect(rest == "")
+    }
+
+    @Test func `an answer that cannot be confirmed has its age`() throws {
+        let line = try Line(confirmedBefore: 30)
+        let (head, _) = try #require(try line.says(Self.get()).parts)
+        #expect(head.contains("Warning: 110 - \"Response is Stale\""))
+        #expect(head.contains("Age: 30"))
+    }
+
+    static let others = [
+        get(path: path + "-2"), get(path: "/v1/lookup/com.example.Stadium/development/derby"),
+        get(path: "/v1/lookup/com.example.Stadium/staging/derby"), get(path: path + "?include=contentState"),
+        get(path: path + "?"), get(path: path + "/"), get(path: path + "?variant="), get(path: path + "?variant=it"),
+        get(path: path + "?variant=d%65"), get(path: path + "?variant=de&include=contentState"),
+        get(path: "/v1/lookup/com.example.Stadium/production/derb%79"),
+        get(path: "/v1/lookup"), get(path: "/healthz"), get(path: "/v1/lookup/com.example.Other/production/derby"),
+        get(secret: "gs_unknown"), get(secret: "gs_organise"), get(secret: "gs_other"), get(secret: nil),
+        get(["authorization: Bearer gs_good"]), get(["x-request-id: mine"]), get(["connection: close"]),
+        get(["expect: 100-continue"]), get(["content-length: 0"]), get(["if-none-match: a", "if-none-match: b"]),
+        get(method: "HEAD"), get(method: "DELETE"), get(version: "1.0"),
+    ]
+
+    @Test(arguments: LookupHandlerTests.others)
+    func `other requests are passed on unchanged`(_ request: String) throws {
+        let line = try Line()
+        let answer = try line.says(request)
+        #expect(answer == "")
+        #expect(line.past.count == 1)
+    }
+
+    @Test func `an answer older than allowed is passed on`() throws {
+        let line = try Line(confirmedBefore: 601)
+        #expect(try line.says(Self.get()).isEmpty)
+        #expect(line.past == [Self.path])
+    }
+
+    @Test func `lookups wait in order behind a request in progress`() throws {
+        let line = try Line()
+        #expect(try line.says(Self.get(path: "/v1/apps") + Self.get()).isEmpty)
+        #expect(line.past == ["/v1/apps", Self.path])
+        try line.answersPast()
+        #expect(try line.says(Self.get()).isEmpty)
+        try line.answersPast()
+        try line.answersPast()
+        let answer = try line.says(Self.get() + Self.get())
+        #expect(answer.components(separatedBy: "HTTP/1.1 200 OK").count == 3)
+        #expect(line.past.count == 3)
+    }
+
+    @Test func `the date is the same as in other answers`() throws {
+        let line = try Line()
+        let (head, _) = try #require(try line.says(Self.get()).parts)
+        let date = try #require(head.first { $0.hasPrefix("Date: ") })
+        _ = try line.says(Self.get(path: "/v1/apps"))
+        let answer = try line.answersPast(["Date": "Mon, 13 Nov 2023 22:13:18 GMT"])
+        let (other, _) = try #require(answer.parts)
+        #expect(other.filter { $0.hasPrefix("Date: ") } == [date])
+    }
+
+    @Test func `the date does not go back after a small correction of the clock, and follows a new setting`() {
+        let dates = HTTPDates()
+        func text(_ second: Double) -> String {
+            dates.field(at: Date(timeIntervalSince1970: 1_700_000_000 + second)).value
+        }
+        let texts = [0.9, 1.1, 0.999, -3.5, 1.9, 2, -3600].map(text).map { $0.split(separator: " ")[4] }
+        #expect(
+            texts == [
+                "22:13:20", "22:13:21", "22:13:21", "22:13:21", "22:13:21", "22:13:22", "21:13:20",
+            ])
+    }
+
+    @Test func `a request in pieces is answered when it is complete`() throws {
+        let line = try Line()
+        let request = Self.get()
+        for byte in request.utf8.dropLast() {
+            let answer = try line.says(String(UnicodeScalar(byte)))
+            #expect(answer == "")
+        }
+        let answer = try line.says("\n")
+        #expect(answer.hasPrefix("HTTP/1.1 200 OK"))
+        #expect(line.past == [])
+    }
+
+    @Test func `an answer has the usual headers, its key counts as used, and the connection's timer is informed`()
+        async throws
+    {
+        let line = try Line()
+        let (head, _) = try #require(try line.says(Self.get()).parts)
+        #expect(head.contains("X-Content-Type-Options: nosniff"))
+        #expect(head.contains("Content-Security-Policy: default-src 'none'; frame-ancestors 'none'"))
+        #expect(try await line.usedKeys() == 1)
+        #expect(line.counted == ["200", "found"])
+        #expect(line.answered == 1)
+        _ = try line.says(Self.get(secret: "gs_unknown"))
+        #expect(try await line.usedKeys() == 0)
+        #expect(line.answered == 1)
+        let twice = try Line()
+        _ = try twice.says(Self.get() + Self.get())
+        #expect(twice.answered == 2)
+    }
+
+    static func get(
+        _ fields: [String] = [], method: String = "GET", path: String = path, secret: String? = "gs_good",
+        version: String = "1.1"
+    ) -> String {
+        let all =
+            ["\(method) \(path) HTTP/\(version)", "host: x"] + (secret.map { ["Authorization: bearer \($0)"] } ?? [])
+        return (all + fields + ["", ""]).joined(separator: "\r\n")
+    }
+}
+
+/// A connection with the handler in its place and a recorder where the router would be.
+private final class Line {
+    private final class Recorder: ChannelInboundHandler {
+        typealias InboundIn = HTTPServerRequestPart
+        var paths: [String] = []
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            if case .head(let head) = unwrapInboundIn(data) { paths.append(head.uri) }
+        }
+    }
+
+    /// Takes the place of the connection's guard, and counts the answers that the handler reports to it.
+    private final class Guard: ChannelOutboundHandler {
+        typealias OutboundIn = HTTPServerResponsePart
+        var answered = 0
+        func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+            if let event = event as? LookupHandler.Answered { answered += event.count }
+        }
+    }
+
+    private let channel = EmbeddedChannel()
+    private let recorder = Recorder()
+    private let watch = Guard()
+    private let noted = Noted()
+    private let uses: KeyUses
+
+    /// - Parameter confirmedBefore: how many seconds ago the database last confirmed that the lookup cache is up to
+    ///   date.
+    init(confirmedBefore seconds: Double = 0) throws {
+        let now = Date(timeIntervalSince1970: 1_700_000_000)
+        uses = KeyUses(
+            logger: Logger(label: "test"),
+            record: { [noted] uses in noted.keys.withLock { $0.formUnion(uses.keys) } })
+        let replica = LookupReplica(
+            source: Silence(), now: { now }, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        let key = try #require(EventKey(rawValue: "derby"))
+        let variants = ["de", "fr"].map { name in
+            LookupRecord(
+                topic: "com.example.stadium", environment: .production, storagePolicy: .noMessageStored,
+                channelID: "\(name)=", variant: Variant(rawValue: name))
+        }
+        replica.state.withLock { state in
+            state.confirmedAt = now.addingTimeInterval(-seconds)
+            let plain = LookupRecord(
+                topic: "com.example.stadium", environment: .production, storagePolicy: .noMessageStored,
+                channelID: "abc=")
+            state.records[key] = [plain] + variants
+        }
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
+        let lookups = LookupResponder(
+            replica: replica, keys: keys, uses: uses, metrics: noted, headers: StandingHeaders(isSecure: false),
+            now: { now })
+        let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+        try pipeline.addHandler(LookupHandler(lookups: lookups), position: .after(parser))
+        try pipeline.addHandler(watch, position: .after(parser))
+        try pipeline.addHandler(recorder)
+    }
+
+    deinit { _ = try? channel.finish(acceptAlreadyClosed: true) }
+
+    /// The paths of the requests that were passed to the router.
+    var past: [String] { recorder.paths }
+
+    /// How many keys were used since the last call of this function.
+    func usedKeys() async throws -> Int {
+        try await uses.write()
+        return noted.keys.withLock { keys in
+            defer { keys = [] }
+            return keys.count
+        }
+    }
+    /// What the metrics counted, in order: the status of each answer and the result of each lookup.
+    var counted: [String] { noted.answers.withLock { $0 } }
+    /// How many answers the handler reported to the connection's guard.
+    var answered: Int { watch.answered }
+
+    /// Sends bytes as a client, and returns what is answered at once.
+    func says(_ text: String) throws -> String {
+        try channel.writeInbound(ByteBuffer(string: text))
+        var answer = ""
+        while let buffer = try channel.readOutbound(as: ByteBuffer.self) { answer += String(buffer: buffer) }
+        return answer
+    }
+
+    /// Answers, in place of the router, one request that was passed to it.
+    @discardableResult
+    func answersPast(_ headers: HTTPHeaders = [:]) throws -> String {
+        try channel.writeOutbound(
+            HTTPServerResponsePart.head(
+                HTTPResponseHead(version: .http1_1, status: .noContent, headers: headers)))
+        try channel.writeOutbound(HTTPServerResponsePart.end(nil))
+        var answer = ""
+        while let buffer = try channel.readOutbound(as: ByteBuffer.self) { answer += String(buffer: buffer) }
+        return answer
+    }
+}
+
+extension String {
+    /// The lines of an answer's head, and its body.
+    fileprivate var parts: (head: [String], body: String)? {
+        let halves = components(separatedBy: "\r\n\r\n")
+        guard halves.count == 2 else { return nil }
+        return (halves[0].components(separatedBy: "\r\n"), halves[1])
+    }
+}
+
+/// Records the keys that were used, and the answers.
+private final class Noted: OperationMetrics {
+    let keys = Mutex<Set<UUID>>([])
+    let answers = Mutex<[String]>([])
+
+    func answered(method: String, path: String?, status: Int, time: Duration) {}
+
+    func answers(method: String, path: String, status: Int) -> @Sendable (Duration) -> Void {
+        { _ in self.answers.withLock { $0.append("\(status)") } }
+    }
+
+    func lookups(_ result: LookupResult) -> @Sendable () -> Void {
+        { self.answers.withLock { $0.append(result.rawValue) } }
+    }
+
+    func exposition() -> [UInt8] { [] }
+}
+
+/// Three keys by their secrets. They have the same ID, so they count as one key.
+private let keys: FakeKeys = {
+    let id = UUID()
+    func key(_ scope: APIKey.Scope, _ bundleID: String = "com.example.Stadium") -> APIKey {
+        APIKey(
+            id: id, name: "k", scopes: [scope], reach: AppReach(of: BundleID(rawValue: bundleID).map { [$0] }),
+            prefix: "gs_",
+            createdAt: Date(timeIntervalSince1970: 0), revokedAt: nil)
+    }
+    return FakeKeys([
+        "gs_good": key(.lookup), "gs_organise": key(.organise), "gs_other": key(.lookup, "com.example.other"),
+    ])
+}()

@@ -1,0 +1,212 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandServer
+
+/// A client that changes a lookup's answer and asks the same process does not get the earlier answer, although nothing
+/// is announced and the journal is never read.
+@Suite(.timeLimit(.minutes(20)))
+struct LocalChangeOnPostgresTests {
+    struct Change: Sendable, CustomTestStringConvertible {
+        let name: String
+        /// The cached record of the event before the change.
+        var before = "found"
+        let after: String
+        /// What the answer must contain after the change.
+        var text = ""
+        var prepare: @Sendable (StoreWorld) async throws -> Void = { try await $0.open() }
+        let make: @Sendable (StoreWorld) async throws -> Void
+
+        var testDescription: String { name }
+    }
+
+    static let changes: [Change] = [
+        Change(name: "the first update", after: "found", text: #""live""#) { try await $0.accept(.update()) },
+        Change(name: "an end with an idempotency key", after: "over") { stores in
+            let request = IdempotentRequest(caller: UUID(), key: "k", content: [])
+            _ = try await PostgresIdempotencyStore(Database(stores.pool)).once(request, now: stores.now) {
+                try await stores.accept(.end())
+                return KeptAnswer(status: 202, body: [])
+            }
+        },
+        Change(
+            name: "a scheduled end whose time has come", after: "over",
+            prepare: { stores in
+                try await stores.open()
+                try await stores.accept(.end(sendAt: stores.now + 1))
+            }
+        ) { stores in
+            stores.clock.advance(by: 1)
+            _ = try await stores.promote()
+        },
+        Change(name: "an event made", before: "none", after: "pending", prepare: { _ in }) { stores in
+            try await stores.put(.sample())
+        },
+        Change(name: "a channel made", before: "pending", after: "found", prepare: { try await $0.put(.sample()) }) {
+            try await $0.provision()
+        },
+    ]
+
+    @Test(arguments: LocalChangeOnPostgresTests.changes)
+    func `the next lookup shows the change`(_ change: Change) async throws {
+        try await withDeafReplica { stores, replica, start in
+            try await change.prepare(stores)
+            try await start()
+            #expect((Self.known(replica)?.kind ?? "none") == change.before)
+            try await change.make(stores)
+            // The cached answer, if there is one, and the answer that a caller gets.
+            if let known = Self.known(replica) { #expect(known.kind == change.after) }
+            let (answer, freshness) = try await replica.answer(
+                topic: "com.example.goal", in: .production, .sample())
+            #expect(answer?.kind == change.after)
+            #expect(freshness == .confirmed)
+            #expect(answer?.text.contains(change.text) == true, "\(answer?.text ?? "none")")
+        }
+    }
+
+    @Test func `a change that was undone leaves the answer as it is`() async throws {
+        try await withDeafReplica { stores, replica, start in
+            try await stores.open()
+            try await start()
+            let request = IdempotentRequest(caller: UUID(), key: "k", content: [])
+            try await refuses(.eventEnded) {
+                try await PostgresIdempotencyStore(Database(stores.pool)).once(request, now: stores.now) {
+                    try await stores.accept(.end())
+                    throw Problem(.eventEnded, "It is over.")
+                }
+            }
+            let answer = try await replica.answer(topic: "com.example.goal", in: .production, .sample()).answer
+            #expect(answer?.kind == "found")
+        }
+    }
+
+    @Test func `a key revoked or replaced during another request is refused after the commit`()
+        async throws
+    {
+        try await withDeafReplica { stores, _, _ in
+            let keys = CachedKeyStore(stores.keys, now: { stores.now })
+            let (key, secret) = try await stores.key("k", [.admin])
+            await keys.reload()
+            let request = IdempotentRequest(caller: UUID(), key: "k", content: [])
+            _ = try await PostgresIdempotencyStore(Database(stores.pool)).once(request, now: stores.now) {
+                _ = try await keys.rotate(key.id, overlapEnds: stores.now, by: .server, now: stores.now)
+                // Another caller's request, outside this transaction, which is not committed yet.
+                let meanwhile = try await Task.detached { try await keys.authenticate(secret) }.value
+                #expect(meanwhile?.id == key.id)
+                return KeptAnswer(status: 201, body: [])
+            }
+            #expect(keys.known(secret) == nil)
+            #expect(try await keys.authenticate(secret) == nil)
+        }
+    }
+
+    // MARK: Helpers
+
+    /// Stores whose transactions report their changes to a replica. It gets no other reports. It reads everything once,
+    /// at `start`.
+    private func withDeafReplica(
+        _ body: (StoreWorld, LookupReplica, () async throws -> Void) async throws -> Void
+    ) async throws {
+        try await withDatabase { test in
+            let changes = LocalChanges()
+            let pool = PostgresPool(
+                configuration: .stores(connectionString: test.connectionString, changes: changes),
+                logger: TestLog.logger("database"))
+            let stores = StoreWorld(TestDatabase(pool: pool, connectionString: test.connectionString))
+            try await stores.apps.put(.sample(at: stores.now))
+            let replica = LookupReplica(
+                source: DeafSource(base: PostgresLookupSource(test.database)),
+                now: { stores.now }, logger: TestLog.logger("lookups"))
+            var running: Task<Void, Never>?
+            do {
+                try await body(stores, replica) {
+                    running = Task { await replica.run() }
+                    try await until("everything is read") { replica.state.withLock(\.backlog.isWhole) }
+                    changes.follow { replica.changed($0) }
+                }
+            } catch {
+                running?.cancel()
+                await pool.close()
+                throw error
+            }
+            running?.cancel()
+            await running?.value
+            await pool.close()
+        }
+    }
+
+    private static func known(_ replica: LookupReplica) -> LookupAnswer? {
+        EventKey(rawValue: "match-1").flatMap { replica.known(topic: "com.example.goal", in: .production, $0)?.answer }
+    }
+
+}
+
+extension LookupAnswer {
+    fileprivate var kind: String {
+        switch self {
+        case .found: "found"
+        case .pending: "pending"
+        case .over: "over"
+        case .noSuchVariant: "no such variant"
+        }
+    }
+
+    fileprivate var text: String {
+        guard case .found(let body) = self else { return "" }
+        return String(decoding: body.bytes, as: UTF8.self)
+    }
+}
+
+/// The real source, but without announcements and with a journal that is always empty.
+private struct DeafSource: LookupSource {
+    let base: PostgresLookupSource
+
+    func announcements() -> AsyncStream<LookupAnnouncement> {
+        AsyncStream { $0.yield(.listening) }
+    }
+    func position() async throws -> LookupPosition { try await base.position() }
+    func changes(
+        since position: LookupPosition
+    ) async throws -> (changes: [LookupChange], position: LookupPosition) { ([], position) }
+    func tidy() async throws {}
+    func records(of keys: [EventKey]) async throws -> [EventKey: [LookupRecord]] { try await base.records(of: keys) }
+    func page(after: EventKey?, limit: Int) async throws -> (records: [EventKey: [LookupRecord]], next: EventKey?) {
+        try await base.page(after: after, limit: limit)
+    }
+}
+
+/// A replica's cache on a real database whose rows change.
+@Suite(.timeLimit(.minutes(20)))
+struct ReplicaOnPostgresTests {
+    @Test func `after the LISTEN connection is lost it is opened again, and everything is read`() async throws {
+        try await withStores(.own) { stores in
+            try await stores.open()
+            let replica = LookupReplica(
+                source: stores.lookups, now: { stores.now }, logger: TestLog.logger("lookups"))
+            let running = Task { await replica.run() }
+            defer { running.cancel() }
+            func text() throws -> String? {
+                try replica.known(topic: "com.example.goal", in: .production, .sample())?.answer.text
+            }
+            try await until("everything was read") { try text() != nil }
+            // Without the trigger the change is neither announced nor in the journal. Only a complete reading finds it.
+            try await stores.pool.query("alter table channels disable trigger announce_lookup")
+            try await stores.pool.query("update channels set channel_id = 'unannounced'")
+            // The replica may have read everything, but not listen yet. So the test tries until there is a connection
+            // to end.
+            try await until("its LISTEN connection is ended") {
+                try await stores.rows(
+                    """
+                    (select pg_terminate_backend(pid) from pg_stat_activity
+                    where datname = current_database() and query ilike 'listen %') x
+                    """) == 1
+            }
+            try await until("everything was read again") { try text()?.contains("unannounced") == true }
+        }
+    }
+}

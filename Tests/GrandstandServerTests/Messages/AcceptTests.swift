@@ -1,0 +1,127 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandServer
+
+struct AcceptTests {
+    @Test func `a message is accepted, claimed and settled, and answers match the database`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let accepted = try await stores.accept(.update(alert: #"{"title":"Goal"}"#))
+            #expect(try await stores.read(accepted)?.withoutMessage == accepted)
+            #expect(accepted.state == .queued)
+
+            let claimed = try #require(try await stores.claim().first)
+            #expect(claimed.attempts == 1 && claimed.message.priority == .immediate)
+            #expect(claimed.address == (try await stores.channels.address(of: .sample(), in: .production)))
+            #expect(claimed.message.channelID == (try await stores.channel().channelID))
+            #expect(claimed.message.expiration == 1_700_000_000 + 28_800)
+            #expect(claimed.expiresAt == stores.now + 28_800)
+            #expect(try await stores.state(of: accepted) == .sending)
+
+            stores.clock.advance(by: 0.5)
+            try await stores.settle(claimed, .accepted(APNsReceipt(requestID: "r", uniqueID: "u")))
+            #expect(try await stores.read(accepted)?.state == .done)
+            let delivery = try await stores.delivery(of: accepted)
+            #expect(delivery.state == .accepted && delivery.apnsUniqueID == "u")
+            #expect(delivery.apnsRequestID == claimed.message.requestID)
+            #expect(delivery.apnsRequestID == accepted.deliveries.first?.apnsRequestID)
+            #expect(delivery.timestamp == 1_700_000_000 && delivery.settledAt == stores.now)
+            #expect(try await stores.claim().isEmpty)
+            #expect(try await stores.outbox.nextDue() == nil)
+        }
+    }
+
+    @Test func `there is one delivery for each audience in order, or for the selected ones`() async throws {
+        try await withStores { stores in
+            let audiences = [
+                try Audience.sample("com.example.B", .production, .noMessageStored),
+                try Audience.sample("com.example.A", .development), try Audience.sample("com.example.A"),
+            ]
+            // The order of the deliveries does not depend on the age of the lanes.
+            try await stores.open(audiences: [audiences[2]])
+            try await stores.open(audiences: audiences)
+            for (selected, wanted) in [(nil, audiences), ([audiences[1].id], [audiences[1]])]
+                as [([Audience.ID]?, [Audience])]
+            {
+                let accepted = try await stores.accept(.update(audiences: selected))
+                #expect(try await stores.read(accepted)?.withoutMessage == accepted)
+                #expect(accepted.deliveries.map(\.bundleID) == wanted.map(\.bundleID))
+                #expect(accepted.deliveries.map(\.environment) == wanted.map(\.environment))
+            }
+        }
+    }
+
+    @Test
+    func `an unknown event, an unknown audience and a message that is too large are refused one by one`()
+        async throws
+    {
+        try await withStores { stores in
+            try await stores.open()
+            let stranger = try Audience.sample("com.example.Other").id
+            let long = #"{"text":""# + String(repeating: "x", count: 5_120) + #""}"#
+            let items: [(String, BroadcastRequest)] = [
+                ("nothing", .update()), ("match-1", .update(audiences: [stranger])), ("match-1", .update()),
+                ("match-1", .update(long)),
+            ]
+            let results = try await stores.accept(
+                try items.map { BroadcastIntake(eventKey: try .sample($0), request: $1) })
+            #expect(results.map { $0.failure?.kind } == [.eventNotFound, .invalidRequest, nil, .payloadTooLarge])
+            #expect(try await stores.rows("broadcasts") == 1)
+            #expect(try await stores.rows("deliveries") == 1)
+        }
+    }
+
+    @Test func `a batch may name an event twice, and nothing follows an end`() async throws {
+        try await withStores { stores in
+            for key in ["b", "a"] { try await stores.open(key) }
+            let items: [(key: String, request: BroadcastRequest)] = [
+                ("b", .update(#"{"n":1}"#)), ("a", .update(#"{"n":2}"#)), ("b", .update(#"{"n":3}"#)),
+                ("b", .end(#"{"n":4}"#)), ("b", .update(#"{"n":5}"#)),
+            ]
+            let results = try await stores.accept(
+                try items.map { BroadcastIntake(eventKey: try .sample($0.key), request: $0.request) })
+            #expect(results.map { $0.failure?.kind } == [nil, nil, nil, nil, .eventEnded])
+            let accepted = try results.prefix(4).map { try $0.get() }
+            #expect(accepted.map { $0.eventKey?.rawValue } == ["b", "a", "b", "b"])
+            let states = try await accepted.asyncMap { try await stores.state(of: $0) }
+            #expect(states == [.superseded, .queued, .superseded, .queued])
+            let sent = try await stores.claim().map(\.text)
+            #expect(sent.count == 2)
+            for text in [#"{"n":2}"#, #"{"n":4}"#] { #expect(sent.contains { $0.contains(text) }) }
+        }
+    }
+
+    @Test func `a message to all names the audiences that had their end, and every warning is stored`() async throws {
+        try await withStores { stores in
+            let (over, live) = (try Audience.sample("com.example.Over"), try Audience.sample("com.example.Live"))
+            try await stores.open(audiences: [over, live])
+            try await stores.accept(.end(audiences: [over.id]))
+            let large = #"{"text":""# + String(repeating: "x", count: 4_100) + #""}"#
+            let accepted = try await stores.accept(.update(large))
+            #expect(accepted.deliveries.map(\.bundleID) == [live.bundleID])
+            #expect(accepted.warnings.count == 2)
+            #expect(accepted.warnings.last?.contains("com.example.Over in production") == true)
+            #expect(try await stores.read(accepted)?.warnings == accepted.warnings)
+            #expect(try await stores.accept(.update(audiences: [live.id])).warnings == [])
+        }
+    }
+}
+
+extension Result {
+    var failure: Failure? {
+        if case .failure(let failure) = self { failure } else { nil }
+    }
+}
+
+extension Sequence {
+    func asyncMap<Value>(_ transform: (Element) async throws -> Value) async throws -> [Value] {
+        var values: [Value] = []
+        for element in self { values.append(try await transform(element)) }
+        return values
+    }
+}

@@ -1,0 +1,145 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandServer
+
+/// Everything that needs several lanes locks them in the order of their IDs. Each test locks the lowest lane, waits
+/// until the work waits for it, and then locks all others. If the work had locked one of the others before the lowest
+/// lane, this would be a deadlock.
+@Suite(.timeLimit(.minutes(20)))
+struct LaneOrderTests {
+    /// Audiences whose lanes have ascending IDs in this order. There are so many that a `Set` of them almost never has
+    /// the same order.
+    private static func audiences() throws -> [Audience] {
+        try (1...6).flatMap { n in
+            try APNsEnvironment.allCases.map { try .sample("com.example.Goal\(n)", $0) }
+        }
+    }
+
+    private func stepping(_ stores: StoreWorld, _ work: @escaping @Sendable () async throws -> Void) async throws {
+        let pool = stores.pool
+        try await pool.transaction { connection in
+            let lanes: [Int] = try await connection.query("select id from lanes order by id").map {
+                try $0.decode("id")
+            }
+            try #require(lanes.count > 1)
+            try await connection.query("select from lanes where id = \(lanes[0]) for no key update")
+            async let working: Void = work()
+            try await stores.untilSomebodyWaits()
+            try await connection.query("select from lanes where id = any(\(lanes)) order by id for no key update")
+            // The commit releases the locks, so that the work continues.
+            try await connection.script("commit; begin")
+            try await working
+        }
+    }
+
+    @Test func `audiences can be removed while their messages are settled`() async throws {
+        try await withStores { stores in
+            try await stores.put(.sample(audiences: Self.audiences()))
+            try await stepping(stores) { try await stores.put(.sample()) }
+            #expect(try await stores.rows("lanes where closed_at is null") == 1)
+        }
+    }
+
+    @Test func `audiences can return while others are removed`() async throws {
+        try await withStores { stores in
+            let audiences = try Self.audiences()
+            try await stores.open(audiences: audiences)
+            // The last six audiences were removed. They return while the first six are removed.
+            try await stores.put(.sample(audiences: Array(audiences.prefix(6))))
+            try await stepping(stores) {
+                try await stores.put(.sample(audiences: Array(audiences.suffix(6).reversed())))
+            }
+            #expect(try await stores.rows("lanes where closed_at is null") == 6)
+        }
+    }
+
+    @Test func `broadcasts for an event and for a channel without one can share a transaction`() async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample(at: stores.now))
+            let task = try await stores.channels.reserve(
+                ChannelDraft(
+                    bundleID: .sample(), environment: .production, storagePolicy: .mostRecentMessageStored,
+                    label: nil),
+                now: stores.now, leasedUntil: stores.now + 10)
+            let channel = try await stores.record(.created(channelID: "own"), of: task)
+            let alone = BroadcastIntake(.channel(channel.id), request: .update())
+            _ = try await stores.accept([alone])
+            let key = try await stores.open()
+            try await stepping(stores) {
+                let results = try await stores.accept([BroadcastIntake(eventKey: key, request: .update()), alone])
+                #expect(results.count { (try? $0.get()) != nil } == 2)
+            }
+        }
+    }
+
+    @Test func `a reconciliation can mark channels as missing while their messages are settled`() async throws {
+        try await withStores { stores in
+            for n in 1...12 { try await stores.open("match-\(n)") }
+            let run = try await stores.beginReconciliation()
+            let snapshot = try await stores.reconciliations.observe(
+                ChannelListing(channelIDs: []), listedAt: stores.now, seenAt: stores.now, run)
+            try await stepping(stores) {
+                let done = try await stores.apply(snapshot.entries.shuffled().map { .markMissing($0) }, run).done
+                #expect(done == Array(repeating: true, count: 12))
+            }
+        }
+    }
+
+    @Test func `overdue events can be closed while their messages are settled`() async throws {
+        try await withStores { stores in
+            try await stores.put(
+                .sample(endsAt: stores.now + 3_600, audiences: Self.audiences().reversed()))
+            stores.clock.advance(by: 14 * 3_600)
+            try await stepping(stores) { try await stores.align() }
+            #expect(try await stores.rows("lanes where fenced_at is null") == 0)
+        }
+    }
+
+    // MARK: Lanes before channels
+
+    // If Apple does not know a channel, the settlement may have to record this in the channel's row. The settlement has
+    // locked the lane before it writes that row.
+
+    enum Writer: CaseIterable {
+        case deletion, acceptance, withdrawal
+    }
+
+    @Test(arguments: Writer.allCases)
+    func `a transaction that waits for a lane holds no lock on its channel`(_ writer: Writer) async throws {
+        try await withStores { stores in
+            _ = try await stores.apps.put(.sample())
+            let draft = ChannelDraft(
+                bundleID: try .sample(), environment: .production, storagePolicy: .noMessageStored, label: nil)
+            let task = try await stores.channels.reserve(
+                draft, now: stores.now, leasedUntil: stores.now + 10)
+            let channel = try await stores.record(.created(channelID: "apple"), of: task)
+            @Sendable func accept() async throws -> Broadcast {
+                try await stores.accept([BroadcastIntake(.channel(channel.id), request: .update())])[0].get()
+            }
+            let broadcast = try await accept()
+            if writer == .deletion { try await stores.forceDeletion(of: channel) }
+            let writing = try await stores.pool.transaction { connection in
+                try await connection.query("select from lanes for no key update")
+                let writing = Task {
+                    switch writer {
+                    case .deletion: _ = try await stores.deleted(channel)
+                    case .acceptance: _ = try await accept()
+                    case .withdrawal: _ = try await stores.withdraw(broadcast)
+                    }
+                }
+                try await stores.untilSomebodyWaits()
+                // With `nowait` the statement fails at once if another transaction holds the lock. Waiting for the lock
+                // would be the deadlock.
+                try await connection.query(
+                    "select from channels where id = \(channel.id) for no key update nowait")
+                return writing
+            }
+            try await writing.value
+        }
+    }
+}

@@ -1,0 +1,114 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import JSON
+internal import Testing
+
+@testable internal import GrandstandServer
+
+/// Messages and events as people type them.
+struct MessageFormTests {
+    private static func form(_ pairs: [(String, String)]) -> MessageForm {
+        MessageForm(FormFields(pairs.map { .init(name: $0.0, value: $0.1) }))
+    }
+
+    private static func text(_ form: MessageForm) -> String { String(decoding: form.body().bytes, as: UTF8.self) }
+
+    @Test func `a form becomes the API's body`() {
+        let form = Self.form([
+            ("event", "end"), ("contentState", "{\r\n  \"home\": 1.50, \"t\": \"a  b\"\r\n}"), ("alertTitle", "Over"),
+            ("audience", "com.example.Stadium production"), ("audience", "com.example.Stadium production de"),
+            ("priority", "10"), ("expiresIn", "300"), ("sendAt", "2026-11-28T14:30"),
+            ("dismissalDate", "2026-11-28T16:30:15"),
+        ])
+        #expect(form.body().faults.isEmpty)
+        #expect(
+            Self.text(form)
+                == #"{"event":"end","contentState":{"home":1.50,"t":"a  b"},"alert":{"title":"Over"},"audiences":["#
+                + #"{"bundleId":"com.example.Stadium","environment":"production"},"#
+                + #"{"bundleId":"com.example.Stadium","environment":"production","variant":"de"}],"priority":10,"#
+                + #""expiresIn":300,"dismissalDate":"2026-11-28T16:30:15Z","sendAt":"2026-11-28T14:30:00Z"}"#)
+        #expect(Self.text(Self.form([])) == #"{"event":"update"}"#)
+    }
+
+    @Test func `a state by hand is the body of a state, and has nothing of a composed message`() {
+        let fields = [("event", "state"), ("contentState", "{}"), ("audience", "com.example.Stadium production")]
+        #expect(
+            Self.text(Self.form(fields))
+                == #"{"contentState":{},"audiences":[{"bundleId":"com.example.Stadium","environment":"production"}]}"#)
+        let faults = Self.form(fields + [("alertTitle", "Goal"), ("sendAt", "2026-11-28T14:30")]).body().faults
+        #expect(faults.map(\.pointer) == ["alertTitle", "sendAt"])
+    }
+
+    @Test(
+        arguments: [
+            ("contentState", "{"), ("alert", "{\"a\": 1, \"a\": 2}"), ("byVariant", "nope"), ("expiresIn", "soon"),
+            ("relevanceScore", "\"1\""), ("contentState", #"{"a": \#(String(repeating: "[", count: 100_000))"#),
+        ])
+    func `a form that cannot become a body is refused before anything is sent`(field: String, text: String) {
+        let faults = Self.form([(field, text)]).body().faults
+        #expect(faults.map(\.pointer) == [field])
+    }
+
+    @Test func `title and body cannot be combined with the whole alert`() {
+        let faults = Self.form([("alertTitle", "x"), ("alert", #"{"title": "y"}"#)]).body().faults
+        #expect(faults.map(\.pointer) == ["alert"])
+    }
+
+    @Test func `the newest content is a template without alert and times, a message to be sent again has everything`()
+        throws
+    {
+        let samples = try Samples()
+        let request = try samples.request()
+        let new = MessageForm(request, isWhole: false, now: Samples.now)
+        #expect(new.alertTitle.isEmpty && new.staleDate.isEmpty && new.audiences.isEmpty && !new.contentState.isEmpty)
+        #expect(new.byVariant == "{\n  \"de\": {\n    \"contentState\": {}\n  }\n}")
+        let again = MessageForm(request, isWhole: true, now: Samples.now)
+        #expect(again.alertTitle == "Derby" && again.alertBody == "b" && again.expiresIn == "300")
+        #expect(again.audiences == ["com.example.Stadium production"])
+        // Both bodies are the same except for white space.
+        let body = try JSONValue(parsing: again.body().bytes)
+        let wanted = try JSONValue(parsing: JSONWriter.text(Contract.BroadcastDraft(request)))
+        for name in ["contentState", "alert", "byVariant", "audiences", "priority", "expiresIn", "staleDate"] {
+            #expect(body[name]?.compact == wanted[name]?.compact, "\(name)")
+        }
+        // Times in the past are left out.
+        let late = MessageForm(request, isWhole: true, now: Date(timeIntervalSince1970: 1_900_000_001))
+        #expect(late.staleDate.isEmpty)
+    }
+
+    /// A page shows invisible and direction-changing characters by their numbers. A form must send back the original
+    /// characters.
+    @Test func `invisible and direction-changing characters are the same after a form`() throws {
+        let content = "{\"t\": \"a\u{202E}b\u{200B}\"}"
+        let shown = ReadableJSON.text(Array(content.utf8))
+        #expect(!shown.unicodeScalars.contains(where: HTMLText.isDeceptive))
+        #expect(HTMLText().escapeText(shown).contains("[U+") == false)
+        #expect(try JSONValue(parsing: Array(shown.utf8))["t"]?.string == "a\u{202E}b\u{200B}")
+        let form = Self.form([("alertTitle", "a\u{2067}b"), ("alertBody", "c")])
+        #expect(form.alertTitle.isEmpty)
+        #expect(try JSONValue(parsing: form.body().bytes)["alert"]?["title"]?.string == "a\u{2067}b")
+    }
+
+    @Test func `an event is read line by line`() throws {
+        var form = EventForm()
+        form.name = "Derby"
+        form.startsAt = "2026-11-28T14:30"
+        form.channelsOpenBefore = "1.5"
+        form.topics = "team:a, team:b"
+        form.audiences = "com.example.A production noMessageStored\n\ncom.example.A production noMessageStored de"
+        form.more = #"{"metadata": {"a": 1}}"#
+        let (bytes, faults) = form.body()
+        #expect(faults.isEmpty)
+        let json = try JSONValue(parsing: bytes)
+        #expect(json["startsAt"]?.string == "2026-11-28T14:30:00Z")
+        #expect(json["topics"]?.elements?.compactMap(\.string) == ["team:a", "team:b"])
+        #expect(json["audiences"]?.elements?.count == 2)
+        #expect(json["audiences"]?.elements?.last?["variant"]?.string == "de")
+        #expect(json["metadata"] != nil)
+        form.audiences = "com.example.A"
+        form.more = #"{"name": "x"}"#
+        form.channelsOpenBefore = "-1"
+        #expect(form.body().faults.map(\.pointer) == ["channelsOpenBefore", "audiences", "more"])
+    }
+}

@@ -1,0 +1,128 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Testing
+
+@testable internal import GrandstandServer
+
+/// What people see of broadcasts: contents, answers and replaced messages; and the preview of a broadcast.
+struct MessageReadingTests {
+    @Test func `a broadcast is read with its message and the duration of Apple's answer`() async throws {
+        try await withStores { stores in
+            let key = try await stores.open()
+            var request = BroadcastRequest.update(
+                #"{"home": 1.50}"#, alert: #"{"title":"Goal"}"#, priority: .immediate, expiresIn: 300)
+            request.payload.staleDate = 1_900_000_000
+            let accepted = try await stores.accept(request)
+            let claimed = try #require(try await stores.claim().first)
+            stores.clock.advance(by: 0.041)
+            try await stores.settle(claimed, .ok)
+            let read = try #require(try await stores.read(accepted))
+            #expect(read.request == request)
+            #expect(read.answerMilliseconds(of: try #require(read.deliveries.first)) == 41)
+            #expect(try await stores.outbox.broadcasts(of: key, PageRequest()).items == [read])
+        }
+    }
+
+    @Test func `a superseded message names its successor`() async throws {
+        try await withStores { stores in
+            let key = try await stores.open()
+            var ids: [UUID] = []
+            for _ in 1...3 {
+                ids.append(try await stores.accept(.update()).id)
+                stores.clock.advance(by: 1)
+            }
+            let all = try await stores.outbox.broadcasts(of: key, PageRequest()).items
+            #expect(all.map { $0.deliveries.first?.supersededBy } == [nil, ids[2], ids[1]])
+            // The successor is also named if it is on another page.
+            let part = try await stores.outbox.broadcasts(of: key, PageRequest(limit: 1)).nextCursor
+            let next = try await stores.outbox.broadcasts(of: key, PageRequest(limit: 1, cursor: part)).items
+            #expect(next.first?.deliveries.first?.supersededBy == ids[2])
+        }
+    }
+
+    @Test func `a preview shows what would be sent and superseded, and changes nothing`() async throws {
+        try await withStores { stores in
+            let key = try await stores.open()
+            let waiting = try await stores.accept(.update()).id
+            let before = try await stores.outbox.broadcasts(of: key, PageRequest()).items
+            let intake = BroadcastIntake(eventKey: key, request: .update())
+            let rehearsal = try await stores.rehearse(intake)
+            let part = try #require(rehearsal.parts.first)
+            #expect(rehearsal.parts.count == 1)
+            #expect(part.replaces == [waiting])
+            #expect(part.bytes == part.payload.body(timestamp: Int(stores.now.timeIntervalSince1970)).count)
+            #expect(!rehearsal.isScheduled)
+            #expect(try await stores.outbox.broadcasts(of: key, PageRequest()).items == before)
+
+            // The preview of an end does not end the event.
+            let end = BroadcastIntake(
+                eventKey: key, request: BroadcastRequest(payload: BroadcastPayload(event: .end)))
+            #expect(try await stores.rehearse(end).event == .end)
+            try await stores.accept(.update())
+        }
+    }
+
+    @Test func `a preview is refused as the broadcast would be`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let long = BroadcastRequest.update(#"{"a": "\#(String(repeating: "a", count: 6_000))"}"#)
+            for (key, request, kind) in [
+                ("match-1", long, Problem.Kind.payloadTooLarge), ("other", .update(), .eventNotFound),
+            ] {
+                let intake = BroadcastIntake(eventKey: try .sample(key), request: request)
+                try await refuses(kind) {
+                    try await stores.rehearse(intake)
+                }
+            }
+        }
+    }
+
+    @Test func `an app that is not in the event sees none of its scheduled broadcasts`() async throws {
+        try await withStores { stores in
+            let key = try await stores.open()
+            try await stores.accept(.update(sendAt: stores.now + 60))
+            let other = AppReach.only([try .sample("com.example.Other")])
+            #expect(try await stores.outbox.scheduled(of: key, within: other, PageRequest()).items.isEmpty)
+        }
+    }
+}
+
+struct ContentBytesTests {
+    @Test func `content and alert reach the message byte for byte`() async throws {
+        let texts = [
+            #"{"n":1.50e3}"#, #"{"n":12345678901234567890}"#, #"{"n":-0.0,"m":1E400}"#,
+            #"{"ball":"\u26bd","raw":"⚽"}"#, #"{"z":1,"a":2,"m":3}"#, "{ \"a\" :\t[ 1 ,\n 2 ] }",
+            #"{"nul":"\u0000","slash":"\/"}"#, "{}", #"{"quote":"'; drop table apps; -- $1"}"#,
+        ]
+        try await withStores { stores in
+            try await stores.open()
+            for text in texts {
+                try await stores.accept(.update(text, alert: text))
+                let sent = try await stores.sendOne()
+                #expect(
+                    sent.text == #"{"aps":{"timestamp":\#(try sent.timestamp),"event":"update","content-state":"#
+                        + #"\#(text),"alert":\#(text)}}"#)
+                let entry = try await stores.lookup(contentState: true)
+                #expect(entry?.contentState == Array(text.utf8))
+            }
+        }
+    }
+
+    @Test func `the members that describe the state are sent with it byte for byte, and so is the alert`() async throws
+    {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.accept(.update("{ \"z\":1.50 }", alert: #"{ "title":"\u26bd" }"#))
+            var request = BroadcastRequest.update("{ \"z\":2.50 , \"a\":1}")
+            request.payload.staleDate = 1_700_000_400
+            request.payload.relevanceScore = Array("1e2".utf8)
+            try await stores.accept(request)
+            let first = try #require(try await stores.claim().first)
+            try await stores.settle(first, .retry(at: stores.now + 1, reason: "ServiceUnavailable"))
+            request.payload.alert = Array(#"{ "title":"\u26bd" }"#.utf8)
+            #expect(try await stores.sendOne().message.body == request.payload.body(timestamp: 1_700_000_001))
+        }
+    }
+}

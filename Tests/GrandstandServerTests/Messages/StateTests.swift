@@ -1,0 +1,240 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import JSON
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandServer
+
+/// States of events. The message that is sent for a state is decided under the event's lock.
+struct StateTests {
+    private static let declaration = #"""
+        {"check": "refuse",
+         "versions": [{"name": "3.2", "schema": {"properties": {"home": {"type": "integer"}}, "required": ["home"]}}],
+         "rules": {"quiet": ["/clock"], "quietInterval": 30,
+            "rings": [{"when": {"increases": "/home"}, "alert": {"title": "Goal", "body": "{old:home} → {home}"}}]}}
+        """#
+
+    private static func content(_ home: Int, _ clock: Int = 0) -> String {
+        #"{"home": \#(home), "clock": "\#(clock)"}"#
+    }
+
+    @Test
+    func `a state is compared with the newest content: a clock is quiet, a goal rings, a repetition does nothing`()
+        async throws
+    {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.declareContent(Self.declaration)
+            #expect(try await stores.tell(Self.content(0))?.outcome == .update)
+            #expect(try await stores.tell(#"{"clock":"0","home":0.0}"#) == nil)
+            try await stores.sendOne()
+            let goal = try #require(try await stores.tell(Self.content(1)))
+            #expect((goal.outcome, goal.rule) == (.rings, 0))
+            stores.clock.advance(by: 2)
+            let sent = try await stores.sendOne()
+            #expect(sent.message.priority == .immediate)
+            #expect(
+                sent.text
+                    == #"{"aps":{"timestamp":1700000002,"event":"update","content-state":{"home": 1, "clock": "0"},"#
+                    + #""alert":{"title":"Goal","body":"0 → 1"}}}"#)
+            let read = try #require(try await stores.read(goal))
+            #expect((read.outcome, read.rule) == (.rings, 0))
+        }
+    }
+
+    @Test func `a composed message between two states does not make the goal ring again`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.declareContent(Self.declaration)
+            try await stores.tell(Self.content(1), sequence: 1)
+            stores.clock.advance(by: 1)
+            try await stores.accept(.update(Self.content(0)))
+            #expect(try await stores.tell(Self.content(1), sequence: 1)?.outcome == .update)
+            // What somebody sent early is the last state once the feed has it, too.
+            try await stores.accept(.update(Self.content(2)))
+            #expect(try await stores.tell(Self.content(2), sequence: 2) == nil)
+            #expect(try await stores.tell(Self.content(2, 1), sequence: 3)?.outcome == .quiet)
+            #expect(try await stores.tell(Self.content(3), sequence: 4)?.outcome == .rings)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `a goal that is taken back before Apple took it does not ring`(isUnderWay: Bool) async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.declareContent(Self.declaration)
+            try await stores.tell(Self.content(0))
+            try await stores.sendOne()
+            let goal = try #require(try await stores.tell(Self.content(1)))
+            let failed = try await isUnderWay ? stores.claim().first : nil
+            // The phones' content is corrected by hand, so the state itself sends nothing.
+            if isUnderWay { try await stores.accept(.update(Self.content(0))) }
+            let expected: StateOutcome? = isUnderWay ? nil : .update
+            #expect(try await stores.tell(Self.content(0))?.outcome == expected)
+            if let failed { try await stores.settle(failed, .retry(at: stores.now, reason: "ServiceUnavailable")) }
+            #expect(try await stores.state(of: goal) == .superseded)
+            #expect(try await stores.sendOne().text.contains("alert") == false)
+            #expect(try await stores.claim().isEmpty)
+        }
+    }
+
+    @Test func `a quiet change waits until the interval since the last one is over`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.declareContent(Self.declaration)
+            for clock in 0...1 {
+                try await stores.tell(Self.content(0, clock))
+                try await stores.sendOne()
+            }
+            #expect(try await stores.tell(Self.content(0, 2))?.outcome == .quiet)
+            stores.clock.advance(by: 29)
+            #expect(try await stores.claim().isEmpty)
+            stores.clock.advance(by: 1)
+            #expect(try await stores.sendOne().text.contains(#""clock": "2""#))
+        }
+    }
+
+    @Test func `200 concurrent repetitions of a goal ring once`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.declareContent(Self.declaration)
+            try await stores.tell(Self.content(0), sequence: 1)
+            // Two replicas have an outbox each.
+            let outboxes = [stores.outbox, PostgresOutbox(Database(stores.pool))]
+            let told = try await withThrowingTaskGroup(of: Broadcast?.self) { group in
+                for number in 0..<200 {
+                    group.addTask {
+                        try await stores.tell(Self.content(1), sequence: 2, by: outboxes[number % 2])
+                    }
+                }
+                return try await group.reduce(into: [Broadcast]()) { told, one in if let one { told.append(one) } }
+            }
+            #expect(told.count == 1)
+            #expect(told.first?.outcome == .rings)
+            #expect(try await stores.rows("broadcasts where alert is not null") == 1)
+        }
+    }
+
+    @Test func `a sequence rises even without changes, but not after a refusal`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.declareContent(Self.declaration)
+            try await stores.tell(Self.content(0), sequence: 5)
+            #expect(try await stores.tell(Self.content(0), sequence: 7) == nil)
+            try await refuses(.staleState) { try await stores.tell(Self.content(1), sequence: 6) }
+            try await refuses(.staleState) { try await stores.tell(Self.content(1), sequence: 7) }
+            #expect(try await stores.tell(Self.content(0), sequence: 7) == nil)
+            try await refuses(.contentMismatch) { try await stores.tell(#"{"home": "1"}"#, sequence: 8) }
+            #expect(try await stores.tell(Self.content(1), sequence: 8)?.outcome == .rings)
+            #expect(try await stores.tell(Self.content(2), sequence: 1, epoch: 2)?.outcome == .rings)
+            #expect(try await stores.tell(Self.content(3), sequence: 2)?.outcome == .rings)
+            try await refuses(.staleState) { try await stores.tell(Self.content(4), sequence: 9, epoch: 1) }
+        }
+    }
+
+    @Test func `without a type each difference is sent, until the last state`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.tell(Self.content(0), sequence: 1)
+            let told = try #require(try await stores.tell(Self.content(0, 1), sequence: 2))
+            #expect(told.outcome == .update && told.deliveries.map(\.priority) == [.immediate])
+            #expect(told.warnings.count == 1 && told.warnings[0].hasPrefix("com.example.Goal has no content type"))
+            #expect(try await stores.tell(Self.content(2), sequence: 3, isFinal: true)?.event == .end)
+            #expect(try await stores.tell(Self.content(2), sequence: 3, isFinal: true) == nil)
+            try await refuses(.eventEnded) { try await stores.tell(Self.content(3), sequence: 4) }
+        }
+    }
+
+    @Test func `a content that a version cannot decode is refused, or gets a warning`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.declareContent(Self.declaration)
+            let refused = await #expect(throws: Problem.self) { try await stores.accept(.update(#"{"home": "1"}"#)) }
+            #expect(refused?.kind == .contentMismatch)
+            #expect(refused?.errors.map(\.pointer) == ["/contentState/home"])
+            #expect(refused?.errors.first?.detail.contains("3.2") == true)
+            try await stores.declareContent(Self.declaration.replacing("refuse", with: "warn"))
+            let warned = try await stores.accept(.update(#"{"home": "1"}"#))
+            #expect(warned.warnings.contains { $0.hasPrefix("/contentState/home: ") })
+        }
+    }
+
+    @Test func `a second content type does not switch the first one off, and an event that names none is warned`()
+        async throws
+    {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.declareContent(Self.declaration)
+            #expect(try await stores.tell(Self.content(0))?.warnings.isEmpty == true)
+            stores.clock.advance(by: 1)
+            try await stores.declareContent(#"{"versions": [{"name": "1", "schema": {}}]}"#, "AdvertAttributes")
+            #expect(try await stores.tell(Self.content(1))?.outcome == .rings)
+            try await refuses(.contentMismatch) { try await stores.tell(#"{"home": "1"}"#) }
+            #expect(try await stores.declareContent(Self.declaration.replacing("integer", with: "string")).count == 1)
+            var specification = try EventSpecification.sample()
+            let ambiguous = try #require(try await stores.put(specification).warnings)
+            #expect(ambiguous.count == 1 && ambiguous[0].contains(#"the app has 2. "#))
+            #expect(ambiguous[0].contains(#"the oldest, "MatchAttributes""#))
+            specification.content = "AdvertAttributes"
+            #expect(try await stores.put(specification).warnings == [])
+            #expect(try await stores.tell(#"{"home": "2"}"#)?.outcome == .update)
+        }
+    }
+
+    @Test func `a new content type names the live events whose newest content it would refuse`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let broadcast = try await stores.accept(.update(#"{"score":"1-0"}"#))
+            let mismatch = try #require(try await stores.declareContent(Self.declaration).first)
+            #expect(try mismatch.eventKey == .sample() && mismatch.broadcast == broadcast.id)
+        }
+    }
+
+    @Test func `a preview shows the outcome and changes nothing`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.declareContent(Self.declaration)
+            try await stores.tell(Self.content(0), sequence: 1)
+            let intake = try stores.state(Self.content(1), sequence: 2)
+            let preview = try await stores.outbox.rehearse(intake, now: stores.now, plan: StoreWorld.plan)
+            #expect((preview.outcome, preview.rule) == (.rings, 0))
+            #expect(preview.broadcast?.parts.first?.payload.alert != nil)
+            #expect(try await stores.tell(Self.content(1), sequence: 2)?.outcome == .rings)
+        }
+    }
+}
+
+extension StoreWorld {
+    func state(
+        _ content: String, sequence: Int? = nil, epoch: Int? = nil, isFinal: Bool = false, of key: String = "match-1"
+    ) throws -> StateIntake {
+        StateIntake(
+            try .sample(key),
+            StateReport(
+                contentState: try JSONValue(parsing: Array(content.utf8)), sequence: sequence, epoch: epoch,
+                isFinal: isFinal),
+            by: .server)
+    }
+
+    /// Sends a state of an event.
+    @discardableResult
+    func tell(
+        _ content: String, sequence: Int? = nil, epoch: Int? = nil, isFinal: Bool = false,
+        by outbox: PostgresOutbox? = nil
+    ) async throws -> Broadcast? {
+        try await (outbox ?? self.outbox).tell(
+            try state(content, sequence: sequence, epoch: epoch, isFinal: isFinal), now: now, plan: Self.plan)
+    }
+
+    /// Declares a content type of the sample app.
+    @discardableResult
+    func declareContent(
+        _ declaration: String, _ name: String = "MatchAttributes"
+    ) async throws -> [ContentMismatch] {
+        let type = try ContentType(.sample(), name, parsing: Array(declaration.utf8))
+        return try await PostgresContentStore(Database(pool)).put(type, by: .server, if: .none, now: now).mismatches
+    }
+}

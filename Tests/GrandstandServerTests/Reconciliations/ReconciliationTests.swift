@@ -1,0 +1,239 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import JSON
+internal import Testing
+
+@testable internal import GrandstandServer
+
+/// What reconciliations see and change in the ledger; the decisions are tested with `ReconciliationPlan`.
+@Suite(.timeLimit(.minutes(20)))
+struct ReconciliationTests {
+    @Test func `there is one run at a time, and a dead run loses its lease and can do nothing more`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let dead = try await stores.beginReconciliation()
+            try await refuses(.reconciliationRunning) { try await stores.beginReconciliation() }
+            stores.clock.advance(by: 10)
+            let run = try await stores.beginReconciliation()
+            await #expect(throws: ReconciliationLost.self) { try await stores.observe([], dead) }
+            await #expect(throws: ReconciliationLost.self) { try await stores.apply([], dead) }
+            await #expect(throws: ReconciliationLost.self) {
+                try await stores.reconciliations.extend(dead, until: stores.now)
+            }
+            try await stores.reconciliations.fail(dead, again: stores.now, now: stores.now)
+            try await refuses(.reconciliationRunning) { try await stores.beginReconciliation() }
+            try await stores.finish(run)
+            _ = try await stores.beginReconciliation()
+            try await refuses(.appNotFound) {
+                try await stores.reconciliations.begin(
+                    .sample("com.example.none"), now: stores.now, leasedUntil: stores.now)
+            }
+        }
+    }
+
+    @Test
+    func `a run is due by the interval, on request, and for an unanswered creation, and after a failure at its time`()
+        async throws
+    {
+        try await withStores { stores in
+            try await stores.put(.sample())
+            func next(_ interval: TimeInterval) async throws -> Date? {
+                try await stores.reconciliations.nextDue(interval: interval, now: stores.now)
+            }
+            #expect(try await stores.claimReconciliation(interval: 3_600) == nil)
+            #expect(try await next(3_600) == stores.now + 3_600)
+            #expect(try await next(0) == nil)
+
+            try await stores.reconciliations.request(.sample(), now: stores.now)
+            let requested = try #require(try await stores.claimReconciliation())
+            #expect(requested.address.environment == .production)
+            #expect(try await stores.claimReconciliation() == nil)
+            let again = stores.now + 30
+            try await stores.reconciliations.fail(requested, again: again, now: stores.now)
+            #expect(try await stores.claimReconciliation() == nil)
+            #expect(try await next(0) == again)
+            stores.clock.advance(by: 30)
+            let retried = try #require(try await stores.claimReconciliation())
+            #expect(retried.failures == 1)
+            try await stores.finish(retried)
+
+            try await stores.align()
+            let task = try #require(try await stores.claimChannels().first)
+            // The creation is under way: nobody settles it before its lease has ended.
+            #expect(try await stores.claimReconciliation() == nil)
+            #expect(try await next(0) == stores.now + 10)
+            try await stores.record(.unanswered(settleableAt: stores.now + 2), of: task)
+            #expect(try await next(0) == stores.now + 2)
+            stores.clock.advance(by: 2)
+            #expect(try await stores.claimReconciliation() != nil)
+        }
+    }
+
+    @Test func `the time when an unmanaged channel was first seen is kept while Apple lists it`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let run = try await stores.beginReconciliation()
+            let mine = try #require(try await stores.channel().channelID)
+            let first = stores.clock.advance(by: 1)
+            #expect(try await stores.observe([mine, "a", "b"], run).unmanaged.map(\.channelID) == ["a", "b"])
+            stores.clock.advance(by: 1)
+            let plan = try await stores.observe([mine, "b", "c"], run)
+            #expect(plan.unmanaged.map(\.firstSeenAt) == [first, stores.now])
+            #expect(plan.matched == 1)
+            let quota = try await stores.quota()
+            #expect(quota.unmanaged == 2)
+            #expect(quota.apple == Quota.Listed(count: 3, at: stores.now))
+
+            try await stores.reconciliations.keep(policies: ["b": .noMessageStored], run)
+            let done = try await stores.apply(
+                [.adopt(UnmanagedChannel(channelID: "b", firstSeenAt: first, storagePolicy: .noMessageStored))], run
+            ).done
+            #expect(done == [true])
+            #expect(try await stores.observe([mine, "b", "c"], run).unmanaged.map(\.channelID) == ["c"])
+            let page = try await stores.unmanaged()
+            #expect(page.items.map(\.channelID) == ["c"])
+        }
+    }
+
+    @Test func `an unanswered creation gets the channel it made, and the event's lane uses it`() async throws {
+        try await withStores { stores in
+            try await stores.put(.sample())
+            try await stores.align()
+            let task = try #require(try await stores.claimChannels().first)
+            try await stores.witness([])
+            stores.clock.advance(by: 0.1)
+            #expect(try await stores.channels.beginCall(of: task, now: stores.now))
+            stores.clock.advance(by: 0.1)
+            try await stores.record(.unanswered(settleableAt: stores.now), of: task)
+            try await stores.accept(.update())
+            stores.clock.advance(by: 1)
+            let run = try await stores.beginReconciliation()
+            _ = try await stores.observe(["made"], run)
+            try await stores.reconciliations.keep(policies: ["made": .mostRecentMessageStored], run)
+            let (actions, alarm) = try await stores.observe(["made"], run).applied(stores.now)
+            #expect(alarm == nil)
+            #expect(actions.map(\.name) == ["settle"])
+            #expect(try await stores.apply(actions, run).done == [true])
+            #expect(try await stores.channel().state == .active)
+            #expect(try await stores.sendOne().message.channelID == "made")
+            // Applying the same conclusion a second time does nothing.
+            #expect(try await stores.apply(actions, run).done == [false])
+        }
+    }
+
+    @Test func `an unanswered creation that made nothing is repeated, and one by hand is given up`() async throws {
+        try await withStores { stores in
+            try await stores.put(.sample())
+            try await stores.align()
+            let task = try #require(try await stores.claimChannels().first)
+            let byHand = try await stores.reserve(leasedFor: 0)
+            for task in [task, byHand] { try await stores.record(.unanswered(settleableAt: stores.now), of: task) }
+            stores.clock.advance(by: 1)
+            let run = try await stores.beginReconciliation()
+            let actions = try await stores.observe([], run).applied(stores.now).actions
+            #expect(actions.map(\.name) == ["reopen", "reopen"])
+            #expect(try await stores.apply(actions, run).done == [true, true])
+            #expect(try await stores.claimChannels().map(\.channel.id) == [task.channel.id])
+            let given = try await stores.channel(byHand.channel.id)
+            #expect(given?.state == .deleted)
+        }
+    }
+
+    @Test func `an answer after its creation was settled loses none of Apple's IDs`() async throws {
+        try await withStores { stores in
+            try await stores.put(.sample())
+            try await stores.align()
+            let task = try #require(try await stores.claimChannels().first)
+            stores.clock.advance(by: 11)
+            let run = try await stores.beginReconciliation()
+            let actions = try await stores.observe([], run).applied(stores.now).actions
+            _ = try await stores.apply(actions, run)
+            let second = try #require(try await stores.claimChannels().first)
+            let now = try await stores.record(.created(channelID: "late"), of: task)
+            #expect(now.state == .creating)
+            // No event uses the late channel, so it is deleted.
+            let spare = try #require(try await stores.claimChannels().first)
+            #expect(spare.channel.channelID == "late" && spare.channel.state == .deleting)
+            #expect(try await stores.record(.created(channelID: "good"), of: second).state == .active)
+            // A refusal that comes late changes nothing.
+            try await stores.record(.notCreated(state: .failed, nextAttemptAt: nil), of: task)
+            #expect(try await stores.channel().channelID == "good")
+        }
+    }
+
+    @Test func `a live event's lost channel is replaced, and a lost retiring one counts as deleted`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            try await stores.open("over")
+            let lost = try await stores.channel()
+            let over = try await stores.channel(of: "over")
+            try await stores.cancel("over")
+            try await stores.align()
+            stores.clock.advance(by: 1)
+            let run = try await stores.beginReconciliation()
+            let plan = try await stores.observe([], run)
+            #expect(plan.everythingVanished)
+            let readings = [lost, over].reduce(into: [:]) { $0[$1.channelID ?? ""] = ReconciliationPlan.Reading.gone }
+            let actions = plan.conclusions(
+                readings, ReconciliationOptions(apply: true, recreate: true), now: stores.now
+            ).actions
+            #expect(try await stores.apply(actions, run).done == [true, true])
+            #expect(try await stores.channel(of: "over").state == .deleted)
+            #expect(try await stores.channel().state == .missing)
+            try await stores.accept(.update())
+            stores.clock.advance(by: 1)
+            try await stores.provision()
+            let new = try await stores.channel()
+            #expect(new.id != lost.id)
+            #expect(try await stores.sendOne().message.channelID == new.channelID)
+        }
+    }
+
+    @Test func `an unmanaged channel is deleted through the ledger, so that it cannot be imported meanwhile`()
+        async throws
+    {
+        try await withStores { stores in
+            try await stores.apps.put(.sample())
+            let run = try await stores.beginReconciliation()
+            _ = try await stores.observe(["x"], run)
+            let unmanaged = UnmanagedChannel(channelID: "x", firstSeenAt: stores.now, storagePolicy: .noMessageStored)
+            let (done, deletions) = try await stores.apply([.deleteUnmanaged(unmanaged)], run)
+            #expect(done == [true])
+            let channel = try #require(deletions.first).channel
+            #expect(channel.channelID == "x" && channel.state == .deleting)
+            try await refuses(.channelExists) { try await stores.adopt("x") }
+            // The deletion is leased to the run. If the run dies, the server deletes the channel.
+            #expect(try await stores.claimChannels().isEmpty)
+            stores.clock.advance(by: 11)
+            #expect(try await stores.claimChannels().map(\.channel.channelID) == ["x"])
+        }
+    }
+
+    @Test func `the last fifty reports are kept as they were answered`() async throws {
+        try await withStores { stores in
+            try await stores.apps.put(.sample())
+            var answered: [[UInt8]] = []
+            for _ in 1...52 {
+                stores.clock.advance(by: 1)
+                let run = try await stores.beginReconciliation()
+                let report = try await stores.finish(run, .listIncomplete)
+                answered.insert(JSONWriter.text(Contract.Reconciliation(report)), at: 0)
+                #expect(try await stores.reconciliations.report(report.id, of: .sample()) == answered[0])
+            }
+            let first = try await stores.reconciliations.reports(of: .sample(), PageRequest(limit: 40))
+            let second = try await stores.reconciliations.reports(
+                of: .sample(), PageRequest(limit: 40, cursor: first.nextCursor))
+            #expect(first.items.count == 40 && first.items + second.items == Array(answered.prefix(50)))
+            #expect(try await stores.quotas().map(\.alarm) == [nil, .listIncomplete])
+        }
+    }
+}
+
+extension ReconciliationPlan {
+    /// What is concluded without asking Apple about single channels.
+    fileprivate func applied(_ now: Date) -> (actions: [ReconciliationAction], alarm: ReconciliationReport.Alarm?) {
+        conclusions([:], ReconciliationOptions(apply: true), now: now)
+    }
+}

@@ -1,0 +1,188 @@
+internal import Foundation
+internal import Grandstand
+internal import GrandstandContract
+internal import GrandstandTestKit
+internal import HTTPTypes
+internal import Hummingbird
+internal import Logging
+internal import NIOCore
+internal import Synchronization
+
+@testable internal import GrandstandServer
+
+/// The console's pages behind their router, without a socket and a server. Some ports are functions; the stores use a
+/// database (`withConsole`).
+@dynamicMemberLookup
+struct ConsoleWorld {
+    /// The ports, which the API has, too.
+    private var ports: RouteWorld
+
+    subscript<Port>(dynamicMember port: WritableKeyPath<RouteWorld, Port>) -> Port {
+        get { ports[keyPath: port] }
+        set { ports[keyPath: port] = newValue }
+    }
+
+    /// - Parameter database: by default a database that cannot be reached.
+    init(database: Database = .away) { ports = RouteWorld(database: database) }
+
+    var activity: @Sendable (AppReach) throws -> ConsoleActivity = { _ in
+        ConsoleActivity(messages: 0, oldestWaiting: nil, apple: [])
+    }
+    /// Returns the key that has this secret. A secret consists of its key's scopes, such as `operate-organise`. If it
+    /// ends in `@`, its key belongs to the app com.example.Stadium only.
+    var identify: @Sendable (String) throws -> APIKey = { secret in
+        let words = secret.split(separator: "-").map { APIKey.Scope(rawValue: String($0.filter { $0 != "@" })) }
+        guard !words.isEmpty, words.allSatisfy({ $0 != nil }) else {
+            throw Problem(.unauthenticated, "This key is not known.")
+        }
+        return APIKey(
+            id: Self.id(of: secret), name: "test", scopes: Set(words.compactMap(\.self)),
+            reach: AppReach(of: secret.hasSuffix("@") ? [BundleID(rawValue: "com.example.Stadium")!] : nil),
+            prefix: "gs_",
+            createdAt: Samples.now, revokedAt: nil)
+    }
+
+    /// The answers of actions that were carried out, by idempotency key.
+    let done = Done()
+    let sessions = FakeConsoleSessions()
+    /// Actions of the test, in addition to the console's.
+    var others: [ActionRoute] = []
+    var now: @Sendable () -> Date = { Samples.now }
+
+    private static let ids = Mutex<[String: UUID]>([:])
+
+    /// The ID of the key with this secret. The same secret always has the same ID.
+    static func id(of secret: String) -> UUID {
+        ids.withLock { ids in
+            let id = ids[secret] ?? UUID()
+            ids[secret] = id
+            return id
+        }
+    }
+
+    /// A session that began just now with the key of `secret`. If `secret` has no key, the session has none.
+    func session(_ secret: String) -> SessionSecret {
+        let session = SessionSecret()
+        let key = try? identify(secret)
+        let id = Self.id(of: secret)
+        if let key { sessions.setKey(id, key) }
+        sessions.put(ConsoleSession(id: session.id, key: id, startedAt: now(), usedAt: now()))
+        return session
+    }
+
+    struct Answer {
+        let status: Int
+        let headers: HTTPFields
+        let body: String
+
+        var location: String? { headers[.location] }
+        var cookie: String? { headers[.setCookie] }
+    }
+
+    /// Opens a page, signed in with `secret`; `nil`: not signed in.
+    func get(_ path: String, as secret: String? = "admin", headers: [String: String] = [:]) async throws -> Answer {
+        try await send(.get, path, session: secret.map { session($0) }, headers: headers)
+    }
+
+    /// Opens a page in an existing session.
+    func get(_ path: String, in session: SessionSecret, headers: [String: String] = [:]) async throws -> Answer {
+        try await send(.get, path, session: session, headers: headers)
+    }
+
+    /// Sends a HEAD request for a page.
+    func head(_ path: String, as secret: String? = "admin") async throws -> Answer {
+        try await send(.head, path, session: secret.map { session($0) })
+    }
+
+    /// Sends a form without adding a token.
+    func post(
+        _ path: String, _ form: [(String, String)] = [], in session: SessionSecret? = nil,
+        headers: [String: String] = [:]
+    ) async throws -> Answer {
+        let body = form.map { "\($0.0)=\(PercentEncoding.encode($0.1))" }.joined(separator: "&")
+        let type = ["Content-Type": "application/x-www-form-urlencoded"]
+        return try await send(.post, path, session: session, headers: type.merging(headers) { $1 }, body: body)
+    }
+
+    /// Sends a form with a fresh token, signed in with `secret`.
+    func submit(_ path: String, _ form: [(String, String)] = [], as secret: String = "admin") async throws -> Answer {
+        let session = session(secret)
+        return try await post(
+            path, form + [("token", FormToken.text(for: session, now: now()))], in: session)
+    }
+
+    /// Sends a request with a body of any type.
+    func send(
+        _ method: HTTPRequest.Method, _ path: String, session: SessionSecret?, headers: [String: String] = [:],
+        body: String = ""
+    ) async throws -> Answer {
+        var fields: HTTPFields = [:]
+        if let session { fields[.cookie] = "grandstand-session=\(session.text)" }
+        for (name, value) in headers {
+            if let name = HTTPField.Name(name) { fields[name] = fields[name].map { "\($0); \(value)" } ?? value }
+        }
+        let request = Request(
+            head: HTTPRequest(
+                method: method, scheme: nil, authority: "stadium.example", path: path, headerFields: fields),
+            body: RequestBody(buffer: ByteBuffer(string: body)))
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let source = ConsoleSource(
+            logger: logger, requestID: "1a2b", endpointPath: EndpointPath(),
+            access: ConsoleAccess(
+                identify: { [identify] in try identify($0) }, countRequest: { _ in },
+                refusal: { Problem(.unauthenticated, $0) },
+                once: { [done] name, _, operation, _, work in try await done.once(name, operation, work) }))
+        let response = try await console().responder(adding: others).respond(
+            to: request, context: ConsoleContext(source: source))
+        let collected = Collector.Bytes()
+        try await response.body.write(Collector(bytes: collected))
+        return Answer(
+            status: response.status.code, headers: response.headers,
+            body: String(decoding: collected.value, as: UTF8.self))
+    }
+
+    private func console() throws -> Console {
+        Console(
+            ports.dependencies(now: now),
+            Console.Sources(
+                sessions: sessions, keys: sessions, throttles: { _ in [] },
+                activity: { [activity] reach, _ in try activity(reach) }),
+            templates: try ConsoleTemplates())
+    }
+}
+
+/// Runs a test with the console on its own database.
+func withConsole(_ body: (inout ConsoleWorld) async throws -> Void) async throws {
+    try await withDatabase {
+        var world = ConsoleWorld(database: $0.database)
+        try await body(&world)
+    }
+}
+
+/// Stores answers by name, like the idempotency store.
+final class Done: Sendable {
+    private let answers = Mutex<[String: [UInt8]]>([:])
+
+    var names: [String] { answers.withLock { $0.keys.sorted() } }
+
+    func once(
+        _ name: String, _ operation: Contract.Operation, _ work: () async throws -> [UInt8]
+    ) async throws -> [UInt8] {
+        if let known = answers.withLock({ $0[name] }) { return known }
+        let answer = try await work()
+        let repeated = try KeptAnswer(status: 200, body: answer).repeatedBody(without: operation.shownOnce)
+        answers.withLock { $0[name] = repeated }
+        return answer
+    }
+}
+
+/// Records what a body writes.
+private struct Collector: ResponseBodyWriter {
+    final class Bytes { var value: [UInt8] = [] }
+
+    let bytes: Bytes
+
+    mutating func write(_ buffer: ByteBuffer) async throws { bytes.value += buffer.readableBytesView }
+
+    consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
+}

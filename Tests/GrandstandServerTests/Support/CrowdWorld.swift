@@ -1,0 +1,110 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandServer
+
+/// The stores including that of crowds, and activities as apps report them.
+struct CrowdWorld: Sendable {
+    let stores: StoreWorld
+    let crowds: PostgresCrowdStore
+
+    init(_ stores: StoreWorld) {
+        self.stores = stores
+        crowds = PostgresCrowdStore(Database(stores.pool), intervals: .init(lane: 1, rest: 60))
+    }
+
+    var now: Date { stores.now }
+
+    /// Reports an activity with a token and no channel.
+    ///
+    /// - Parameter variant: the variant of the audience that was chosen for the activity; `""`: the audience has no
+    ///   variant.
+    /// - Returns: the activity's number.
+    @discardableResult
+    func show(
+        _ token: String, of key: String = "match-1", frequent: Bool = true, variant: String = ""
+    ) async throws -> Int {
+        let installation = try await stores.install(frequent: frequent)
+        let activity = try await stores.count(
+            """
+            insert into activities (installation, activity, app, event_key, attributes_type, state, update_token,
+                registered_at, reported_at, frequent, variant)
+            select id, 'one', app, \(key), 'MatchAttributes', 'active', decode(\(token), 'hex'), \(now), \(now),
+                frequent_pushes_enabled, \(variant)
+            from installations where id = \(installation) returning id as n
+            """)
+        try await stores.pool.withConnection { try await join(activity, on: $0) }
+        // Removes the activity from the queue if the crowd has no content yet, as the dispatcher's loop does at once.
+        try await stores.pool.query(
+            """
+            delete from fan_out_queue j using fan_outs f join lanes l on l.id = f.lane
+            where f.id = j.run and l.newest_broadcast is null
+            """)
+        return activity
+    }
+
+    /// Queues an activity, with a new token if one is given, as its report does.
+    func join(_ activity: Int, token: String? = nil, on connection: PostgresConnection) async throws {
+        if let token {
+            try await connection.query(
+                "update activities set update_token = decode(\(token), 'hex') where id = \(activity)")
+        }
+        _ = try await connection.pipeline(CrowdJoins.queue("\([activity])", now: now))
+    }
+
+    func claim(
+        size: Int = 100, by replica: UUID? = nil, lease: TimeInterval = 10, limit: Int = 10,
+        avoiding: [BundleID] = []
+    ) async throws -> [CrowdShard] {
+        try await crowds.claim(
+            ShardClaim(
+                environment: .production, replica: replica ?? stores.replica, limit: limit, shardSize: size, at: now,
+                leasedUntil: now.addingTimeInterval(lease), avoiding: avoiding))
+    }
+
+    func settle(
+        _ shard: CrowdShard, by replica: UUID? = nil,
+        _ verdict: (CrowdShard.Member) -> TokenVerdict? = { _ in .accepted }
+    ) async throws {
+        let outcomes = shard.members.map { PushOutcome(member: $0, sentAt: now, verdict: verdict($0)) }
+        try await crowds.settle(shard, outcomes, replica: replica ?? stores.replica, now: now)
+    }
+
+    /// Changes how the event's only audience is reached: by tokens or by a channel.
+    func reach(by delivery: Audience.Delivery, _ key: String = "match-1") async throws {
+        var audience = try Audience.sample()
+        audience.delivery = delivery
+        try await stores.put(.sample(key, audiences: [audience]))
+    }
+
+    /// The lookup's answer for the event's only audience.
+    func lookup(_ key: String = "match-1") async throws -> LookupEntry? {
+        try await stores.events.lookup(
+            topic: "com.example.goal", in: .production, .sample(key), contentState: true, now: now)
+    }
+
+    /// The delivery of a broadcast to its crowd.
+    func tokens(of broadcast: Broadcast) async throws -> Delivery {
+        let found = try #require(try await stores.read(broadcast))
+        return try #require(found.deliveries.first { $0.counts != nil })
+    }
+
+    /// Claims shards and settles all their pushes as accepted.
+    func sendAll() async throws {
+        for shard in try await claim() { try await settle(shard) }
+    }
+}
+
+extension CrowdShard {
+    /// The body as text.
+    var text: String { String(decoding: body, as: UTF8.self) }
+}
+
+/// Runs a test with the store of crowds on its own database.
+func withCrowds(_ body: (CrowdWorld) async throws -> Void) async throws {
+    try await withStores { try await body(CrowdWorld($0)) }
+}

@@ -1,0 +1,217 @@
+internal import APNsWire
+internal import Foundation
+internal import Grandstand
+internal import Logging
+internal import Synchronization
+
+@testable internal import GrandstandServer
+
+/// Values for tests in which the exact value does not matter.
+enum LoopSample {
+    static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    /// The time of every clock, unless a test moves it.
+    static let now = Date(timeIntervalSince1970: 1_700_000_000)
+
+    static let bundleID = name("com.example.Stadium")
+
+    /// A bundle ID without capitals. All APIs of APNs accept the same spelling of it.
+    static let plainID = name("com.example.stadium")
+
+    static func rates(_ api: AppSendRate.API = .broadcast) -> SendRates {
+        SendRates(environment: .production, api: api, logger: logger)
+    }
+
+    static func management(
+        _ gateway: ScriptedGateway, _ quirks: ScriptedQuirks = ScriptedQuirks(),
+        now: @escaping @Sendable () -> Date = { now }
+    ) -> ManagementCalls {
+        ManagementCalls(gateway: gateway, quirks: quirks, now: now, logger: logger)
+    }
+
+    static func name(_ text: String) -> BundleID {
+        guard let bundleID = BundleID(rawValue: text) else { preconditionFailure("\(text) is no bundle ID") }
+        return bundleID
+    }
+
+    static func address(_ bundleID: BundleID = bundleID) -> APNsAddress {
+        APNsAddress(
+            bundleID: bundleID, environment: .production,
+            credentials: Credentials(teamID: "TEAM567890", keyID: "KEY4567890"))
+    }
+
+    static func delivery(_ id: Int, lane: Int? = nil, of app: BundleID = bundleID) -> ClaimedDelivery {
+        ClaimedDelivery(
+            id: id, lane: lane ?? id, address: address(app), storagePolicy: .mostRecentMessageStored,
+            message: BroadcastMessage(
+                channelID: "channel-\(id)", body: [], priority: .immediate, expiration: 0, requestID: UUID()),
+            attempts: 1, expiresAt: now.addingTimeInterval(3_600))
+    }
+
+    static func task(
+        _ state: Channel.State = .creating, channelID: String? = nil, bundleID: BundleID = bundleID, attempts: Int = 1
+    ) -> ChannelTask {
+        ChannelTask(
+            channel: Channel(
+                id: UUID(), bundleID: bundleID, environment: .production, channelID: channelID,
+                storagePolicy: .noMessageStored, state: state, eventKey: nil, label: nil, reason: nil,
+                attempts: attempts,
+                nextAttemptAt: nil, createdAt: now),
+            address: address(bundleID))
+    }
+
+    static func refusal(_ reason: APNsReason, retryAfter: Int? = nil) -> APNsRefusal {
+        APNsRefusal(status: reason.status ?? 400, reason: reason, retryAfter: retryAfter)
+    }
+}
+
+/// Holds tasks until it is opened, and counts them. Cancelling a held task does not release it, as with a blocking read
+/// of a socket.
+final class Valve: Sendable {
+    private struct State {
+        var isOpen = false
+        var held: [CheckedContinuation<Void, Never>] = []
+        var inside = 0
+        var most = 0
+    }
+
+    private let state = Mutex(State())
+    private let events: AsyncStream<Int>.Continuation
+    /// Yields, at each arrival, how many tasks are inside.
+    private let arrivals: AsyncStream<Int>
+
+    init() { (arrivals, events) = AsyncStream.makeStream() }
+
+    /// The largest number of tasks that were inside at the same time.
+    var most: Int { state.withLock { $0.most } }
+
+    func pass() async {
+        let inside = state.withLock { state in
+            state.inside += 1
+            state.most = max(state.most, state.inside)
+            return state.inside
+        }
+        events.yield(inside)
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.held.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+        // Lets other tasks run while this one still counts as inside, even when the valve is open.
+        await Task.yield()
+        state.withLock { $0.inside -= 1 }
+    }
+
+    /// Waits until `count` tasks are inside at the same time.
+    func hold(_ count: Int) async {
+        for await inside in arrivals where inside >= count { return }
+    }
+
+    func open() {
+        let held = state.withLock { state in
+            state.isOpen = true
+            defer { state.held = [] }
+            return state.held
+        }
+        for continuation in held { continuation.resume() }
+    }
+}
+
+extension APNsAnswer {
+    static func refusing(_ reason: APNsReason, retryAfter: Int? = nil) -> Self {
+        .refused(LoopSample.refusal(reason, retryAfter: retryAfter))
+    }
+
+    static func giving(_ value: Value) -> Self { .accepted(value, APNsReceipt(requestID: nil)) }
+}
+
+extension APNsAnswer<Void> {
+    static var ok: Self { .giving(()) }
+}
+
+/// APNs with scripted answers: each kind of call has its answers in order. The last one is repeated.
+final class ScriptedGateway: APNsGateway {
+    struct Calls: Sendable {
+        var created: [APNsAddress] = []
+        var requestIDs: [UUID] = []
+        var deleted: [String] = []
+        var read: [String] = []
+        var listed: [APNsAddress] = []
+    }
+
+    private struct State {
+        var creations: [APNsAnswer<String>]
+        var deletions: [APNsAnswer<Void>]
+        var lists: [APNsAnswer<ChannelListing>]
+        var reads: [APNsAnswer<StoragePolicy>]
+        var calls = Calls()
+    }
+
+    private let state: Mutex<State>
+    private let onSend: @Sendable (BroadcastMessage) async -> APNsAnswer<Void>
+    let keyFileState: KeyFileState
+
+    init(
+        creations: [APNsAnswer<String>] = [], deletions: [APNsAnswer<Void>] = [],
+        reads: [APNsAnswer<StoragePolicy>] = [], lists: [APNsAnswer<ChannelListing>] = [],
+        keyFile: KeyFileState = .ok,
+        send: @escaping @Sendable (BroadcastMessage) async -> APNsAnswer<Void> = { _ in .ok }
+    ) {
+        state = Mutex(State(creations: creations, deletions: deletions, lists: lists, reads: reads))
+        keyFileState = keyFile
+        onSend = send
+    }
+
+    /// Accepts each message once the valve is open.
+    static func held(by valve: Valve) -> ScriptedGateway {
+        ScriptedGateway { _ in
+            await valve.pass()
+            return .ok
+        }
+    }
+
+    var calls: Calls { state.withLock { $0.calls } }
+
+    func send(_ message: BroadcastMessage, to address: APNsAddress) async -> APNsAnswer<Void> { await onSend(message) }
+
+    func createChannel(
+        _ storagePolicy: StoragePolicy, at address: APNsAddress, requestID: UUID
+    ) async -> APNsAnswer<String> {
+        state.withLock { state in
+            state.calls.created.append(address)
+            state.calls.requestIDs.append(requestID)
+            return Self.next(&state.creations)
+        }
+    }
+
+    func readChannel(_ channelID: String, at address: APNsAddress) async -> APNsAnswer<StoragePolicy> {
+        state.withLock { state in
+            state.calls.read.append(channelID)
+            return Self.next(&state.reads)
+        }
+    }
+
+    func deleteChannel(_ channelID: String, at address: APNsAddress, requestID: UUID) async -> APNsAnswer<Void> {
+        state.withLock { state in
+            state.calls.deleted.append(channelID)
+            return Self.next(&state.deletions)
+        }
+    }
+
+    func listChannels(at address: APNsAddress) async -> APNsAnswer<ChannelListing> {
+        state.withLock { state in
+            state.calls.listed.append(address)
+            return Self.next(&state.lists)
+        }
+    }
+
+    func keyFile(of use: KeyUse) -> KeyFileState { keyFileState }
+
+    private static func next<Value>(_ answers: inout [APNsAnswer<Value>]) -> APNsAnswer<Value> {
+        guard let answer = answers.first else { return .unsent("not scripted") }
+        if answers.count > 1 { answers.removeFirst() }
+        return answer
+    }
+}

@@ -1,0 +1,109 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandServer
+
+/// Installations of one app on a fresh database, with calls that tests need.
+struct Phones: Sendable {
+    let stores: StoreWorld
+    let store: PostgresInstallationStore
+
+    static let secret = String(repeating: "s", count: 43)
+    static let type = "MatchAttributes"
+
+    init(_ test: TestDatabase) async throws {
+        stores = StoreWorld(test)
+        store = PostgresInstallationStore(test.database)
+        _ = try await stores.apps.put(.sample(at: stores.now))
+    }
+
+    static func id(_ uuid: UUID = UUID(), in environment: APNsEnvironment = .production) throws -> InstallationID {
+        InstallationID(bundleID: try .sample(), environment: environment, id: uuid)
+    }
+
+    static func state(
+        _ sequence: Int? = nil, token: String? = "aa", topics: Set<String> = ["team:a"], system: String = "18.4"
+    ) throws -> InstallationState {
+        InstallationState(
+            sequence: sequence, systemVersion: try #require(SystemVersion(system)), appVersion: "5.2", locale: "de-AT",
+            timeZone: "Europe/Vienna",
+            startTokens: try token.map { [type: try #require(DeviceToken(hex: $0))] } ?? [:],
+            topics: Set(try topics.map { try #require(Topic(rawValue: $0)) }))
+    }
+
+    @discardableResult
+    func put(_ state: InstallationState, of id: InstallationID, secret: String = Self.secret) async throws -> Bool {
+        try await store.put(state, of: id, secret: secret, now: stores.now)
+    }
+
+    func known(_ id: InstallationID) async throws -> KnownInstallation {
+        try await store.installation(id, secret: Self.secret)
+    }
+
+    /// Reports an activity that is shown.
+    @discardableResult
+    func report(
+        _ id: String = "activity-1", of installation: InstallationID, _ state: DeviceActivity.State = .active,
+        key: String = "match-1", token: String? = nil, channelID: String? = nil
+    ) async throws -> Bool {
+        try await store.put(
+            DeviceActivity(
+                id: id, eventKey: .sample(key), attributesType: Self.type, state: state,
+                updateToken: token.flatMap(DeviceToken.init(hex:)), channelID: channelID),
+            of: installation, secret: Self.secret, now: stores.now)
+    }
+
+    /// The installation's row.
+    func row(_ id: InstallationID) async throws -> Int {
+        let rows = try await stores.pool.query("select id from installations where installation = \(id.id)")
+        return try #require(rows.first).decode("id")
+    }
+
+    /// Opens a run of an event's start, in a transaction of its own unless one is given.
+    ///
+    /// - Returns: its row.
+    func open(
+        _ key: String = "match-1", topics: [String] = ["team:a"], on connection: (any PostgresQuerying)? = nil
+    ) async throws -> Int {
+        let rows = try await (connection ?? stores.pool).query(
+            """
+            insert into fan_outs (policy, event_key, app, topics, attributes_type, due_at, opened_at, is_swept)
+            select 'start', \(key), e.id, \(topics), \(Self.type), \(stores.now.addingTimeInterval(60)), \(stores.now), true
+            from app_environments e where e.environment = 'production' returning id
+            """)
+        return try #require(rows.first).decode("id")
+    }
+
+    func queued(_ run: Int) async throws -> Set<Int> {
+        Set(
+            try await stores.pool.query("select member from fan_out_queue where run = \(run)").map {
+                try $0.decode(Int.self, "member")
+            })
+    }
+
+    /// The installations to which a run's start was sent, by row, with the states of their pushes.
+    func started(_ run: Int) async throws -> [Int: String] {
+        var started: [Int: String] = [:]
+        for row in try await stores.pool.query("select installation, state from starts where run = \(run)") {
+            started[try row.decode("installation")] = try row.decode("state")
+        }
+        return started
+    }
+
+    func start(_ run: Int, _ installation: Int, _ state: String = "accepted", reason: String? = nil) async throws {
+        try await stores.pool.query(
+            """
+            insert into starts (run, installation, state, reason, at)
+            values (\(run), \(installation), \(state)::start_state, \(reason), \(stores.now))
+            """)
+    }
+}
+
+/// Runs a test with one app on its own database.
+func withPhones(_ body: (Phones) async throws -> Void) async throws {
+    try await withDatabase { try await body(try await Phones($0)) }
+}

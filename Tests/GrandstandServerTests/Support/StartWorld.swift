@@ -1,0 +1,161 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandServer
+
+/// The stores including that of starts, and registered installations.
+struct StartWorld: Sendable {
+    let stores: StoreWorld
+    let starts: PostgresStartStore
+
+    init(_ stores: StoreWorld) {
+        self.stores = stores
+        starts = PostgresStartStore(Database(stores.pool))
+    }
+
+    var now: Date { stores.now }
+
+    // MARK: Events
+
+    static func start(
+        at: Date? = nil, until: Date? = nil, attributesType: String = "MatchAttributes",
+        contentState: String? = #"{"score":"0-0"}"#, alertsByLocale: [String: String] = [:],
+        audiences: [Audience.ID]? = nil
+    ) -> StartDeclaration {
+        StartDeclaration(
+            at: at, until: until, attributesType: attributesType, attributes: Array(#"{"home": "ARG"}"#.utf8),
+            contentState: contentState.map { Array($0.utf8) }, alert: Array(#"{"title": "Kick-off"}"#.utf8),
+            alertsByLocale: alertsByLocale.mapValues { Array($0.utf8) },
+            audiences: audiences?.map { AudienceSelector($0) })
+    }
+
+    /// Declares an event whose start is due now, unless `start` says otherwise.
+    @discardableResult
+    func declare(
+        _ key: String = "match-1", topics: [String] = ["team:rapid"], start: StartDeclaration? = nil,
+        audiences: [Audience]? = nil
+    ) async throws -> Event {
+        var specification = try EventSpecification.sample(key, audiences: audiences)
+        specification.topics = try topics.map { try #require(Topic(rawValue: $0)) }
+        specification.start = start ?? Self.start(at: now)
+        return try await stores.put(specification)
+    }
+
+    /// Declares an event whose start is due now, unless `start` says otherwise, and creates its channel.
+    func open(
+        _ key: String = "match-1", topics: [String] = ["team:rapid"], start: StartDeclaration? = nil
+    ) async throws {
+        try await declare(key, topics: topics, start: start)
+        try await stores.provision()
+    }
+
+    func ask(_ key: String = "match-1") async throws {
+        try await starts.startNow(.sample(key), within: .all, by: .commandLine, now: now)
+    }
+
+    func stop() async throws { try await starts.stop(.sample(), within: .all, by: .commandLine, now: now) }
+
+    // MARK: Followers
+
+    /// Registers an installation that follows topics. Unless `hasToken`, it has no token.
+    @discardableResult
+    func follow(
+        _ topics: [String] = ["team:rapid"], system: String = "18.4", token: String? = nil, enabled: Bool = true,
+        hasToken: Bool = true, locale: String? = nil, variant: String? = nil, attributesType: String = "MatchAttributes"
+    ) async throws -> Int {
+        let version = try #require(SystemVersion(system))
+        let id = try await stores.install(
+            system: version.number, locale: locale, variant: variant, enabled: enabled)
+        try await stores.pool.query(
+            """
+            insert into follows (installation, topic, app)
+            select i.id, t, i.app from installations i, unnest(\(topics)) t where i.id = \(id)
+            """)
+        if hasToken { try await register(token ?? "aa\(id + 1_000)", of: id, attributesType) }
+        return id
+    }
+
+    func followers(_ count: Int) async throws -> [Int] { try await (0..<count).asyncMap { _ in try await follow() } }
+
+    /// Registers a token in place of the previous one.
+    func register(_ token: String, of installation: Int, _ attributesType: String = "MatchAttributes") async throws {
+        try await stores.pool.query(
+            """
+            insert into start_tokens as t (installation, attributes_type, app, token, registered_at)
+            select id, \(attributesType), app, decode(\(token), 'hex'), \(now) from installations
+            where id = \(installation)
+            on conflict (installation, attributes_type) do update set token = excluded.token,
+                registered_at = excluded.registered_at, suspect_since = null, reason = null
+            """)
+    }
+
+    /// Queues the installation for all open runs, as its registration does.
+    func queue(_ installation: Int) async throws {
+        try await stores.pool.query(
+            """
+            insert into fan_out_queue as q (run, member, due_at) select r.id, \(installation), \(now)
+            from fan_outs r where r.closed_at is null
+            on conflict (member, run) do update set due_at = least(q.due_at, excluded.due_at)
+            """)
+    }
+
+    // MARK: Sending
+
+    func claim(
+        by replica: UUID? = nil, limit: Int = 10, shardSize: Int = 100, lease: TimeInterval = 10,
+        leasesEndedBefore: Date? = nil, holding: [Int]? = nil, avoiding: [BundleID] = []
+    ) async throws -> [StartShard] {
+        try await starts.claim(
+            StartClaim(
+                environment: .production, replica: replica ?? stores.replica, limit: limit, shardSize: shardSize,
+                at: now, leasedUntil: now.addingTimeInterval(lease), leasesEndedBefore: leasesEndedBefore,
+                holding: holding,
+                avoiding: avoiding))
+    }
+
+    func settle(
+        _ shard: StartShard, by replica: UUID? = nil,
+        _ verdict: (StartShard.Member) -> TokenVerdict? = { _ in .accepted }
+    ) async throws {
+        let outcomes = shard.members.map { StartOutcome(member: $0, sentAt: now, verdict: verdict($0)) }
+        try await starts.settle(shard, outcomes, replica: replica ?? stores.replica, now: now)
+    }
+
+    /// Claims shards and settles all their pushes as accepted, until nothing is due now.
+    ///
+    /// - Returns: the installations that were sent to, in order.
+    @discardableResult
+    func sendAll(shardSize: Int = 100) async throws -> [Int] {
+        var sent: [Int] = []
+        for _ in 0..<50 {
+            let shards = try await claim(shardSize: shardSize)
+            for shard in shards {
+                sent += shard.members.map(\.installation)
+                try await settle(shard)
+            }
+            guard let next = try await starts.nextDue(in: .production), next <= now else { break }
+        }
+        return sent
+    }
+
+    func reports(_ outlook: StartOutlook = .asItIs) async throws -> [AudienceStart] {
+        try #require(try await starts.report(of: .sample(), within: .all, outlook, now: now))
+    }
+
+    func report(_ outlook: StartOutlook = .asItIs) async throws -> StartReport {
+        let reports = try await reports(outlook)
+        #expect(reports.count == 1)
+        return try #require(reports.first).report
+    }
+
+    func counts() async throws -> StartReport.Counts { try await report().counts }
+}
+
+/// Runs a test with the store of starts on its own database.
+func withStarts(_ body: (StartWorld) async throws -> Void) async throws {
+    try await withStores { try await body(StartWorld($0)) }
+}

@@ -1,0 +1,511 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandServer
+
+/// Every store on one fresh database, with a clock that the test sets and the steps that most tests begin with.
+struct StoreWorld: Sendable {
+    let pool: PostgresPool
+    let clock = ManualClock()
+    let replica = UUID()
+    let apps: PostgresAppStore
+    let events: PostgresEventStore
+    let channels: PostgresChannelStore
+    let outbox: PostgresOutbox
+    let keys: PostgresKeyStore
+    let reconciliations: PostgresReconciliationStore
+    let auditLog: PostgresAuditLog
+
+    /// Seconds for which the channel of an ended event is kept.
+    static let retireAfter = 14_400.0
+
+    static let tenure = ChannelTenure(retireAfter: retireAfter)
+
+    static let plan: DeliveryPlanning = { request, audiences, now throws(Problem) in
+        try DeliveryPlan(request, audiences: audiences, now: now)
+    }
+
+    init(_ test: TestDatabase) {
+        pool = test.pool
+        apps = PostgresAppStore(test.database)
+        events = PostgresEventStore(test.database)
+        channels = PostgresChannelStore(test.database)
+        outbox = PostgresOutbox(test.database)
+        keys = PostgresKeyStore(test.database)
+        reconciliations = PostgresReconciliationStore(test.database)
+        auditLog = PostgresAuditLog(test.database)
+    }
+
+    var now: Date { clock.now }
+
+    // MARK: Apps, events, channels
+
+    /// Registers the apps of the event's audiences that are not registered yet, and declares the event. Its channels
+    /// are not created yet.
+    @discardableResult
+    func put(_ specification: EventSpecification) async throws -> Event {
+        for bundleID in Set(specification.audiences.map(\.bundleID)) where try await apps.app(bundleID) == nil {
+            _ = try await apps.put(.sample(bundleID.rawValue, at: now))
+        }
+        return try await events.put(specification, now: now).event
+    }
+
+    @discardableResult
+    func align() async throws -> Int { try await channels.align(now: now, tenure: Self.tenure) }
+
+    func claimChannels(limit: Int = 100) async throws -> [ChannelTask] {
+        try await channels.claimDue(now: now, leasedUntil: now.addingTimeInterval(10), limit: limit)
+    }
+
+    /// Aligns, and records every due call as successful, as a Provisioner does while APNs works.
+    ///
+    /// - Returns: the channels after these calls.
+    @discardableResult
+    func provision() async throws -> [Channel] {
+        try await align()
+        var done: [Channel] = []
+        for task in try await claimChannels() {
+            done.append(
+                try await record(
+                    task.channel.state == .creating ? .created(channelID: "apple-\(task.channel.id)") : .deleted,
+                    of: task))
+        }
+        return done
+    }
+
+    /// Records the result of a call, with Apple's answer.
+    @discardableResult
+    func record(
+        _ change: ChannelOutcome.Change, of task: ChannelTask, _ answer: APNsRecord? = nil
+    ) async throws -> Channel {
+        try await channels.record(
+            ChannelOutcome(change, answer ?? APNsRecord(status: 200, reason: nil, requestID: nil)), of: task,
+            by: .server, now: now)
+    }
+
+    /// Records that Apple deleted the channel.
+    @discardableResult
+    func deleted(_ channel: Channel) async throws -> Channel {
+        let address = try #require(try await channels.address(of: channel.bundleID, in: channel.environment))
+        return try await record(.deleted, of: ChannelTask(channel: channel, address: address))
+    }
+
+    /// Declares an event, and creates the channels of its audiences.
+    @discardableResult
+    func open(_ key: String = "match-1", audiences: [Audience]? = nil) async throws -> EventKey {
+        let event = try await put(.sample(key, audiences: audiences))
+        try await provision()
+        return event.specification.key
+    }
+
+    /// The newest channel of the event's only audience.
+    func channel(of key: String = "match-1") async throws -> Channel {
+        let bundleID = try BundleID.sample()
+        let page = try await channels.channels(
+            of: bundleID, in: .production, where: ChannelFilter(eventKey: try .sample(key)), PageRequest())
+        return try #require(page.items.last)
+    }
+
+    // MARK: Reconciliations
+
+    /// Reconciles with a list of these channels. If Apple must be asked about a channel, `policies` has the answer; a
+    /// channel that is not in it does not exist.
+    ///
+    /// - Parameter options: whether the actions are carried out. All that are carried out must succeed.
+    @discardableResult
+    func reconcile(
+        _ listed: [String], policies: [String: StoragePolicy] = [:],
+        _ options: ReconciliationOptions = ReconciliationOptions(apply: true)
+    ) async throws -> (actions: [ReconciliationAction], alarm: ReconciliationReport.Alarm?) {
+        let run = try await beginReconciliation()
+        clock.advance(by: 0.001)
+        let plan = try await observe(listed, run)
+        var readings: [String: ReconciliationPlan.Reading] = [:]
+        for channelID in plan.questions(options, now: now, limit: 100) {
+            readings[channelID] = policies[channelID].map(ReconciliationPlan.Reading.exists) ?? .gone
+        }
+        let (actions, alarm) = plan.conclusions(readings, options, now: now)
+        let done = try await apply(actions, run).done
+        #expect(done.allSatisfy { $0 }, "\(zip(actions, done).filter { !$1 })")
+        try await finish(run, alarm)
+        return (actions, alarm)
+    }
+
+    // The steps of a reconciliation of the sample app in production.
+
+    func beginReconciliation() async throws -> ReconciliationRun {
+        try await reconciliations.begin(.sample(), now: now, leasedUntil: now + 10)
+    }
+
+    func claimReconciliation(interval: TimeInterval = 0) async throws -> ReconciliationRun? {
+        try await reconciliations.claimDue(interval: interval, now: now, leasedUntil: now + 10)
+    }
+
+    func observe(_ listed: [String], _ run: ReconciliationRun) async throws -> ReconciliationPlan {
+        let listing = ChannelListing(channelIDs: listed)
+        return ReconciliationPlan(listing, try await reconciliations.observe(listing, listedAt: now, seenAt: now, run))
+    }
+
+    func apply(
+        _ actions: [ReconciliationAction], _ run: ReconciliationRun
+    ) async throws -> (done: [Bool], deletions: [ChannelTask]) {
+        try await reconciliations.apply(actions, run, by: .server, now: now, leasedUntil: now + 10)
+    }
+
+    @discardableResult
+    func finish(
+        _ run: ReconciliationRun, _ alarm: ReconciliationReport.Alarm? = nil
+    ) async throws -> ReconciliationReport {
+        let report = ReconciliationReport(
+            id: UUID(), bundleID: run.address.bundleID, environment: run.address.environment, actor: "test",
+            startedAt: run.startedAt, finishedAt: now, applied: true, apple: 0, ledger: 0, matched: 0, missing: [],
+            unmanaged: [], actions: [], alarm: alarm, notes: [])
+        try await reconciliations.finish(run, report, again: nil, now: now)
+        return report
+    }
+
+    /// Records Apple's list as it was read before a creation.
+    func witness(_ listed: [String]) async throws {
+        try await reconciliations.witness(
+            ChannelListing(channelIDs: listed), askedAt: now, seenAt: now, .sample())
+    }
+
+    /// Reconciles with a list that lacks only this channel. The operator has asked for lost channels to be replaced,
+    /// even if all are lost.
+    func lose(_ channel: Channel) async throws {
+        let page = try await channels.channels(
+            of: channel.bundleID, in: channel.environment, where: ChannelFilter(state: .active), PageRequest())
+        let others = page.items.compactMap(\.channelID).filter { $0 != channel.channelID }
+        let (actions, _) = try await reconcile(others, ReconciliationOptions(apply: true, recreate: true))
+        #expect(actions.map(\.name) == ["mark-missing"])
+    }
+
+    /// Begins the deletion of the event's channel though the event needs it.
+    func forceDeletion(of channel: Channel) async throws {
+        _ = try await channels.beginDeletion(
+            channel.id, of: channel.bundleID, in: channel.environment, force: true, now: now,
+            leasedUntil: now.addingTimeInterval(10))
+    }
+
+    func channel(_ id: UUID) async throws -> Channel? {
+        try await channels.channel(id, of: .sample(), in: .production)
+    }
+
+    func unmanaged() async throws -> Page<UnmanagedChannel> {
+        try await channels.unmanagedChannels(of: .sample(), in: .production, PageRequest())
+    }
+
+    func nextDueChannel() async throws -> Date? { try await channels.nextDue(now: now) }
+
+    func nextReconciliation() async throws -> Date? {
+        try await reconciliations.nextDue(interval: 0, now: now)
+    }
+
+    // MARK: Broadcasts
+
+    @discardableResult
+    func accept(_ request: BroadcastRequest, for key: String = "match-1") async throws -> Broadcast {
+        try #require(try await accept([request], for: key).first).get()
+    }
+
+    func accept(_ requests: [BroadcastRequest], for key: String = "match-1") async throws -> [Result<
+        Broadcast, Problem
+    >] {
+        let key = try EventKey.sample(key)
+        return try await accept(requests.map { BroadcastIntake(eventKey: key, request: $0) })
+    }
+
+    func accept(_ intakes: [BroadcastIntake]) async throws -> [Result<Broadcast, Problem>] {
+        try await outbox.accept(intakes, now: now, plan: Self.plan)
+    }
+
+    func rehearse(_ intake: BroadcastIntake) async throws -> BroadcastRehearsal {
+        try await outbox.rehearse(intake, now: now, plan: Self.plan)
+    }
+
+    func claim(
+        by replica: UUID? = nil, lease: TimeInterval = 5, limit: Int = 100, laneInterval: TimeInterval = 0,
+        in environment: APNsEnvironment = .production, limits: [LaneLimit] = [], held: Set<Int> = []
+    ) async throws -> [ClaimedDelivery] {
+        var claim = LaneClaim(
+            environment: environment, limit: limit, replica: replica ?? self.replica, at: now,
+            leasedUntil: now.addingTimeInterval(lease), laneInterval: laneInterval, limits: limits)
+        claim.held = held
+        return try await outbox.claim(claim)
+    }
+
+    func settle(_ delivery: ClaimedDelivery, _ verdict: Verdict, by replica: UUID? = nil) async throws {
+        let settlement = Settlement(delivery: delivery.id, lane: delivery.lane, verdict: verdict, at: now)
+        try await until("nobody else has locked the lane") {
+            try await outbox.settle([settlement], replica: replica ?? self.replica, now: now).isEmpty
+        }
+    }
+
+    /// Withdraws a broadcast.
+    func withdraw(_ broadcast: Broadcast) async throws -> Bool? {
+        try await outbox.cancel(broadcast.id, now: now)
+    }
+
+    /// Claims the only message that is due, and records that Apple accepted it.
+    @discardableResult
+    func sendOne() async throws -> ClaimedDelivery {
+        let claimed = try await claim()
+        #expect(claimed.count == 1)
+        let delivery = try #require(claimed.first)
+        try await settle(delivery, .accepted(APNsReceipt(requestID: nil)))
+        return delivery
+    }
+
+    /// The only delivery of a broadcast, as it is now.
+    func delivery(of broadcast: Broadcast) async throws -> Delivery {
+        let deliveries = try #require(try await outbox.broadcast(broadcast.id)).deliveries
+        #expect(deliveries.count == 1)
+        return try #require(deliveries.first)
+    }
+
+    func state(of broadcast: Broadcast) async throws -> Delivery.State { try await delivery(of: broadcast).state }
+
+    /// The number of deliveries that wait on a lane that is not due at any time.
+    func deliveriesNeverDue() async throws -> Int {
+        try await count(
+            """
+            select count(*) as n from deliveries d join lanes l on l.id = d.lane
+            where d.settled_at is null and l.due_at is null and not exists (
+                -- One that is under way finds its lane when the lease ends.
+                select from deliveries u where u.lane = l.id and u.state = 'sending' and l.leased_until is not null)
+            """)
+    }
+
+    func count(_ query: PostgresQuery) async throws -> Int {
+        try #require(try await pool.query(query).first).decode(Int.self, "n")
+    }
+
+    /// The number of rows of a table, with a condition.
+    func rows(_ rest: PostgresQuery) async throws -> Int { try await count("select count(*) as n from \(rest)") }
+
+    /// Adds an installation of the sample app in production.
+    ///
+    /// - Returns: its row.
+    func install(
+        system: Int = 17_004, locale: String? = nil, variant: String? = nil, enabled: Bool = true,
+        frequent: Bool = true
+    ) async throws -> Int {
+        try await count(
+            """
+            insert into installations (app, installation, secret_hash, system_version, locale, variant,
+                live_activities_enabled, frequent_pushes_enabled, created_at, seen_at)
+            select id, gen_random_uuid(), sha256('secret'), \(system), \(locale), \(variant), \(enabled), \(frequent),
+                \(now), \(now)
+            from app_environments where bundle_id = 'com.example.Goal' and environment = 'production' returning id as n
+            """)
+    }
+
+    /// Returns when a transaction waits for a lock of another one.
+    func untilSomebodyWaits() async throws {
+        try await until("a transaction waits for a lock") {
+            try await rows("pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") > 0
+        }
+    }
+}
+
+extension Outbox {
+    /// When the next lane in production is due; `nil`: none waits.
+    func nextDue() async throws -> Date? { try await nextDue(in: .production) }
+}
+
+/// Runs a test with stores on its own database.
+func withStores(_ content: TestDatabaseContent = .migrated, _ body: (StoreWorld) async throws -> Void) async throws {
+    try await withDatabase(content) { try await body(StoreWorld($0)) }
+}
+
+/// The kind of the problem that `body` throws. The test fails if it throws none.
+func problem<Value>(
+    sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Value
+) async throws -> Problem.Kind? {
+    do {
+        _ = try await body()
+        Issue.record("nothing was refused", sourceLocation: sourceLocation)
+        return nil
+    } catch let problem as Problem {
+        return problem.kind
+    }
+}
+
+/// Expects that `body` throws a problem of this kind.
+func refuses<Value>(
+    _ kind: Problem.Kind, sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Value
+) async throws {
+    let found = try await problem(sourceLocation: sourceLocation, body)
+    #expect(found == kind, sourceLocation: sourceLocation)
+}
+
+extension ClaimedDelivery {
+    /// `aps.timestamp` of the message.
+    var timestamp: Int {
+        get throws {
+            let rest = text.dropFirst(#"{"aps":{"timestamp":"#.count)
+            return try #require(Int(rest.prefix { $0.isNumber }))
+        }
+    }
+
+    /// The body as text.
+    var text: String { String(decoding: message.body, as: UTF8.self) }
+}
+
+extension APNsRecord {
+    static let noAnswer = APNsRecord(status: nil, reason: "no answer", requestID: nil)
+}
+
+extension Verdict {
+    static let ok = Verdict.accepted(APNsReceipt(requestID: nil))
+}
+
+extension Broadcast {
+    /// The broadcast without its request, as the answer to its acceptance contains it. The caller knows the request.
+    var withoutMessage: Broadcast {
+        var broadcast = self
+        broadcast.request = nil
+        return broadcast
+    }
+}
+
+extension PostgresEventStore {
+    /// The lookup of one event by SQL, with its newest content.
+    func lookup(
+        topic: String, in environment: APNsEnvironment, _ key: EventKey, variant: Variant? = nil, contentState: Bool,
+        now: Date
+    ) async throws -> LookupEntry? {
+        let name = LookupName(topic: topic, environment: environment, key: key, variant: variant)
+        return try await lookups(of: [name], contentState: contentState, now: now)[name]
+    }
+}
+
+/// The calls that many tests make, for the sample app in production.
+extension StoreWorld {
+    var history: PostgresHistory { PostgresHistory(Database(pool)) }
+    var lookups: PostgresLookupSource { PostgresLookupSource(Database(pool)) }
+
+    // MARK: Events
+
+    func event(_ key: String = "match-1") async throws -> Event? {
+        try await events.event(.sample(key), now: now)
+    }
+
+    func event(_ key: EventKey) async throws -> Event? { try await events.event(key, now: now) }
+
+    func cancel(_ key: String = "match-1") async throws { try await cancel(EventKey.sample(key)) }
+
+    func cancel(_ key: EventKey) async throws { try await events.cancel(key, now: now) }
+
+    /// The broadcast as it is now.
+    func read(_ broadcast: Broadcast) async throws -> Broadcast? { try await outbox.broadcast(broadcast.id) }
+
+    func create(_ draft: KeyDraft) async throws -> IssuedKey {
+        try await keys.create(draft, by: .commandLine, now: now)
+    }
+
+    /// A key for all apps.
+    func key(_ name: String, _ scopes: Set<APIKey.Scope>) async throws -> (key: APIKey, secret: String) {
+        try await keys.create(name: name, scopes: scopes, bundleID: nil)
+    }
+
+    /// The lookup of one event by SQL.
+    func lookup(
+        _ key: String = "match-1", topic: String = "com.example.goal", in environment: APNsEnvironment = .production,
+        variant: String? = nil, contentState: Bool = false
+    ) async throws -> LookupEntry? {
+        try await events.lookup(
+            topic: topic, in: environment, .sample(key), variant: variant.flatMap(Variant.init),
+            contentState: contentState, now: now)
+    }
+
+    /// Plans the scheduled messages whose time has come, and returns their number.
+    @discardableResult
+    func promote() async throws -> Int { try await outbox.promote(now: now, limit: 10, plan: Self.plan) }
+
+    /// The newest entries of the audit log first.
+    func audited(_ filter: AuditFilter = AuditFilter()) async throws -> [AuditEntry] {
+        try await auditLog.entries(where: filter, PageRequest()).items
+    }
+
+    // MARK: Channels
+
+    func quotas() async throws -> [Quota] { try await channels.quotas(now: now, tenure: Self.tenure) }
+
+    /// The first app's quota in production.
+    func quota() async throws -> Quota { try #require(try await quotas().first { $0.environment == .production }) }
+
+    /// Reserves a channel without an event.
+    func reserve(
+        _ bundleID: String = "com.example.Goal", in environment: APNsEnvironment = .production,
+        leasedFor seconds: TimeInterval = 10
+    ) async throws -> ChannelTask {
+        try await channels.reserve(
+            ChannelDraft(
+                bundleID: .sample(bundleID), environment: environment, storagePolicy: .noMessageStored, label: "by hand"
+            ), now: now, leasedUntil: now + seconds)
+    }
+
+    /// Records that Apple refused to create the channel, and when the creation is due again.
+    @discardableResult
+    func refuse(
+        _ task: ChannelTask, _ reason: String, status: Int = 400, for seconds: TimeInterval
+    ) async throws -> Channel {
+        try await record(
+            .notCreated(state: .failed, nextAttemptAt: now + seconds), of: task,
+            APNsRecord(status: status, reason: reason, requestID: nil))
+    }
+
+    /// Imports a channel that was created elsewhere, for an event or for none.
+    @discardableResult
+    func adopt(
+        _ channelID: String = "console==", for key: String? = nil, variant: String? = nil,
+        _ policy: StoragePolicy = .mostRecentMessageStored, of bundleID: String = "com.example.Goal",
+        within reach: AppReach = .all
+    ) async throws -> Channel {
+        let channel = ChannelImport(
+            bundleID: try .sample(bundleID), environment: .production, channelID: channelID, storagePolicy: policy,
+            label: "by hand", eventKey: try key.map { try .sample($0) }, variant: variant.flatMap(Variant.init),
+            within: reach, answer: APNsRecord(status: 200, reason: nil, requestID: nil))
+        return try await channels.import(channel, by: .server, now: now)
+    }
+}
+
+extension Hooks {
+    /// The topics of all messages, the oldest first.
+    func told() async throws -> [String] {
+        _ = try await compose()
+        return try await stores.pool.query(
+            "select topic::text as topic from webhook_messages order by created_at, topic::text"
+        ).map { try $0.decode("topic") }
+    }
+}
+
+/// Calls `body` so often at the same time, with the numbers from 0.
+func concurrently<Value: Sendable>(
+    _ count: Int, _ body: @escaping @Sendable (Int) async throws -> Value
+) async throws -> [Value] {
+    try await withThrowingTaskGroup(of: Value.self) { group in
+        for number in 0..<count { group.addTask { try await body(number) } }
+        return try await group.reduce(into: []) { $0.append($1) }
+    }
+}
+
+/// Settles and releases in one transaction, without the batch that collects such calls.
+extension PostgresOutbox {
+    @discardableResult
+    func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws -> Set<Int> {
+        try await Settling(dispatch: dispatch, wakeUps: acceptance.wakeUps).settle(
+            settlements, replica: replica, now: now)
+    }
+
+    @discardableResult
+    func release(_ deliveries: [ClaimedDelivery], replica: UUID, now: Date) async throws -> Set<Int> {
+        try await Settling(dispatch: dispatch, wakeUps: acceptance.wakeUps).release(
+            deliveries, replica: replica, now: now)
+    }
+}

@@ -1,0 +1,239 @@
+internal import Foundation
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Testing
+
+@testable internal import GrandstandServer
+
+/// Posts over a real socket, and what a receiver may do with them.
+@Suite(.timeLimit(.minutes(20)))
+struct WebhookClientTests {
+    private static let loopback = NetworkGuard(
+        allowed: ["127.0.0.0/8", "::1"].compactMap(IPNetwork.init), allowsPlainHTTP: true)
+    private static let strict = NetworkGuard(allowsPlainHTTP: true)
+
+    private static func message(_ url: String, body: String = #"{"type":"webhook.test"}"#) throws -> ClaimedWebhook {
+        ClaimedWebhook(
+            id: UUID(), webhook: UUID(), message: UUID(), topic: .webhookTest,
+            url: try #require(WebhookURL(rawValue: url)), secrets: [.random()], body: Array(body.utf8), tries: 1)
+    }
+
+    private static func client(
+        _ networks: NetworkGuard = loopback, timeout: Duration = .seconds(60), trusting file: String? = nil,
+        addresses: [String] = []
+    ) throws -> WebhookClient {
+        try WebhookClient(
+            settings: .init(networks: networks, timeout: timeout, trustedFile: file),
+            now: { Date(timeIntervalSince1970: 1_700_000_000) }, addresses: addresses)
+    }
+
+    @Test func `a message is posted completely`() async throws {
+        try await Receiver.with(react: { _, _ in .answer(200, length: 100) }) { receiver in
+            let body = #"{"text":"\#(String(repeating: "ä", count: 100_000))"}"#
+            let message = try Self.message("\(receiver.url)/in/here?a=b", body: body)
+            let client = try Self.client()
+            #expect(await client.refusal(of: message.url) == nil)
+            #expect(receiver.connections == 0)
+            #expect(await client.post(message) == .answered(status: 200))
+            let request = try #require(receiver.requests.first)
+            #expect(request.method == "POST")
+            #expect(request.target == "/in/here?a=b")
+            #expect(request.headers["host"] == "127.0.0.1:\(receiver.port)")
+            #expect(request.headers["webhook-id"] == WebhookDelivery.messageName(message.message))
+            #expect(request.body == message.body)
+        }
+    }
+
+    @Test func `a redirect is an answer and is not followed`() async throws {
+        try await Receiver.with { other in
+            try await Receiver.with(react: { _, _ in .answer(307, headers: ["location": other.url]) }) { receiver in
+                let outcome = try await Self.client().post(try Self.message(receiver.url))
+                #expect(outcome == .answered(status: 307))
+                #expect(other.connections == 0)
+                #expect(receiver.requests.count == 1)
+            }
+        }
+    }
+
+    @Test func `Retry-After is read as seconds and as a date`() async throws {
+        let date = "Tue, 14 Nov 2023 22:14:20 GMT"
+        try await Receiver.with(
+            react: { number, _ in .answer(503, headers: ["retry-after": number == 0 ? "17" : date]) }
+        ) { receiver in
+            let (client, message) = (try Self.client(), try Self.message(receiver.url))
+            #expect(await client.post(message) == .answered(status: 503, retryAfter: 17))
+            #expect(await client.post(message) == .answered(status: 503, retryAfter: 60))
+        }
+    }
+
+    @Test func `a silent receiver times out, and a closed connection is reported at once`() async throws {
+        try await Receiver.with(react: { number, _ in number == 0 ? .silence : .hangUp }) { receiver in
+            let message = try Self.message(receiver.url)
+            #expect(try await Self.client(timeout: .seconds(2)).post(message) == .unanswered("no answer in time"))
+            #expect(try await Self.client().post(message).unanswered?.isEmpty == false)
+        }
+    }
+
+    @Test func `an endless answer is read up to a limit`() async throws {
+        try await Receiver.with(react: { _, _ in .answer(200, length: 50_000_000) }) { receiver in
+            let outcome = try await Self.client().post(try Self.message(receiver.url))
+            #expect(outcome == .answered(status: 200))
+        }
+    }
+
+    @Test func `a cancelled post ends at once`() async throws {
+        try await Receiver.with(react: { _, _ in .silence }) { receiver in
+            let (client, message) = (try Self.client(), try Self.message(receiver.url))
+            let post = Task { await client.post(message) }
+            _ = await receiver.wait(for: 1)
+            post.cancel()
+            #expect(await post.value == .unanswered("the server is stopping"))
+        }
+    }
+
+    @Test func `a port without a listener is unanswered`() async throws {
+        let receiver = try await Receiver.start()
+        let url = receiver.url
+        try await receiver.stop()
+        let reason = try #require(try await Self.client().post(try Self.message(url)).unanswered)
+        #expect(reason.hasPrefix("no connection to 127.0.0.1:"))
+        #expect(reason.hasSuffix(": Connection refused"))
+    }
+
+    @Test(arguments: ["127.0.0.1", "localhost", "2130706433", "0x7f.1", "127.1"])
+    func `loopback in any notation is refused before a connection is made`(host: String) async throws {
+        try await Receiver.with { receiver in
+            let (client, text) = (try Self.client(Self.strict), "http://\(host):\(receiver.port)/")
+            let url = try #require(WebhookURL(rawValue: text))
+            #expect(await client.refusal(of: url) != nil)
+            #expect(try await client.post(Self.message(text)).isRefused)
+            #expect(receiver.connections == 0)
+        }
+    }
+
+    @Test func `http is refused unless it is allowed`() async throws {
+        try await Receiver.with { receiver in
+            let networks = NetworkGuard(allowed: Self.loopback.allowed)
+            let message = try Self.message(receiver.url)
+            #expect(try await Self.client(networks).post(message).isRefused)
+            #expect(receiver.connections == 0)
+        }
+    }
+
+    /// Addresses that a name server may return for a name that was public when the webhook was declared.
+    @Test(arguments: [
+        "127.0.0.1", "0.0.0.0", "10.1.2.3", "169.254.169.254", "192.168.0.1", "100.64.0.1", "[::1]", "[::]",
+        "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[fe80::1]", "[fd00::1]", "[ff02::1]",
+    ])
+    func `a name with an address that is not public is refused when the socket is opened`(
+        address: String
+    ) async throws {
+        try await Receiver.with { receiver in
+            let client = try Self.client(
+                Self.strict, addresses: ["rebinding.example:\(receiver.port):\(address)"])
+            let answer = await client.post(try Self.message("http://rebinding.example:\(receiver.port)/"))
+            #expect(answer == .refused(NetworkGuard.advice("rebinding.example")))
+            #expect(receiver.connections == 0)
+        }
+    }
+
+    @Test func `of several addresses only the allowed ones are called`() async throws {
+        try await Receiver.with { receiver in
+            let networks = NetworkGuard(allowed: ["127.0.0.1"].compactMap(IPNetwork.init), allowsPlainHTTP: true)
+            let client = try Self.client(
+                networks, addresses: ["both.example:\(receiver.port):10.0.0.1,127.0.0.1"])
+            let answer = await client.post(try Self.message("http://both.example:\(receiver.port)/"))
+            #expect(answer == .answered(status: 204))
+        }
+    }
+
+    /// The test runs in a separate process, because `setenv` may crash while other threads read the environment.
+    @Test func `proxies in the environment are ignored`() async {
+        await #expect(processExitsWith: .success) {
+            try await Receiver.with { proxy in
+                try await Receiver.with { receiver in
+                    let own = try WebhookClientTests.client()
+                    let message = try WebhookClientTests.message(receiver.url)
+                    for name in ["http_proxy", "all_proxy"] { setenv(name, proxy.url, 1) }
+                    let answer = await own.post(message)
+                    #expect(answer == .answered(status: 204))
+                    #expect(proxy.connections == 0)
+                }
+            }
+        }
+    }
+
+    @Test func `each of many concurrent posts gets its own answer`() async throws {
+        try await Receiver.with { receiver in
+            let (client, message) = (try Self.client(), try Self.message(receiver.url))
+            let answers = await withTaskGroup(of: WebhookAnswer.self) { group in
+                for _ in 0..<200 { group.addTask { await client.post(message) } }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(answers.count { $0 == .answered(status: 204) } == 200)
+            #expect(receiver.requests.count == 200)
+        }
+    }
+
+    @Test func `TLS works with a trusted certificate for the name`() async throws {
+        let identity = try TestIdentity(["localhost"])
+        try await Receiver.with(identity.receiver) { receiver in
+            let message = try Self.message("https://localhost:\(receiver.port)/")
+            #expect(try await Self.client(trusting: identity.file).post(message) == .answered(status: 204))
+            #expect(try await Self.client().post(message).unanswered?.hasPrefix("TLS failed") == true)
+        }
+    }
+
+    @Test func `trusted certificates behind a link are read again after the link was swapped`() async throws {
+        let (old, new) = (try TestIdentity(["localhost"]), try TestIdentity(["localhost"]))
+        let link = FileManager.default.temporaryDirectory.appending(path: "webhook-tests-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: link) }
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: old.file)
+        let client = try Self.client(trusting: link)
+        try await Receiver.with(new.receiver) { receiver in
+            let message = try Self.message("https://localhost:\(receiver.port)/")
+            #expect(await client.post(message).unanswered?.hasPrefix("TLS failed") == true)
+            try FileManager.default.removeItem(atPath: link)
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: new.file)
+            #expect(await client.post(message) == .answered(status: 204))
+        }
+    }
+
+    @Test func `a certificate for another name is refused`() async throws {
+        let identity = try TestIdentity(["elsewhere.example"])
+        try await Receiver.with(identity.receiver) { receiver in
+            let message = try Self.message("https://localhost:\(receiver.port)/")
+            let answer = try await Self.client(trusting: identity.file).post(message)
+            #expect(answer.unanswered?.hasPrefix("TLS failed") == true)
+            #expect(receiver.requests.isEmpty)
+        }
+    }
+
+    @Test func `a file without certificates is an error`() {
+        #expect(throws: WebhookClientError.self) { try Self.client(trusting: "/dev/null/nothing") }
+    }
+}
+
+extension WebhookAnswer {
+    fileprivate var unanswered: String? { if case .unanswered(let reason) = self { reason } else { nil } }
+
+    fileprivate var isRefused: Bool { if case .refused = self { true } else { false } }
+}
+
+/// An answer's header as libcurl passes it on.
+struct AnswerHeadTests {
+    @Test func `the status counts when the header is complete, and 1xx is skipped`() {
+        var head = AnswerHead()
+        for line in ["HTTP/1.1 103 Early Hints\r\n", "Retry-After: 5\r\n", "\r\n", "HTTP/1.1 503 Busy\r\n"] {
+            head.read(line)
+        }
+        #expect(head.status == nil)
+        head.read("retry-after:  17 \r\n")
+        head.read("\r\n")
+        #expect(head.status == 503)
+        #expect(head.retryAfter(Date()) == 17)
+        // Trailers do not count.
+        head.read("Retry-After: 9\r\n")
+        #expect(head.retryAfter(Date()) == 17)
+    }
+}

@@ -1,0 +1,317 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandServer
+
+/// Messages to webhooks: from the change that a message reports, to the last attempt to send the message.
+@Suite(.timeLimit(.minutes(20)))
+struct WebhookOutboxTests {
+    @Test func `a broadcast is reported once, when its last delivery is settled`() async throws {
+        try await withCrowds { world in
+            let stores = world.stores
+            let hooks = Hooks(stores)
+            try await hooks.add([.broadcastSettled])
+            try await stores.open(audiences: [.sample(), .sample("com.example.Other")])
+            try await world.show("aa01")
+            try await world.show("aa02", frequent: false)
+            let broadcast = try await stores.accept(.update())
+            let claimed = try await stores.claim()
+            try #require(claimed.count == 2)
+            try await stores.settle(claimed[0], .ok)
+            try await stores.settle(claimed[1], .rejected(.badRequest))
+            _ = try await hooks.compose()
+            #expect(try await hooks.claim().isEmpty)
+            for shard in try await world.claim() {
+                try await world.settle(shard) { _ in .rejected(reason: "BadTopic") }
+            }
+            _ = try await hooks.compose()
+            let body = String(decoding: try #require(try await hooks.claim().first).body, as: UTF8.self)
+            for part in [broadcast.id.uuidString.lowercased(), #""accepted":1"#, #""BadPriority":1"#, #""BadTopic":1"#]
+            {
+                #expect(body.contains(part), "\(body)")
+            }
+            // The settlement is noted a second time. The webhook still gets only one message.
+            try await stores.pool.query("insert into webhook_settlements (broadcast_id) values (\(broadcast.id))")
+            #expect(try await hooks.compose() == 1)
+            #expect(try await hooks.claim().isEmpty)
+        }
+    }
+
+    @Test func `a withdrawn broadcast is reported as cancelled and never as done`() async throws {
+        try await withHooks { hooks in
+            let stores = hooks.stores
+            try await hooks.add([.broadcastSettled])
+            try await stores.open()
+            for sendAt in [stores.now + 60, nil] {
+                let broadcast = try await stores.accept(.update(sendAt: sendAt))
+                #expect(try await stores.withdraw(broadcast) == true)
+                #expect(try await hooks.compose() > 0)
+                let bodies = try await hooks.claim().map { String(decoding: $0.body, as: UTF8.self) }
+                #expect(bodies.count == 1)
+                #expect(bodies.allSatisfy { $0.contains(#""state":"cancelled""#) })
+            }
+        }
+    }
+
+    @Test func `a broadcast reported as superseded and sent after all is reported again`() async throws {
+        try await withHooks { hooks in
+            let stores = hooks.stores
+            try await hooks.add([.broadcastSettled])
+            try await stores.open()
+            let bodies = {
+                _ = try await hooks.compose()
+                return try await hooks.claim().map { String(decoding: $0.body, as: UTF8.self) }
+            }
+            let first = try await stores.accept(.update(#"{"n":1}"#))
+            let second = try await stores.accept(.update(#"{"n":2}"#))
+            #expect(try await bodies().map { $0.contains(#""superseded":1"#) } == [true])
+            #expect(try await stores.withdraw(second) == true)
+            #expect(try await bodies().map { $0.contains(second.id.uuidString.lowercased()) } == [true])
+            try await stores.sendOne()
+            let told = try await bodies()
+            #expect(told.map { $0.contains(first.id.uuidString.lowercased()) } == [true])
+            #expect(told.allSatisfy { $0.contains(#""accepted":1"#) && $0.contains(#""state":"done""#) })
+        }
+    }
+
+    /// Two transactions settle the last two deliveries at the same time. Neither sees the change of the other, but each
+    /// writes a note. When the later note is read, both deliveries are settled.
+    @Test func `of deliveries settled at the same time the last is noticed`() async throws {
+        try await withHooks { hooks in
+            let stores = hooks.stores
+            try await hooks.add([.broadcastSettled])
+            try await stores.open(audiences: [.sample(), .sample("com.example.Other")])
+            for _ in 0..<10 {
+                try await stores.accept(.update(alert: #""Goal""#))
+                let claimed = try await stores.claim()
+                try #require(claimed.count == 2)
+                try await withThrowingTaskGroup { group in
+                    for delivery in claimed { group.addTask { try await stores.settle(delivery, .ok) } }
+                    group.addTask { _ = try await hooks.compose() }
+                    group.addTask { _ = try await hooks.compose() }
+                    try await group.waitForAll()
+                }
+            }
+            _ = try await hooks.compose()
+            #expect(try await hooks.claim().count == 10)
+        }
+    }
+
+    @Test func `a change that is rolled back is not reported, and without webhooks nothing is written`() async throws {
+        try await withHooks { hooks in
+            let stores = hooks.stores
+            try await stores.open()
+            try await stores.accept(.update())
+            try await stores.sendOne()
+            #expect(try await hooks.compose() == 0)
+            try await hooks.add([.channelMissing])
+            struct Undo: Error {}
+            try? await stores.pool.transaction { connection in
+                try await connection.query("update channels set state = 'missing'")
+                throw Undo()
+            }
+            #expect(try await hooks.compose() == 0)
+            try await stores.pool.query("update channels set state = 'missing'")
+            #expect(try await hooks.compose() == 1)
+            #expect(try await stores.rows("webhook_messages") == 1)
+        }
+    }
+
+    @Test func `a failure is repeated by the schedule, and given up at its end`() async throws {
+        try await withHooks { hooks in
+            let (webhook, first) = try await hooks.tested()
+            var message = first
+            for delay in WebhookSchedule.standard.delays {
+                try await hooks.settle(message, .answered(status: 500))
+                #expect(try await hooks.outbox.nextDue() == hooks.stores.now + delay)
+                hooks.stores.clock.advance(by: delay)
+                message = try #require(try await hooks.claim().first)
+            }
+            try await hooks.settle(message, .answered(status: 500))
+            let log = try #require(try await hooks.webhooks.delivery(message.id, of: webhook.id))
+            #expect(log.delivery.state == .failed && log.attempts.map(\.number) == Array(1...10))
+            #expect(try await hooks.outbox.nextDue() == nil)
+
+            _ = try await hooks.webhooks.replay(message.id, of: webhook.id, now: hooks.stores.now)
+            let again = try #require(try await hooks.claim().first)
+            #expect(again.tries == 1)
+            #expect(again.message == message.message)
+            try await hooks.settle(again, .answered(status: 200))
+            #expect(try await hooks.delivery(again).state == .delivered)
+            #expect(try await hooks.delivery(again).attempts == 11)
+        }
+    }
+
+    @Test func `a lease can be extended, and moves on without its replica`() async throws {
+        try await withHooks { hooks in
+            let (_, message) = try await hooks.tested()
+            let outbox = hooks.outbox
+            try await outbox.extendLeases(
+                of: [message.id], replica: hooks.stores.replica, until: hooks.stores.now + 60)
+            hooks.stores.clock.advance(by: 20)
+            #expect(try await hooks.claim(by: UUID()).isEmpty)
+            let other = UUID()
+            hooks.stores.clock.advance(by: 40)
+            let taken = try #require(try await hooks.claim(by: other).first)
+            #expect(taken.id == message.id && taken.tries == 2)
+            try await outbox.extendLeases(of: [message.id], replica: hooks.stores.replica, until: .distantFuture)
+            try await outbox.release([message.id], replica: hooks.stores.replica, now: hooks.stores.now)
+            try await hooks.settle(message, .answered(status: 200))
+            #expect(try await hooks.delivery(message).state == .sending)
+            hooks.stores.clock.advance(by: 20)
+            let again = try #require(try await hooks.claim(by: other).first)
+            try await hooks.settle(again, .answered(status: 200), by: other)
+            #expect(try await hooks.delivery(message).state == .delivered)
+        }
+    }
+
+    @Test func `after a rotation both secrets sign until the overlap ends, and then only the new one`() async throws {
+        try await withHooks { hooks in
+            let (webhook, message) = try await hooks.tested()
+            let old = message.secrets
+            let rotated = try #require(
+                try await hooks.webhooks.rotateSecret(
+                    of: webhook.id, overlap: 60, within: WebhookFilter(), by: .commandLine, now: hooks.stores.now))
+            for (seconds, secrets) in [(59.0, [rotated.secret] + old), (1, [rotated.secret])] {
+                try await hooks.settle(message, .answered(status: 200))
+                hooks.stores.clock.advance(by: seconds)
+                _ = try await hooks.webhooks.replay(message.id, of: webhook.id, now: hooks.stores.now)
+                #expect(try await hooks.claim().map(\.secrets) == [secrets])
+            }
+        }
+    }
+
+    @Test func `webhooks of one app share its places, and leave those of other apps free`() async throws {
+        try await withHooks { hooks in
+            for app in ["com.example.One", "com.example.Other"] { try await hooks.stores.apps.put(.sample(app)) }
+            for _ in 0..<3 {
+                let webhook = try await hooks.add([.quotaLevel], app: "com.example.One")
+                for _ in 0..<4 { try await hooks.test(webhook) }
+            }
+            let first = try await hooks.claim(perWebhook: 4, perApp: 5)
+            #expect(first.count == 5)
+            #expect(Set(first.map(\.webhook)).count == 3)
+            #expect(try await hooks.claim(perWebhook: 4, perApp: 5).isEmpty)
+            hooks.stores.clock.advance(by: 1)
+            let other = try await hooks.add([.quotaLevel], app: "com.example.Other")
+            try await hooks.test(other)
+            #expect(try await hooks.claim(limit: 1, perWebhook: 4, perApp: 5).map(\.webhook) == [other.id])
+            try await hooks.settle(try #require(first.first), .answered(status: 200))
+            #expect(try await hooks.claim(perWebhook: 4, perApp: 5).count == 1)
+        }
+    }
+
+    @Test func `after a failure a webhook gets one message at a time until one is accepted`() async throws {
+        try await withHooks { hooks in
+            let webhook = try await hooks.add([.quotaLevel])
+            for _ in 0..<8 { try await hooks.test(webhook) }
+            let first = try await hooks.claim(perWebhook: 4)
+            #expect(first.count == 4)
+            for message in first { try await hooks.settle(message, .unanswered("no answer")) }
+            let probe = try await hooks.claim(perWebhook: 4)
+            #expect(probe.count == 1)
+            #expect(try await hooks.claim(perWebhook: 4).isEmpty)
+            try await hooks.settle(try #require(probe.first), .answered(status: 200))
+            #expect(try await hooks.claim(perWebhook: 4).count == 3)
+        }
+    }
+
+    @Test func `410 disables a webhook and cancels its waiting messages`() async throws {
+        try await withHooks { hooks in
+            let (webhook, message) = try await hooks.tested()
+            try await hooks.test(webhook)
+            try await hooks.settle(message, .answered(status: 410))
+            let now = try #require(try await hooks.webhooks.webhook(webhook.id))
+            #expect(now.state == .disabled)
+            let log = try await hooks.webhooks.deliveries(of: webhook.id, where: .init(), PageRequest()).items
+            #expect(Set(log.map(\.state)) == [.failed, .cancelled])
+            // Enabling the webhook by hand resets its failures.
+            var draft = now.draft
+            draft.isEnabled = true
+            let enabled = try await hooks.webhooks.replace(
+                webhook.id, with: draft, by: .server, if: .none, now: hooks.stores.now)
+            #expect(enabled?.state == .enabled && enabled?.reason == nil && enabled?.failingSince == nil)
+        }
+    }
+
+    @Test func `five days of failures disable a webhook, unless one succeeds`() async throws {
+        try await withHooks { hooks in
+            let webhook = try await hooks.add([.quotaLevel])
+            func post(_ answer: WebhookAnswer) async throws -> Webhook.State? {
+                try await hooks.test(webhook)
+                try await hooks.settle(try #require(try await hooks.claim().first), answer)
+                return try await hooks.webhooks.webhook(webhook.id)?.state
+            }
+            #expect(try await post(.unanswered("x")) == .enabled)
+            hooks.stores.clock.advance(by: 4 * 86_400)
+            #expect(try await post(.answered(status: 200)) == .enabled)
+            #expect(try await post(.unanswered("x")) == .enabled)
+            hooks.stores.clock.advance(by: 5 * 86_400 - 1)
+            #expect(try await post(.unanswered("x")) == .enabled)
+            hooks.stores.clock.advance(by: 1)
+            #expect(try await post(.unanswered("x")) == .disabled)
+        }
+    }
+
+    @Test func `old messages are removed with their log, except those still being tried`() async throws {
+        try await withHooks { hooks in
+            let (webhook, message) = try await hooks.tested()
+            try await hooks.settle(message, .answered(status: 200))
+            try await hooks.test(webhook)
+            let history = hooks.stores.history
+            #expect(try await history.prune(.webhookMessages, before: hooks.stores.now, limit: 10) == 0)
+            hooks.stores.clock.advance(by: 1)
+            #expect(try await history.prune(.webhookMessages, before: hooks.stores.now, limit: 10) == 1)
+            #expect(try await hooks.webhooks.delivery(message.id, of: webhook.id) == nil)
+            #expect(try await hooks.claim().count == 1)
+        }
+    }
+
+    // MARK: The dispatcher
+
+    /// Returns `answer`. If it is `nil`, a post ends only when it is cancelled.
+    private struct Receiver: WebhookGateway {
+        var answer: WebhookAnswer?
+        let posted = AsyncStream.makeStream(of: UUID.self)
+
+        func post(_ message: ClaimedWebhook) async -> WebhookAnswer {
+            posted.continuation.yield(message.id)
+            if let answer { return answer }
+            let (never, hold) = AsyncStream.makeStream(of: Void.self)
+            for await _ in never {}
+            withExtendedLifetime(hold) {}
+            return .unanswered("cancelled")
+        }
+    }
+
+    private static func dispatcher(
+        _ hooks: Hooks, _ receiver: Receiver, drain: Duration = .seconds(3_600)
+    ) -> WebhookDispatcher {
+        WebhookDispatcher(
+            outbox: hooks.outbox, gateway: receiver, signals: Silence(),
+            settings: .init(lease: 3_600, drain: Drain(drain)), now: { hooks.stores.now },
+            logger: TestLog.logger("webhooks"))
+    }
+
+    private static func states(_ hooks: Hooks, _ webhook: Webhook) async throws -> [WebhookDelivery.State] {
+        try await hooks.webhooks.deliveries(of: webhook.id, where: .init(), PageRequest()).items.map(\.state)
+    }
+
+    @Test func `messages without an answer at the end of the drain are given back`() async throws {
+        try await withHooks { hooks in
+            let webhook = try await hooks.add([.quotaLevel])
+            try await hooks.test(webhook)
+            let receiver = Receiver()
+            let running = Task { await Self.dispatcher(hooks, receiver, drain: .milliseconds(20)).run() }
+            for await _ in receiver.posted.stream { break }
+            running.cancel()
+            await running.value
+            #expect(try await Self.states(hooks, webhook) == [.queued])
+            #expect(try await hooks.claim().map(\.tries) == [1])
+        }
+    }
+}

@@ -1,0 +1,312 @@
+internal import Foundation
+internal import Grandstand
+internal import GrandstandTestKit
+internal import Logging
+internal import Synchronization
+internal import Testing
+
+@testable internal import GrandstandServer
+
+@Suite(.timeLimit(.minutes(20)))
+struct WorkLoopTests {
+    /// What a loop requested and did. Each entry is also yielded to `events`.
+    private final class Journal: Sendable {
+        enum Entry: Equatable {
+            case claim(free: Int)
+            case begun(Int)
+            case cancelled(Int)
+        }
+
+        private let entries = Mutex<[Entry]>([])
+        private let events: AsyncStream<Entry>
+        private let written: AsyncStream<Entry>.Continuation
+
+        init() { (events, written) = AsyncStream.makeStream() }
+
+        var all: [Entry] { entries.withLock { $0 } }
+
+        func write(_ entry: Entry) {
+            entries.withLock { $0.append(entry) }
+            written.yield(entry)
+        }
+
+        /// Waits until `count` more entries satisfy `isWanted`. Entries that an earlier call has read do not count
+        /// again.
+        func wait(for count: Int, where isWanted: (Entry) -> Bool) async {
+            var left = count
+            for await entry in events where isWanted(entry) {
+                left -= 1
+                if left == 0 { return }
+            }
+        }
+    }
+
+    /// Pieces of work that are due.
+    private final class Queue: Sendable {
+        private let due: Mutex<[Int]>
+
+        init(_ due: some Sequence<Int>) { self.due = Mutex(Array(due)) }
+
+        func add(_ work: Int) { due.withLock { $0.append(work) } }
+
+        func take(_ limit: Int) -> [Int] {
+            due.withLock { due in
+                defer { due.removeFirst(min(limit, due.count)) }
+                return Array(due.prefix(limit))
+            }
+        }
+    }
+
+    /// The durations are hours, so nothing in these tests happens because time has passed.
+    private static func settings(places: Int = 1, drain: Duration = .seconds(3_600)) -> WorkLoop<Int>.Settings {
+        .init(places: places, pollInterval: .seconds(3_600), retry: .zero, drain: Drain(drain))
+    }
+
+    private static func loop(
+        _ settings: WorkLoop<Int>.Settings, _ queue: Queue, _ journal: Journal,
+        mayClaim: @escaping @Sendable () -> Bool = { true }, perform: @escaping @Sendable (Int) async -> Void
+    ) -> WorkLoop<Int> {
+        WorkLoop(
+            settings, failure: "failed", logger: LoopSample.logger, now: { LoopSample.now }, mayClaim: mayClaim,
+            claim: { free in
+                journal.write(.claim(free: free))
+                return await .claimed(queue.take(free)) { nil }
+            },
+            perform: { work in
+                journal.write(.begun(work))
+                await perform(work)
+            })
+    }
+
+    private static func isBegun(_ entry: Journal.Entry) -> Bool {
+        if case .begun = entry { true } else { false }
+    }
+
+    private static func isClaim(_ entry: Journal.Entry) -> Bool {
+        if case .claim = entry { true } else { false }
+    }
+
+    @Test func `no more work is claimed than there are free places, and each freed place is used again`() async {
+        let (journal, valve) = (Journal(), Valve())
+        let loop = Self.loop(Self.settings(places: 3), Queue(0..<10), journal) { _ in await valve.pass() }
+        let running = Task { await loop.run() }
+        await valve.hold(3)
+        #expect(journal.all.filter(Self.isClaim) == [.claim(free: 3)])
+        valve.open()
+        await journal.wait(for: 10, where: Self.isBegun)
+        running.cancel()
+        await running.value
+        #expect(valve.most == 3)
+        #expect(Set(journal.all.filter(Self.isBegun).map { "\($0)" }).count == 10)
+        for case .claim(let free) in journal.all { #expect((1...3).contains(free)) }
+    }
+
+    @Test func `a wake-up starts a round, even if it comes during a round`() async {
+        let (journal, queue) = (Journal(), Queue([]))
+        let (wakes, waker) = AsyncStream.makeStream(of: Void.self)
+        let loop = Self.loop(Self.settings(), queue, journal) { _ in }
+        let running = Task { await loop.run(wakenBy: wakes) }
+        await journal.wait(for: 1, where: Self.isClaim)
+        for work in 0..<100 {
+            queue.add(work)
+            waker.yield()
+            await journal.wait(for: 1) { $0 == .begun(work) }
+        }
+        running.cancel()
+        await running.value
+    }
+
+    @Test func `a failed round is followed by another`() async {
+        let failures = Mutex(3)
+        let journal = Journal()
+        let loop = WorkLoop<Int>(
+            Self.settings(), failure: "failed", logger: LoopSample.logger, now: { LoopSample.now },
+            claim: { free in
+                let fails = failures.withLock { left in
+                    left -= 1
+                    return left >= 0
+                }
+                if fails { throw Problem(.storeUnavailable, "down") }
+                journal.write(.claim(free: free))
+                return .idle()
+            }, perform: { _ in })
+        let running = Task { await loop.run() }
+        await journal.wait(for: 1, where: Self.isClaim)
+        running.cancel()
+        await running.value
+        #expect(failures.withLock { $0 } == -1)
+    }
+
+    @Test func `nothing is claimed while claims are not allowed`() async {
+        let (journal, asked) = (Journal(), AsyncStream.makeStream(of: Void.self))
+        let isAllowed = Atomic(false)
+        let loop = Self.loop(
+            Self.settings(), Queue([7]), journal,
+            mayClaim: {
+                asked.continuation.yield()
+                return isAllowed.load(ordering: .relaxed)
+            }
+        ) { _ in }
+        let running = Task { await loop.run() }
+        for await _ in asked.stream { break }
+        #expect(journal.all.isEmpty)
+        isAllowed.store(true, ordering: .relaxed)
+        loop.ring()
+        await journal.wait(for: 1) { $0 == .begun(7) }
+        running.cancel()
+        await running.value
+    }
+
+    @Test func `a stop lets running work end and claims nothing more`() async {
+        let (journal, valve) = (Journal(), Valve())
+        let queue = Queue([1])
+        let loop = Self.loop(Self.settings(), queue, journal) { work in
+            await valve.pass()
+            if Task.isCancelled { journal.write(.cancelled(work)) }
+        }
+        let running = Task { await loop.run() }
+        await valve.hold(1)
+        queue.add(2)
+        running.cancel()
+        valve.open()
+        await running.value
+        #expect(journal.all == [.claim(free: 1), .begun(1)])
+    }
+
+    /// Stops a loop whose work ends only by cancellation, and returns its journal.
+    private static func outlasting(_ drain: Drain) async -> [Journal.Entry] {
+        let journal = Journal()
+        let settings = WorkLoop<Int>.Settings(pollInterval: .seconds(3_600), retry: .zero, drain: drain)
+        let loop = Self.loop(settings, Queue([1]), journal) { work in
+            let (never, hold) = AsyncStream.makeStream(of: Void.self)
+            for await _ in never {}
+            withExtendedLifetime(hold) {}
+            journal.write(.cancelled(work))
+        }
+        let running = Task { await loop.run() }
+        await journal.wait(for: 1, where: isBegun)
+        running.cancel()
+        await running.value
+        return journal.all
+    }
+
+    @Test func `work that takes longer than the drain is cancelled`() async {
+        #expect(await Self.outlasting(Drain(.milliseconds(1))).last == .cancelled(1))
+    }
+
+    @Test func `loops that are stopped one after the other share one drain`() async {
+        let drain = Drain(.milliseconds(1))
+        let end = drain.begin()
+        try? await drain.wait()
+        #expect(drain.begin() == end)
+        // This loop is stopped after the drain is over, so its work is cancelled at once. It gets no drain of its own.
+        #expect(await Self.outlasting(drain).last == .cancelled(1))
+    }
+
+    @Test(arguments: [
+        (NextRound.now, Duration.zero),
+        (.whenRung, .seconds(60)),
+        (.at(LoopSample.now.addingTimeInterval(10)), .seconds(10)),
+        (.at(LoopSample.now.addingTimeInterval(1_000)), .seconds(60)),
+        (.at(LoopSample.now), NextRound.shortest),
+        (.at(LoopSample.now.addingTimeInterval(-10)), NextRound.shortest),
+    ])
+    func `a loop sleeps until the next work is due, within its limits`(_ next: NextRound, _ pause: Duration) {
+        #expect(next.pause(now: LoopSample.now, longest: .seconds(60)) == pause)
+    }
+
+    @Test func `an expensive round is followed by a rest, and one that waited for the database by a short rest`() {
+        var settings = Self.settings()
+        settings.rest = .milliseconds(50)
+        settings.restPerRound = 4
+        #expect(settings.rest(after: .milliseconds(1)) == .milliseconds(50))
+        #expect(settings.rest(after: .milliseconds(150)) == .milliseconds(600))
+        #expect(settings.rest(after: .seconds(110)) == .seconds(2))
+    }
+}
+
+/// A ring before or during a wait ends the wait. No ring is lost, and a wait can be cancelled.
+@Suite(.timeLimit(.minutes(20)))
+struct DoorbellTests {
+    /// This duration is longer than the test's time limit, so only a ring or a cancellation can end the wait.
+    private static let forever = Duration.seconds(3_600)
+
+    @Test func `many rings before the wait count as one`() async {
+        let bell = Doorbell()
+        for _ in 0..<5 { bell.ring() }
+        await bell.wait(atMost: Self.forever)
+        // No ring is left, so this wait ends by its timeout.
+        let start = ContinuousClock.now
+        await bell.wait(atMost: .milliseconds(30))
+        #expect(ContinuousClock.now - start >= .milliseconds(30))
+    }
+
+    @Test func `a ring during the wait ends it`() async {
+        // Whether the wait or the ring comes first is deliberately left open. In neither order may the ring be lost.
+        for _ in 0..<500 {
+            let bell = Doorbell()
+            async let waiting: Void = bell.wait(atMost: Self.forever)
+            bell.ring()
+            await waiting
+        }
+    }
+
+    @Test func `a wait with timeout zero returns at once and uses up no ring`() async {
+        let bell = Doorbell()
+        bell.ring()
+        await bell.wait(atMost: .zero)
+        await bell.wait(atMost: .seconds(-1))
+        await bell.wait(atMost: Self.forever)
+    }
+
+    @Test func `cancelling the task ends the wait, and the bell still works`() async {
+        for _ in 0..<200 {
+            let bell = Doorbell()
+            let task = Task { await bell.wait(atMost: Self.forever) }
+            task.cancel()
+            await task.value
+            async let waiting: Void = bell.wait(atMost: Self.forever)
+            bell.ring()
+            await waiting
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(20)))
+struct SemaphoreTests {
+    @Test func `at most the allowed number of tasks are inside, and every task gets in`() async {
+        let semaphore = Semaphore(permits: 2)
+        let valve = Valve()
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<20 { group.addTask { await semaphore.withPermit { await valve.pass() } } }
+            await valve.hold(2)
+            valve.open()
+        }
+        #expect(valve.most == 2)
+    }
+
+    @Test func `a permit is free again after an error`() async throws {
+        struct Refused: Error {}
+        let semaphore = Semaphore(permits: 1)
+        await #expect(throws: Refused.self) { try await semaphore.withPermit { throw Refused() } }
+        #expect(await semaphore.withPermit { 7 } == 7)
+    }
+}
+
+/// How loops log failures.
+struct FailureLogTests {
+    private struct Cut: Error {}
+
+    @Test func `a failure is logged at its level, unless a stop caused it`() async throws {
+        let lines = LogLines()
+        let logger = lines.logger
+        logger.failed("rows could not be read", Cut())
+        logger.failed("rows could not be read", Cut(), at: .warning)
+        await Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            logger.failed("rows could not be read", Cut())
+        }.value
+        // What a stop caused is logged below the level of these lines.
+        #expect(lines.all == ["error rows could not be read", "warning rows could not be read"])
+    }
+}
