@@ -232,7 +232,7 @@ let package = Package(
             name: "EmbeddedPostgresTests", dependencies: ["EmbeddedPostgres", log], swiftSettings: settings),
         .testTarget(
             name: "APNsSimulatorTests",
-            dependencies: ["APNsSimulator", "APNsWire", "GrandstandTestKit", "HTTP2", "Cryptography", log],
+            dependencies: ["APNsSimulator", "APNsWire", "GrandstandTestKit", "HTTP2", "JSON", "Cryptography", log],
             swiftSettings: settings),
     ] + benchmarks + fuzzers,
     swiftLanguageModes: [.v6]

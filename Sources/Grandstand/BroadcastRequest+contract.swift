@@ -9,7 +9,7 @@ extension Contract.BroadcastDraft {
         let payload = request.payload
         self.init(
             event: .init(payload.event), contentState: payload.contentState.map(RawJSON.init(unchecked:)),
-            alert: payload.alert.map(Contract.Alert.init(text:)),
+            alert: payload.alert.map(RawJSON.init(unchecked:)),
             byVariant: request.byVariant.isEmpty
                 ? nil
                 : Dictionary(
@@ -19,8 +19,8 @@ extension Contract.BroadcastDraft {
             audiences: request.audiences?.map(Contract.AudienceSelector.init), priority: request.priority?.rawValue,
             expiresIn: request.expiresIn, apnsExpiration: request.apnsExpiration,
             staleDate: payload.staleDate.map(Date.init(epoch:)),
-            dismissalDate: payload.dismissalDate.map(Date.init(epoch:)))
-        relevanceScoreText = payload.relevanceScore.flatMap(KeptNumber.init)
+            dismissalDate: payload.dismissalDate.map(Date.init(epoch:)),
+            relevanceScore: payload.relevanceScore.map(RawJSON.init(unchecked:)))
     }
 }
 
@@ -28,7 +28,7 @@ extension Contract.VariantContent {
     fileprivate init(_ override: BroadcastContent.Override) {
         self.init(
             contentState: override.contentState.map(RawJSON.init(unchecked:)),
-            alert: override.alert.map(Contract.Alert.init(text:)))
+            alert: override.alert.map(RawJSON.init(unchecked:)))
     }
 }
 

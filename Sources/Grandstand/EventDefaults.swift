@@ -51,7 +51,7 @@ extension EventDefaults {
     package init(_ defaults: Contract.EventDefaults) throws(Problem) {
         self.init(
             priority: try APNsPriority(defaults.priority), staleAfter: defaults.staleAfter,
-            expiresIn: defaults.expiresIn, relevanceScore: defaults.relevanceScoreText?.bytes)
+            expiresIn: defaults.expiresIn, relevanceScore: defaults.relevanceScore.map { Array($0.bytes) })
     }
 
     /// Reads the text of `Contract.EventDefaults`.
@@ -64,8 +64,8 @@ extension Contract.EventDefaults {
     /// The defaults as declared, without members that were left out.
     package init(_ defaults: EventDefaults) {
         self.init(
-            priority: defaults.priority?.rawValue, staleAfter: defaults.staleAfter, expiresIn: defaults.expiresIn)
-        relevanceScoreText = defaults.relevanceScore.flatMap(KeptNumber.init)
+            priority: defaults.priority?.rawValue, staleAfter: defaults.staleAfter, expiresIn: defaults.expiresIn,
+            relevanceScore: defaults.relevanceScore.map(RawJSON.init(unchecked:)))
     }
 }
 

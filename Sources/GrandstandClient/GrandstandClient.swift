@@ -1,5 +1,6 @@
 public import Foundation
 @_exported public import GrandstandContract
+internal import JSON
 
 /// A client of Grandstand's HTTP API, for apps and for servers.
 ///
@@ -92,7 +93,7 @@ public struct GrandstandClient: Sendable {
     ) async throws -> Value {
         let answer = try await send(method, path, json: json)
         guard (200..<300).contains(answer.status) else { throw ServerProblem(answer) }
-        return try CodableJSON.value(type, in: answer.body)
+        return try JSONValue(decoding: answer.body).decode(type)
     }
 
     /// A segment of a path, percent-encoded.

@@ -51,7 +51,7 @@ public struct ServerProblem: Error, Sendable, Hashable {
     public init(_ answer: GrandstandClient.Answer) {
         let text = String(decoding: answer.body.prefix(200), as: UTF8.self)
         self.init(
-            (try? Contract.Problem(json: JSONValue(decoding: answer.body)))
+            (try? JSONValue(decoding: answer.body).decode(Contract.Problem.self))
                 ?? Contract.Problem(type: "", title: "HTTP \(answer.status)", status: answer.status, detail: text),
             retryAfter: answer.retryAfter)
     }

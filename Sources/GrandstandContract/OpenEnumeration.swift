@@ -1,5 +1,7 @@
+package import JSON
+
 /// A text enumeration that may get more values. Any text is accepted, so that a value from a newer server is kept
-/// unchanged. In a switch, `default` handles such values.
+/// unchanged, as `unknown`.
 public protocol OpenEnumeration: RawRepresentable, Sendable, Hashable, Codable, CustomStringConvertible
 where RawValue == String {
     /// Accepts any text.
@@ -20,4 +22,13 @@ extension OpenEnumeration {
         var container = encoder.singleValueContainer()
         try container.encode(rawValue)
     }
+}
+
+/// An enumeration of the contract.
+package protocol ContractWord: OpenEnumeration, CaseIterable, ContractLeaf {}
+
+extension ContractWord {
+    package init(json: JSONValue) throws { self.init(rawValue: try String(json: json)) }
+
+    package func write(to json: inout JSONWriter) { json.string(rawValue) }
 }

@@ -16,16 +16,7 @@ extension Contract {
     }
 }
 
-extension Contract.Page: ContractValue, JSONReadable, JSONWritable where Item: ContractValue {
-    package init(json: JSONValue) throws {
-        let members = try JSONMembers(json)
-        self.init(items: try members.required("items"), nextCursor: try members.optional("nextCursor"))
-    }
+/// An object of an answer whose optional members are null if they have no value.
+package protocol ContractAnswer: WritesNulls {}
 
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            object.member("items", items)
-            object.member("nextCursor", nextCursor)
-        }
-    }
-}
+extension Contract.Page: ContractAnswer {}

@@ -20,7 +20,9 @@ public struct RawJSON: Sendable, Hashable, CustomStringConvertible {
     ///   an encoder, members are sorted by name, so that equal values give equal bytes.
     /// - Throws: the errors of the value's encoding.
     public init(_ value: some Encodable, encoder: JSONEncoder? = nil) throws {
-        bytes = try CodableJSON.encode(value, with: encoder ?? CodableJSON.stableEncoder())
+        let stable = JSONEncoder()
+        stable.outputFormatting = .sortedKeys
+        bytes = try (encoder ?? stable).encode(value)
     }
 
     /// A text that is JSON already.
@@ -37,8 +39,7 @@ public struct RawJSON: Sendable, Hashable, CustomStringConvertible {
             try scanner.skip(try scanner.start())
             try scanner.finish()
         } catch {
-            throw DecodingError.dataCorrupted(
-                .init(codingPath: [], debugDescription: "\(error.detail), at byte \(error.offset)"))
+            throw DecodingError.fault("\(error.detail), at byte \(error.offset)")
         }
         self.bytes = bytes
     }
@@ -46,8 +47,8 @@ public struct RawJSON: Sendable, Hashable, CustomStringConvertible {
     /// Bytes that a scanner has found to be one JSON value.
     package init(unchecked bytes: some Sequence<UInt8>) { self.bytes = Data(bytes) }
 
-    /// The text of a value of the contract.
-    package init(writing value: some JSONWritable) { self.init(unchecked: JSONWriter.text(value)) }
+    /// The text of a value of the contract, such as an alert.
+    package init(writing value: some Encodable) { self.init(unchecked: JSONWriter.text(value)) }
 
     /// The parsed JSON.
     ///
@@ -56,37 +57,74 @@ public struct RawJSON: Sendable, Hashable, CustomStringConvertible {
 
     /// Decodes the JSON as a value.
     ///
-    /// - Parameter decoder: must have the same settings as the encoder that wrote the JSON.
+    /// - Parameter decoder: must have the same settings as the encoder that wrote the JSON. Without a decoder, a date is
+    ///   a number, as `JSONEncoder` writes it, or a text, as the API does.
     /// - Throws: `DecodingError`.
     public func decode<Value: Decodable>(
-        _ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
+        _ type: Value.Type = Value.self, decoder: JSONDecoder? = nil
     ) throws -> Value {
-        try decoder.decode(type, from: bytes)
+        let standard = JSONDecoder()
+        standard.dateDecodingStrategy = .custom { decoder in
+            let container = try decoder.singleValueContainer()
+            if let text = try? container.decode(String.self), let date = RFC3339.date(text) { return date }
+            return Date(timeIntervalSinceReferenceDate: try container.decode(Double.self))
+        }
+        return try (decoder ?? standard).decode(type, from: bytes)
     }
 
     /// The text.
     public var description: String { String(decoding: bytes, as: UTF8.self) }
 }
 
+/// A value of the contract that reads and writes itself.
+package protocol ContractLeaf: JSONReadable, JSONWritable {}
+
+extension RawJSON: ContractLeaf {
+    package init(json: JSONValue) throws { self.init(unchecked: json.source) }
+
+    package func write(to json: inout JSONWriter) { json.raw(bytes) }
+}
+
+// The codec of the API keeps the bytes. Other encoders and decoders have none, so they get the value.
 extension RawJSON: Codable {
-    /// When the client decodes an answer (`CodableJSON`), keeps the bytes. With any other decoder, decodes the value
-    /// and encodes it again.
+    /// Decodes the value, and writes it as JSON.
     public init(from decoder: any Decoder) throws {
-        if let source = decoder.userInfo[JSONSource.key] as? JSONSource {
-            bytes = try source.bytes(at: decoder.codingPath)
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self.init(unchecked: "null".utf8)
+        } else if let flag = try? container.decode(Bool.self) {
+            self.init(writing: flag)
+        } else if let number = try? container.decode(Int.self) {
+            self.init(writing: number)
+        } else if let number = try? container.decode(Double.self) {
+            self.init(writing: number)
+        } else if let text = try? container.decode(String.self) {
+            self.init(writing: text)
+        } else if let elements = try? container.decode([RawJSON].self) {
+            self.init(writing: elements)
         } else {
-            bytes = try JSONEncoder().encode(try JSONTree(from: decoder))
+            self.init(writing: try container.decode([String: RawJSON].self))
         }
     }
 
-    /// When the client encodes a body (`CodableJSON`), the bytes stay unchanged. With any other encoder, the value is
-    /// encoded again.
+    /// Parses the JSON, and encodes the value.
     public func encode(to encoder: any Encoder) throws {
-        if let pieces = encoder.userInfo[JSONPieces.key] as? JSONPieces {
-            var container = encoder.singleValueContainer()
-            try container.encode(pieces.mark(for: bytes))
-        } else {
-            try JSONDecoder().decode(JSONTree.self, from: bytes).encode(to: encoder)
+        var container = encoder.singleValueContainer()
+        let value = try self.value
+        switch value.kind {
+        case .null: try container.encodeNil()
+        case .bool(let flag): try container.encode(flag)
+        case .number(let text):
+            if let number = Int(text) {
+                try container.encode(number)
+            } else {
+                try container.encode(Double(json: value))
+            }
+        case .string(let text): try container.encode(text)
+        case .array(let elements): try container.encode(elements.map(RawJSON.init(json:)))
+        case .object(let members):
+            let values = try members.map { ($0.name, try RawJSON(json: $0.value)) }
+            try container.encode(Dictionary(values) { first, _ in first })
         }
     }
 }

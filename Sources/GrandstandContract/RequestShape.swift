@@ -13,8 +13,6 @@ package indirect enum RequestShape: Sendable {
     case flag
     case words([String])
     case array(RequestShape, ClosedRange<Int>, isUnique: Bool)
-    /// An array. The first fault of an element is reported with the pointer of the array, not of the element.
-    case list(RequestShape, ClosedRange<Int>)
     /// Any object: its bytes are kept.
     case raw
     /// An object whose member names the client chooses. The rule is for the names, the shape for the values.
@@ -48,7 +46,7 @@ package indirect enum RequestShape: Sendable {
 }
 
 /// The body of a request, or an object within one.
-package protocol ContractRequest: ContractObject {
+package protocol ContractRequest: Decodable {
     /// The rules of openapi.yaml for this object.
     static var shape: RequestShape { get }
 }

@@ -2,18 +2,25 @@ extension [UInt8] {
     /// Appends `text` as a JSON string with its quotation marks. Only what RFC 8259 requires is escaped.
     package mutating func append(quoted text: String) {
         append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""): self += #"\""#.utf8
-            case UInt8(ascii: "\\"): self += #"\\"#.utf8
-            case 0x0A: self += #"\n"#.utf8
-            case 0x0D: self += #"\r"#.utf8
-            case 0x09: self += #"\t"#.utf8
-            case 0..<0x20: self += "\\u00\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16))".utf8
-            default: append(byte)
-            }
+        var text = text
+        text.withUTF8 { bytes in
+            // Most texts need no escapes.
+            let needsEscapes = bytes.contains { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
+            if needsEscapes { for byte in bytes { append(escaped: byte) } } else { append(contentsOf: bytes) }
         }
         append(UInt8(ascii: "\""))
+    }
+
+    private mutating func append(escaped byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""): self += #"\""#.utf8
+        case UInt8(ascii: "\\"): self += #"\\"#.utf8
+        case 0x0A: self += #"\n"#.utf8
+        case 0x0D: self += #"\r"#.utf8
+        case 0x09: self += #"\t"#.utf8
+        case 0..<0x20: self += "\\u00\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16))".utf8
+        default: append(byte)
+        }
     }
 }
 

@@ -22,6 +22,8 @@ package struct JSONValue: Sendable {
 
     package var bytes: [UInt8] { Array(source) }
 
+    package var isNull: Bool { if case .null = kind { true } else { false } }
+
     /// The name of this kind of value, for errors.
     package var kindName: String {
         switch kind {

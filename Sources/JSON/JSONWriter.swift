@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-    package import FoundationEssentials
-#else
-    package import Foundation
-#endif
-
 /// Writes JSON text member by member, in the order of the calls. Users' JSON is inserted unchanged.
 package struct JSONWriter: Sendable {
     package private(set) var bytes: [UInt8] = []
@@ -13,18 +7,18 @@ package struct JSONWriter: Sendable {
 
     /// Writes `{`, the members that `body` writes, and `}`.
     package mutating func object(_ body: (inout JSONWriter) -> Void) {
-        separate()
-        nest(UInt8(ascii: "{"), UInt8(ascii: "}"), body)
+        open(UInt8(ascii: "{"))
+        body(&self)
+        close(UInt8(ascii: "}"))
     }
 
     /// Writes an array with one element per value.
     package mutating func array<Values: Sequence>(
         _ values: Values, _ element: (inout JSONWriter, Values.Element) -> Void
     ) {
-        separate()
-        nest(UInt8(ascii: "["), UInt8(ascii: "]")) { writer in
-            for value in values { element(&writer, value) }
-        }
+        open(UInt8(ascii: "["))
+        for value in values { element(&self, value) }
+        close(UInt8(ascii: "]"))
     }
 
     package mutating func string(_ value: String) {
@@ -70,35 +64,48 @@ package struct JSONWriter: Sendable {
         needsComma = false
     }
 
+    /// Writes any value of a type that is `Encodable` (`JSONSink`).
+    package mutating func encode(_ value: some Encodable) {
+        if let leaf = value as? any JSONWritable { return leaf.write(to: &self) }
+        let sink = JSONSink()
+        // The sink gets the text itself: a copy would be made of the whole text for each value.
+        swap(&sink.json, &self)
+        defer { swap(&sink.json, &self) }
+        do { try sink.write(value) } catch {
+            preconditionFailure("\(Swift.type(of: value)) cannot be written: \(error)")
+        }
+    }
+
+    mutating func open(_ bracket: UInt8) {
+        separate()
+        bytes.append(bracket)
+        needsComma = false
+    }
+
+    mutating func close(_ bracket: UInt8) {
+        bytes.append(bracket)
+        needsComma = true
+    }
+
     private mutating func separate() {
         if needsComma { bytes.append(UInt8(ascii: ",")) }
         needsComma = true
     }
-
-    private mutating func nest(_ open: UInt8, _ close: UInt8, _ body: (inout JSONWriter) -> Void) {
-        bytes.append(open)
-        needsComma = false
-        body(&self)
-        bytes.append(close)
-        needsComma = true
-    }
 }
 
-/// A value that can be written as JSON.
+/// A value that writes its own JSON, such as a text or a time.
 package protocol JSONWritable {
     func write(to json: inout JSONWriter)
 }
 
-/// A value that is written as an object. Its members may also be written into another object.
-package protocol JSONObjectWritable: JSONWritable {
-    func write(members object: inout JSONWriter)
-}
-
-extension JSONObjectWritable {
-    package func write(to json: inout JSONWriter) { json.object(write(members:)) }
-}
-
 extension JSONWriter {
+    /// The JSON text of a value.
+    package static func text(_ value: some Encodable) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.encode(value)
+        return writer.bytes
+    }
+
     /// The whole text of an object.
     package static func text(ofObject members: (inout JSONWriter) -> Void) -> [UInt8] {
         var writer = JSONWriter()
@@ -125,58 +132,14 @@ extension JSONWriter {
         array(name, values) { writer, value in writer.object { members(&$0, value) } }
     }
 
-    /// The JSON text of one value.
-    package static func text(_ value: some JSONWritable) -> [UInt8] {
-        var writer = JSONWriter()
-        value.write(to: &writer)
-        return writer.bytes
-    }
-
-    package mutating func member(_ name: StaticString, _ value: String?) {
+    /// `nil` is written as null.
+    package mutating func member(_ name: StaticString, _ value: (some Encodable)?) {
         self.name(name)
-        if let value { string(value) } else { null() }
-    }
-
-    package mutating func member(_ name: StaticString, _ value: Int?) {
-        self.name(name)
-        if let value { integer(value) } else { null() }
-    }
-
-    package mutating func member(_ name: StaticString, _ value: Bool) {
-        self.name(name)
-        boolean(value)
-    }
-
-    /// A time as RFC 3339 in UTC, with milliseconds.
-    package mutating func member(_ name: StaticString, _ value: Date?) {
-        member(name, value.map(RFC3339.text))
-    }
-
-    package mutating func member(_ name: StaticString, _ value: (some JSONWritable)?) {
-        self.name(name)
-        if let value { value.write(to: &self) } else { null() }
+        if let value { encode(value) } else { null() }
     }
 
     package mutating func member(_ name: StaticString, raw json: [UInt8]?) {
         self.name(name)
         if let json { raw(json) } else { null() }
-    }
-
-    package mutating func member(_ name: StaticString, _ values: [some JSONWritable]) {
-        array(name, values) { writer, value in value.write(to: &writer) }
-    }
-
-    package mutating func member(_ name: StaticString, _ values: [String]) {
-        array(name, values) { writer, value in writer.string(value) }
-    }
-
-    /// An object of numbers. Its names are not known at compile time; they are written in the given order.
-    package mutating func member(_ name: StaticString, counts: [(String, Int)]) {
-        object(name) { writer in
-            for (word, count) in counts {
-                writer.name(dynamic: word)
-                writer.integer(count)
-            }
-        }
     }
 }

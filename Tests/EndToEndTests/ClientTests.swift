@@ -47,7 +47,7 @@ struct ClientTests {
         #expect(found.channelId == stage.simulator.channels(of: stage.bundleID, in: .development).first?.id)
 
         let update = GrandstandClient.BroadcastDraft(
-            event: .update, contentState: try RawJSON(json: Self.content), alert: .init(title: "Tor", body: "1–0"))
+            event: .update, contentState: try RawJSON(json: Self.content), alert: .alert(title: "Tor", body: "1–0"))
         let accepted = try await client.send(.broadcast(to: stage.event, update))
         #expect(try await Self.settled(accepted.id, client).deliveries.map(\.state) == [.accepted])
         let sent = try await stage.sent(1)

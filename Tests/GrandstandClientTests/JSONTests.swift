@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GrandstandClient
+internal import JSON
 internal import Testing
 
 /// Raw JSON, whose bytes must not change, and problem documents as they are received.
@@ -9,22 +10,22 @@ struct JSONTests {
     @Test func `raw JSON is sent byte for byte, at any depth`() throws {
         let raw = try RawJSON(json: Self.content)
         let draft = GrandstandClient.BroadcastDraft(
-            event: .update, contentState: raw, alert: .init(title: "Tor", body: .key("GOAL", arguments: ["1"])),
+            event: .update, contentState: raw, alert: .alert(title: "Tor", body: .key("GOAL", arguments: ["1"])),
             byVariant: ["de": .init(contentState: raw), "en": .init(contentState: try RawJSON(json: "3"))])
-        let text = String(decoding: try ClientJSON.write(draft), as: UTF8.self)
+        let text = String(decoding: JSONWriter.text(draft), as: UTF8.self)
         #expect(text.components(separatedBy: Self.content).count == 3)
         #expect(text.contains(#""contentState":3"#))
-        #expect(!text.contains("raw:"))
     }
 
     @Test func `raw JSON is received byte for byte, at any depth`() throws {
         let text = #"{ "items" : [ {"eventKey":"a","reason":"r"} ], "x": {"7": [null, \#(Self.content)]}}"#
         struct Answer: Decodable { let x: [String: [RawJSON]] }
-        let answer = try ClientJSON.read(Answer.self, Data(text.utf8))
+        let answer = try JSONValue(decoding: text.utf8).decode(Answer.self)
         #expect(answer.x["7"]?.map(\.description) == ["null", Self.content])
     }
 
-    @Test func `a value is written by its own encoder and read by its decoder`() throws {
+    @Test func `a value is written by its own encoder and read by its decoder, which get the value of raw JSON`() throws
+    {
         struct Score: Codable, Equatable {
             var home: Int
             var at: Date
@@ -33,12 +34,21 @@ struct JSONTests {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .secondsSince1970
         encoder.outputFormatting = .sortedKeys
-        let score = Score(home: 1, at: Date(timeIntervalSince1970: 5), raw: try RawJSON(json: "{ }"))
+        let score = Score(
+            home: 1, at: Date(timeIntervalSince1970: 5), raw: try RawJSON(json: #"{"a": [1.5, null, true, "x"]}"#))
         let raw = try RawJSON(score, encoder: encoder)
-        #expect(raw.description == #"{"at":5,"home":1,"raw":{ }}"#)
+        #expect(raw.description == #"{"at":5,"home":1,"raw":{"a":[1.5,null,true,"x"]}}"#)
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .secondsSince1970
-        #expect(try raw.decode(Score.self, decoder: decoder).home == 1)
+        #expect(try raw.decode(Score.self, decoder: decoder).raw.description == #"{"a":[1.5,null,true,"x"]}"#)
+    }
+
+    @Test func `values of the API and of an app are decoded from raw JSON`() throws {
+        let throttle = #"{"bundleId":"a","environment":"production","api":"device","since":"2026-11-21T20:45:00.250Z"}"#
+        let read = try RawJSON(json: throttle).decode(GrandstandClient.ThrottleEnded.self)
+        #expect(read.since == Date(timeIntervalSince1970: 1_795_293_900.25) && read.api == .device)
+        let date = Date(timeIntervalSinceReferenceDate: 5)
+        #expect(try RawJSON([date]).decode([Date].self) == [date])
     }
 
     @Test func `the same value always gives the same bytes`() throws {
@@ -47,7 +57,7 @@ struct JSONTests {
         }
         let texts = try (0..<20).map { _ in
             let raw = try RawJSON(State())
-            return try ClientJSON.write(GrandstandClient.BroadcastDraft(event: .update, contentState: raw, priority: 5))
+            return JSONWriter.text(GrandstandClient.BroadcastDraft(event: .update, contentState: raw, priority: 5))
         }
         #expect(Set(texts).count == 1)
     }
@@ -95,9 +105,10 @@ struct JSONTests {
     }
 
     @Test func `an unknown value of an enumeration is kept`() throws {
-        let apns = try ClientJSON.read(
-            GrandstandClient.APNsState.self, Data(#"{"state":"asleep","reason":null}"#.utf8))
-        #expect(apns.state == .init(rawValue: "asleep"))
+        let text = #"{"state":"asleep","reason":null}"#
+        let apns = try JSONValue(decoding: text.utf8).decode(GrandstandClient.APNsState.self)
+        #expect(apns.state == .unknown("asleep"))
+        #expect(String(decoding: JSONWriter.text(apns), as: UTF8.self) == text)
     }
 
     @Test func `an installation creates a secret that the API accepts`() {

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GrandstandClient
+internal import JSON
 internal import Testing
 
 /// Keys and secrets are in no description, debugger output or dump.
@@ -30,11 +31,9 @@ struct SecretTests {
         let request = try #require(transport.requests.first)
         #expect(request.headers["Authorization"] == "Bearer \(Self.secret)")
         #expect(request.headers["Grandstand-Installation-Secret"] == Self.secret)
-        let key = try ClientJSON.read(
-            GrandstandClient.IssuedKey.self,
-            Data(
-                #"{"id":"k","name":"n","scopes":["device"],"prefix":"gs_","state":"active","createdAt":"2026-11-21T20:45:00Z","secret":"\#(Self.secret)"}"#
-                    .utf8))
+        let issued =
+            #"{"id":"k","name":"n","scopes":["device"],"prefix":"gs_","state":"active","createdAt":"2026-11-21T20:45:00Z","secret":"\#(Self.secret)"}"#
+        let key = try JSONValue(decoding: issued.utf8).decode(GrandstandClient.IssuedKey.self)
         #expect(key.secret == Self.secret && key.name == "n")
         for value: Any in [client, identity, call, request, key] {
             #expect(!Self.texts(value).contains(Self.secret), "\(type(of: value))")

@@ -1,84 +1,80 @@
 internal import APNsWire
 internal import FoundationEssentials
+internal import JSON
 
 /// The JSON of buckets in the control API (docs/simulator.md).
 extension Bucket {
-    private static let rates = 0.0...1_000_000
-    private static let bursts = 1.0...1_000_000
+    private struct Draft: Decodable {
+        var name: String?
+        var operation: Route.Operation?
+        var by: Scope
+        var rate: Double
+        var burst: Double?
+        var retryAfter: Bool?
+        var environment: APNsEnvironment?
+        var bundleId: String?
+    }
+
+    /// What may be changed at any time.
+    struct Change: Decodable {
+        var rate: Double?
+        var burst: Double?
+        var retryAfter: Bool?
+
+        func apply(to bucket: inout Bucket) {
+            if let rate { bucket.rate = rate }
+            if let burst { bucket.burst = burst }
+            if let retryAfter { bucket.saysRetryAfter = retryAfter }
+        }
+
+        func check(at place: String) throws(SimulatorError) {
+            try SimulatorError.check(rate, in: 0...1_000_000, at: "\(place).rate")
+            try SimulatorError.check(burst, in: 1...1_000_000, at: "\(place).burst")
+        }
+    }
 
     /// - Throws: an error that says what is wrong, and where.
     init(_ value: JSONValue, at place: String) throws(SimulatorError) {
-        let fields = try JSONFields(
-            value, at: place,
-            known: ["name", "operation", "by", "rate", "burst", "retryAfter", "environment", "bundleId"])
-        guard let scope = try fields.choice("by", of: Scope.self) else {
-            let all = Scope.allCases.map(\.rawValue).joined(separator: ", ")
-            throw SimulatorError("\(fields.place("by")): missing; write one of \(all).")
-        }
-        let operation: Route.Operation = try fields.choice("operation") ?? .broadcast
-        guard scope.serves(operation) else {
+        let draft: Draft = try value.read(at: place)
+        let operation = draft.operation ?? .broadcast
+        guard draft.by.serves(operation) else {
             throw SimulatorError(
-                "\(fields.place("by")): \(scope.rawValue) cannot be used with the operation \(operation.rawValue).")
+                "\(place).by: \(draft.by.rawValue) cannot be used with the operation \(operation.rawValue).")
         }
-        guard let rate = try fields.number("rate", in: Self.rates) else {
-            throw SimulatorError("\(fields.place("rate")): missing; write the requests per second.")
-        }
+        try Change(rate: draft.rate, burst: draft.burst).check(at: place)
         self.init(
-            name: try fields.string("name") ?? "", operation, by: scope, rate: rate,
-            burst: try fields.number("burst", in: Self.bursts) ?? max(1, rate),
-            saysRetryAfter: try fields.bool("retryAfter") ?? false, environment: try fields.choice("environment"),
-            bundleID: try fields.string("bundleId"))
+            name: draft.name ?? "", operation, by: draft.by, rate: draft.rate, burst: draft.burst ?? max(1, draft.rate),
+            saysRetryAfter: draft.retryAfter ?? false, environment: draft.environment, bundleID: draft.bundleId)
     }
 
-    /// Reads the fields that may be changed at any time: `rate`, `burst`, `retryAfter`.
-    ///
-    /// - Returns: a function that applies the change.
-    static func change(_ value: JSONValue, at place: String) throws(SimulatorError) -> @Sendable (inout Bucket) -> Void
-    {
-        let fields = try JSONFields(value, at: place, known: ["rate", "burst", "retryAfter"])
-        let rate = try fields.number("rate", in: rates)
-        let burst = try fields.number("burst", in: bursts)
-        let saysRetryAfter = try fields.bool("retryAfter")
-        return { bucket in
-            if let rate { bucket.rate = rate }
-            if let burst { bucket.burst = burst }
-            if let saysRetryAfter { bucket.saysRetryAfter = saysRetryAfter }
-        }
-    }
-
-    var json: JSONValue {
-        .members([
-            "name": .string(name), "operation": .string(operation.rawValue), "by": .string(scope.rawValue),
-            "rate": .seconds(rate), "burst": .seconds(burst), "retryAfter": .bool(saysRetryAfter),
-            "environment": environment.map { .string($0.rawValue) }, "bundleId": bundleID.map { .string($0) },
-            "since": .seconds(since.timeIntervalSince1970), "counts": counts.json,
-        ])
-    }
-
-    /// Includes the counts of each app, channel, connection or device token, sorted by the number of refusals.
-    func json(keys limit: Int) -> JSONValue {
-        guard case .object(let members) = json else { return json }
+    /// - Parameter limit: the most apps, channels, connections or device tokens whose counts are included, sorted by the
+    ///   number of refusals; `nil`: none.
+    func write(members object: inout JSONWriter, keys limit: Int? = nil) {
+        object.member("name", name)
+        object.member("operation", operation.rawValue)
+        object.member("by", scope.rawValue)
+        object.member("rate", rate)
+        object.member("burst", burst)
+        object.member("retryAfter", saysRetryAfter)
+        if let environment { object.member("environment", environment.rawValue) }
+        if let bundleID { object.member("bundleId", bundleID) }
+        object.member("since", since.seconds)
+        object.member("counts", counts)
+        guard let limit else { return }
         let sorted = levels.sorted { left, right in
             let (one, other) = (left.value.counts, right.value.counts)
             return (one.refused, one.taken) > (other.refused, other.taken)
         }
-        let keys = sorted.prefix(limit).map { key, level in
-            JSONValue.members([
-                "bundleId": key.app.map { .string($0.name) },
-                "environment": key.app.map { .string($0.environment.rawValue) },
-                "channelId": key.channelID.map { .string($0) }, "connection": key.connection.map { .integer($0) },
-                "deviceToken": key.deviceToken.map { .string($0) }, "counts": level.counts.json,
-            ])
+        object.objects("keys", sorted.prefix(limit)) { object, level in
+            if let app = level.key.app {
+                object.member("bundleId", app.name)
+                object.member("environment", app.environment.rawValue)
+            }
+            if let channelID = level.key.channelID { object.member("channelId", channelID) }
+            if let connection = level.key.connection { object.member("connection", connection) }
+            if let token = level.key.deviceToken { object.member("deviceToken", token) }
+            object.member("counts", level.value.counts)
         }
-        return .object(
-            members + [
-                .init(name: "keys", value: .array(Array(keys))), .init(name: "keysSeen", value: .integer(levels.count)),
-            ])
-    }
-}
-
-extension Bucket.Counts {
-    fileprivate var json: JSONValue {
-        ["taken": .integer(taken), "refused": .integer(refused), "allowed": .seconds(allowed)]
+        object.member("keysSeen", levels.count)
     }
 }

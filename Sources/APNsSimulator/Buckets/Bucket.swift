@@ -33,7 +33,7 @@ struct Bucket: Sendable {
     }
 
     /// Counts of requests: for one key since its first request, or for all keys together since the bucket was added.
-    struct Counts: Sendable, Hashable {
+    struct Counts: Sendable, Hashable, Encodable {
         /// The requests that this bucket let through.
         var taken = 0
         /// The number of requests that were refused because this bucket was empty.

@@ -59,7 +59,7 @@ final class ControlHandler: ChannelInboundHandler {
 
     private func write(_ answer: ControlAnswer, to head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         guard context.channel.isActive else { return }
-        var bytes = answer.body?.text ?? []
+        var bytes = answer.body
         if !bytes.isEmpty { bytes.append(UInt8(ascii: "\n")) }
         var headers = HTTPHeaders()
         if answer.status != 204 { headers.add(name: "content-length", value: String(bytes.count)) }

@@ -1,3 +1,5 @@
+internal import JSON
+
 /// A request to the control API.
 struct ControlRequest: Sendable, Hashable {
     var method: String
@@ -42,25 +44,28 @@ struct ControlRequest: Sendable, Hashable {
     }
 
     /// The body as JSON; an empty body counts as an empty object.
-    ///
-    /// - Throws: if the body is not JSON.
     func json() throws(SimulatorError) -> JSONValue {
-        if body.isEmpty { return [:] }
-        guard let value = JSONValue(parsing: body, maximumValues: Self.maximumValues) else {
-            throw SimulatorError("The body is not JSON in UTF-8, or has more than \(Self.maximumValues) values.")
-        }
-        return value
+        try JSONValue(body.isEmpty ? Array("{}".utf8) : body, at: "The body", maximumValues: Self.maximumValues)
     }
 
-    /// The parameters of the query as members of a JSON object. So parameters are parsed like the members of a body,
-    /// and their errors are reported in the same way.
+    /// Reads the body.
+    func read<Body: Decodable>() throws(SimulatorError) -> Body { try json().read(at: "the body") }
+
+    /// Reads the parameters of the query like the members of a body.
     ///
     /// - Parameter numbers: the names whose values are numbers.
-    func parameters(known: [String], numbers: [String]) throws(SimulatorError) -> JSONFields {
-        let members = query.map { name, value in
-            JSONValue.Member(name: name, value: numbers.contains(name) ? .number(value) : .string(value))
+    func parameters<Parameters: Decodable>(numbers: Set<String> = []) throws(SimulatorError) -> Parameters {
+        let text = JSONWriter.text { object in
+            for (name, value) in query {
+                object.name(dynamic: name)
+                if numbers.contains(name), Double(value) != nil, (try? JSONValue(decoding: value.utf8)) != nil {
+                    object.raw(value.utf8)
+                } else {
+                    object.string(value)
+                }
+            }
         }
-        return try JSONFields(.object(members), at: "the query", known: known)
+        return try JSONValue(text, at: "The query").read(at: "the query")
     }
 
     private static func decode(_ text: Substring) -> String? {

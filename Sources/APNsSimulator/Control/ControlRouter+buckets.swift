@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import JSON
 
 /// `/buckets`: rate limits that clients do not know.
 extension ControlRouter {
@@ -10,10 +11,10 @@ extension ControlRouter {
         case ("GET", 1): return .ok(list())
         case ("POST", 1):
             let bucket = try Bucket(try request.json(), at: "the body")
-            let added = core.change { memory, now in
+            let added = try core.change { memory, now in
                 Result { () throws(SimulatorError) in try memory.apns.buckets.add(bucket, now: now) }
-            }
-            return .created(try added.get().json)
+            }.get()
+            return .created(JSONWriter.text { added.write(members: &$0) })
         case ("DELETE", 1):
             core.change { memory, _ in memory.apns.buckets.removeAll() }
             return .done
@@ -23,27 +24,39 @@ extension ControlRouter {
         }
     }
 
-    private func list() -> JSONValue {
+    private func list() -> [UInt8] {
         core.change { memory, now in
             let buckets = memory.apns.buckets.all.map(\.name).compactMap { name in
                 memory.apns.buckets.change(name, now: now) { _ in }
             }
-            return ["now": .seconds(now.timeIntervalSince1970), "buckets": .array(buckets.map(\.json))]
+            return JSONWriter.text { object in
+                object.member("now", now.seconds)
+                object.objects("buckets", buckets) { $1.write(members: &$0) }
+            }
         }
+    }
+
+    private struct Parameters: Decodable {
+        var keys: Int?
     }
 
     private func bucket(_ request: ControlRequest, _ name: String) throws(SimulatorError) -> ControlAnswer {
         let none = ControlAnswer.failure(404, "There is no bucket \"\(name)\".")
         switch request.method {
         case "GET":
-            let fields = try request.parameters(known: ["keys"], numbers: ["keys"])
-            let limit = try fields.integer("keys", in: 0...1_000_000) ?? Self.keysListed
+            let parameters: Parameters = try request.parameters(numbers: ["keys"])
+            try SimulatorError.check(parameters.keys, in: 0...1_000_000, at: "the query.keys")
             let bucket = core.change { memory, now in memory.apns.buckets.change(name, now: now) { _ in } }
-            return bucket.map { .ok($0.json(keys: limit)) } ?? none
+            return bucket.map { bucket in
+                .ok(JSONWriter.text { bucket.write(members: &$0, keys: parameters.keys ?? Self.keysListed) })
+            } ?? none
         case "PATCH":
-            let change = try Bucket.change(try request.json(), at: "the body")
-            let bucket = core.change { memory, now in memory.apns.buckets.change(name, now: now, change) }
-            return bucket.map { .ok($0.json) } ?? none
+            let change: Bucket.Change = try request.read()
+            try change.check(at: "the body")
+            let bucket = core.change { memory, now in
+                memory.apns.buckets.change(name, now: now) { change.apply(to: &$0) }
+            }
+            return bucket.map { bucket in .ok(JSONWriter.text { bucket.write(members: &$0) }) } ?? none
         case "DELETE": return core.change { memory, _ in memory.apns.buckets.remove(name) } ? .done : none
         default: return Self.methodNotAllowed(request)
         }

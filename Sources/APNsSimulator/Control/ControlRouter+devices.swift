@@ -1,5 +1,6 @@
 internal import APNsWire
 internal import FoundationEssentials
+internal import JSON
 
 /// `/devices`, `/tokens` and `/lock-screens`.
 extension ControlRouter {
@@ -9,7 +10,11 @@ extension ControlRouter {
             return .ok(
                 core.change { memory, now in
                     let devices = memory.apns.devices
-                    return ["devices": .array(devices.sorted.map { $0.json(at: now, tokens: devices.tokens) })]
+                    return JSONWriter.text { object in
+                        object.objects("devices", devices.sorted) {
+                            $1.write(members: &$0, at: now, tokens: devices.tokens)
+                        }
+                    }
                 })
         case ("POST", 1): return try addDevice(request)
         case (_, 2): return try device(request, request.path[1])
@@ -27,7 +32,7 @@ extension ControlRouter {
             else {
                 return .failure(404, "There is no such activity, or it listens to a channel and so has no push token.")
             }
-            return .created(["updateToken": .string(token)])
+            return .created(JSONWriter.text(["updateToken": token]))
         case (_, 1...5): return Self.methodNotAllowed(request)
         default: return .failure(404, "There is no such path: GET / lists all paths.")
         }
@@ -35,10 +40,13 @@ extension ControlRouter {
 
     func tokens(_ request: ControlRequest) throws(SimulatorError) -> ControlAnswer {
         guard request.path.count == 2, request.method == "DELETE" else { return Self.methodNotAllowed(request) }
-        let fields = try request.parameters(known: ["reason"], numbers: [])
-        let reason = APNsReason(rawValue: try fields.string("reason") ?? APNsReason.unregistered.rawValue)
+        struct Parameters: Decodable {
+            var reason: String?
+        }
+        let parameters: Parameters = try request.parameters()
+        let reason = APNsReason(rawValue: parameters.reason ?? APNsReason.unregistered.rawValue)
         guard reason.status == 410 else {
-            throw SimulatorError("\(fields.place("reason")): Unregistered or ExpiredToken is expected.")
+            throw SimulatorError("the query.reason: Unregistered or ExpiredToken is expected.")
         }
         let token = request.path[1].lowercased()
         let wasThere = core.change { memory, now in memory.apns.retire(token: token, reason, now: now) }
@@ -51,79 +59,99 @@ extension ControlRouter {
     /// wait.
     func lockScreens(_ request: ControlRequest) async throws(SimulatorError) -> ControlAnswer {
         guard request.path.count == 1, request.method == "GET" else { return Self.methodNotAllowed(request) }
-        let fields = try request.parameters(known: ["after", "timeout"], numbers: ["after", "timeout"])
-        let timeout = try fields.number("timeout", in: 0...Self.longestWait) ?? 10
+        struct Parameters: Decodable {
+            var after: Int?
+            var timeout: Double?
+        }
+        let parameters: Parameters = try request.parameters(numbers: ["after", "timeout"])
+        try SimulatorError.check(parameters.timeout, in: 0...Self.longestWait, at: "the query.timeout")
         var status = 200
-        if let version = try fields.integer("after", in: 0...Int.max) {
-            let isNewer = await core.lockScreens(after: version, within: .seconds(timeout))
+        if let version = parameters.after {
+            let isNewer = await core.lockScreens(after: version, within: .seconds(parameters.timeout ?? 10))
             status = isNewer ? 200 : 408
         }
-        let body = core.change { memory, now -> JSONValue in
-            [
-                "version": .integer(memory.apns.devices.version),
-                "lockScreens": .array(memory.apns.devices.sorted.map { $0.lockScreenJSON(at: now) }),
-            ]
+        let body = core.change { memory, now in
+            JSONWriter.text { object in
+                object.member("version", memory.apns.devices.version)
+                object.objects("lockScreens", memory.apns.devices.sorted) { $1.writeLockScreen(members: &$0, at: now) }
+            }
         }
         return ControlAnswer(status: status, body: body)
     }
 
+    private struct NewDevice: Decodable {
+        var id: String
+        var environment: APNsEnvironment
+        var system: Int?
+        var bundleIds: [String]?
+    }
+
     private func addDevice(_ request: ControlRequest) throws(SimulatorError) -> ControlAnswer {
-        let fields = try JSONFields(
-            try request.json(), at: "the body", known: ["id", "environment", "system", "bundleIds"])
-        let id = try fields.requiredString("id")
-        guard let environment: APNsEnvironment = try fields.choice("environment") else {
-            throw SimulatorError("\(fields.place("environment")): development or production is expected.")
-        }
-        let system = try fields.integer("system", in: 16...99) ?? 18
-        let bundleIDs = try fields.strings("bundleIds") ?? []
-        let made = core.change { memory, now in
+        let new: NewDevice = try request.read()
+        if new.id.isEmpty { throw SimulatorError("the body.id: a text that is not empty is expected.") }
+        try SimulatorError.check(new.system, in: 16...99, at: "the body.system")
+        let made = try core.change { memory, now in
             Result { () throws(SimulatorError) in
-                try memory.apns.addDevice(id, in: environment, system: system, bundleIDs: bundleIDs, now: now)
-                    .json(at: now, tokens: [:])
+                let device = try memory.apns.addDevice(
+                    new.id, in: new.environment, system: new.system ?? 18, bundleIDs: new.bundleIds ?? [], now: now)
+                return JSONWriter.text { device.write(members: &$0, at: now, tokens: [:]) }
             }
-        }
-        return .created(try made.get())
+        }.get()
+        return .created(made)
     }
 
     private func device(_ request: ControlRequest, _ id: String) throws(SimulatorError) -> ControlAnswer {
         switch request.method {
         case "GET": break
         case "PATCH":
-            let fields = try JSONFields(try request.json(), at: "the body", known: ["online"])
-            guard let isOnline = try fields.bool("online") else {
-                throw SimulatorError("\(fields.place("online")): true or false is expected.")
+            struct Change: Decodable {
+                var online: Bool
             }
-            core.change { memory, now in _ = memory.apns.setOnline(isOnline, device: id, now: now) }
+            let change: Change = try request.read()
+            core.change { memory, now in _ = memory.apns.setOnline(change.online, device: id, now: now) }
         case "DELETE":
             let wasThere = core.change { memory, _ in memory.apns.devices.remove(id) }
             return wasThere ? .done : .failure(404, "There is no device \"\(id)\".")
         default: return Self.methodNotAllowed(request)
         }
-        let json = core.change { memory, now in
+        let text = core.change { memory, now in
             let devices = memory.apns.devices
-            return devices.byID[id]?.json(at: now, tokens: devices.tokens)
+            return devices.byID[id].map { device in
+                JSONWriter.text { device.write(members: &$0, at: now, tokens: devices.tokens) }
+            }
         }
-        return json.map { .ok($0) } ?? .failure(404, "There is no device \"\(id)\".")
+        return text.map { .ok($0) } ?? .failure(404, "There is no device \"\(id)\".")
+    }
+
+    private struct NewActivity: Decodable {
+        var bundleId: String
+        var attributesType: String?
+        var attributes: JSONValue?
+        var contentState: JSONValue?
+        var channelId: String?
+        var pushToken: Bool?
+        var timestamp: Int?
+        var staleDate: Double?
     }
 
     private func startActivity(_ request: ControlRequest, _ id: String) throws(SimulatorError) -> ControlAnswer {
-        let fields = try JSONFields(
-            try request.json(), at: "the body",
-            known: [
-                "bundleId", "attributesType", "attributes", "contentState", "channelId", "pushToken", "timestamp",
-                "staleDate",
-            ])
-        let bundleID = try fields.requiredString("bundleId")
+        let new: NewActivity = try request.read()
+        if new.bundleId.isEmpty { throw SimulatorError("the body.bundleId: a text that is not empty is expected.") }
+        try SimulatorError.check(new.timestamp, in: 0...Int.max, at: "the body.timestamp")
+        try SimulatorError.check(new.staleDate, in: 0...1e12, at: "the body.staleDate")
+        let none = Array("{}".utf8)
         let start = ActivityStart(
-            bundleID: bundleID, attributesType: try fields.string("attributesType") ?? "Activity",
-            attributes: (fields["attributes"] ?? [:]).text, contentState: (fields["contentState"] ?? [:]).text,
-            timestamp: try fields.integer("timestamp", in: 0...Int.max) ?? 0,
-            channelID: try fields.string("channelId"), wantsToken: try fields.bool("pushToken") ?? false,
-            staleDate: try fields.number("staleDate", in: 0...1e12).map { Date(timeIntervalSince1970: $0) })
-        let started = core.change { memory, now in
-            Result { () throws(SimulatorError) in try memory.apns.startActivity(start, on: id, now: now).json(at: now) }
-        }
-        return .created(try started.get())
+            bundleID: new.bundleId, attributesType: new.attributesType ?? "Activity",
+            attributes: new.attributes?.compact ?? none, contentState: new.contentState?.compact ?? none,
+            timestamp: new.timestamp ?? 0, channelID: new.channelId, wantsToken: new.pushToken ?? false,
+            staleDate: new.staleDate.map { Date(timeIntervalSince1970: $0) })
+        let started = try core.change { memory, now in
+            Result { () throws(SimulatorError) in
+                let activity = try memory.apns.startActivity(start, on: id, now: now)
+                return JSONWriter.text { activity.write(members: &$0, at: now) }
+            }
+        }.get()
+        return .created(started)
     }
 }
 

@@ -1,11 +1,12 @@
 internal import FoundationEssentials
+internal import JSON
 
 /// `/faults`, `/quirks` and `/clock`.
 extension ControlRouter {
     func faults(_ request: ControlRequest) throws(SimulatorError) -> ControlAnswer {
         switch (request.method, request.path.count) {
         case ("GET", 1):
-            return .ok(core.change { memory, _ in ["faults": .array(memory.faults.faults.map(\.json))] })
+            return .ok(core.change { memory, _ in memory.faults.text })
         case ("POST", 1): return try addFaults(request)
         case ("DELETE", 1):
             core.removeFaults { _ in true }
@@ -22,17 +23,17 @@ extension ControlRouter {
     /// Adds one fault, or all faults of a script.
     private func addFaults(_ request: ControlRequest) throws(SimulatorError) -> ControlAnswer {
         let value = try request.json()
-        if case .object(let members) = value, members.contains(where: { $0.name == "faults" }) {
+        if value["faults"] != nil {
             let file = try FaultFile(request.body, at: "the body")
             let failure = core.change { memory, _ in memory.faults.add(file) }
             if let failure { throw failure }
-            return .created(core.change { memory, _ in ["faults": .array(memory.faults.faults.map(\.json))] })
+            return .created(core.change { memory, _ in memory.faults.text })
         }
         let fault = try Fault(value, at: "the body")
-        let added = core.change { memory, _ in
+        let added = try core.change { memory, _ in
             Result { () throws(SimulatorError) in try memory.faults.add(fault) }
-        }
-        return .created(try added.get().json)
+        }.get()
+        return .created(JSONWriter.text { added.write(members: &$0) })
     }
 
     func quirks(_ request: ControlRequest) throws(SimulatorError) -> ControlAnswer {
@@ -42,12 +43,7 @@ extension ControlRouter {
         switch request.method {
         case "GET": break
         case "PATCH":
-            let fields = try JSONFields(try request.json(), at: "the body", known: Quirks.table.map(\.name))
-            var changes: [(String, String)] = []
-            for quirk in Quirks.table {
-                if let value = try fields.string(quirk.name) { changes.append((quirk.name, value)) }
-            }
-            let wanted = changes
+            let wanted: [String: String] = try request.read()
             let failure = core.change { memory, _ -> SimulatorError? in
                 var quirks = memory.apns.quirks
                 do throws(SimulatorError) {
@@ -63,16 +59,16 @@ extension ControlRouter {
         default: return Self.methodNotAllowed(request)
         }
         let quirks = core.change { memory, _ in memory.apns.quirks }
-        return .ok([
-            "quirks": .array(
-                Quirks.table.map { quirk in
-                    [
-                        "name": .string(quirk.name), "value": .optional(quirks[quirk.name]),
-                        "values": .strings(quirk.values), "summary": .string(quirk.summary),
-                        "source": .string(quirk.source),
-                    ]
-                })
-        ])
+        return .ok(
+            JSONWriter.text { object in
+                object.objects("quirks", Quirks.table) { object, quirk in
+                    object.member("name", quirk.name)
+                    object.member("value", quirks[quirk.name])
+                    object.member("values", quirk.values)
+                    object.member("summary", quirk.summary)
+                    object.member("source", quirk.source)
+                }
+            })
     }
 
     /// `{"advance": seconds}` shortens tests of things that take hours: expirations, stale dates, the life of tokens.
@@ -83,19 +79,30 @@ extension ControlRouter {
         switch request.method {
         case "GET": break
         case "PATCH":
-            let fields = try JSONFields(try request.json(), at: "the body", known: ["advance"])
-            guard let seconds = try fields.number("advance", in: 0...31_536_000) else {
-                throw SimulatorError("the body.advance: missing; write the seconds, at most 31536000 (a year).")
+            struct Change: Decodable {
+                /// Seconds, at most a year.
+                var advance: Double
             }
+            let change: Change = try request.read()
+            try SimulatorError.check(change.advance, in: 0...31_536_000, at: "the body.advance")
             core.change { memory, _ in
-                memory.clockOffset += seconds
+                memory.clockOffset += change.advance
                 memory.apns.devices.touch()
             }
         default: return Self.methodNotAllowed(request)
         }
         return .ok(
             core.change { memory, now in
-                ["now": .seconds(now.timeIntervalSince1970), "ahead": .seconds(memory.clockOffset)]
+                JSONWriter.text { object in
+                    object.member("now", now.seconds)
+                    object.member("ahead", memory.clockOffset)
+                }
             })
+    }
+}
+
+extension FaultBook {
+    fileprivate var text: [UInt8] {
+        JSONWriter.text { object in object.objects("faults", faults) { $1.write(members: &$0) } }
     }
 }

@@ -1,5 +1,6 @@
 internal import APNsWire
 internal import FoundationEssentials
+internal import JSON
 internal import Synchronization
 
 /// `/journal` and `/counters`.
@@ -22,7 +23,7 @@ extension ControlRouter {
 
     func counters(_ request: ControlRequest) throws(SimulatorError) -> ControlAnswer {
         switch request.method {
-        case "GET": return .ok(core.change { memory, _ in memory.counters.json })
+        case "GET": return .ok(core.change { memory, _ in memory.counters.text })
         case "DELETE":
             core.change { memory, _ in memory.counters = Counters() }
             return .done
@@ -30,29 +31,58 @@ extension ControlRouter {
         }
     }
 
+    private struct Parameters: Decodable {
+        var operation: Route.Operation?
+        var environment: APNsEnvironment?
+        var bundleId: String?
+        var channelId: String?
+        var method: String?
+        var path: String?
+        var status: Int?
+        var reason: String?
+        var fate: JournalEntry.Fate?
+        var fault: String?
+        var requestId: String?
+        var connection: Int?
+        var after: Int?
+        var count: Int?
+        var timeout: Double?
+        var limit: Int?
+
+        static let numbers: Set = ["status", "connection", "after", "count", "timeout", "limit"]
+
+        var filter: JournalFilter {
+            JournalFilter(
+                operation: operation, environment: environment, bundleID: bundleId, channelID: channelId,
+                method: method, path: path, status: status, reason: reason.map { APNsReason(rawValue: $0) },
+                fate: fate, fault: fault, requestID: requestId, connection: connection, after: after)
+        }
+    }
+
     /// Answers 200 with the newest `limit` entries that match. With `count`, it first waits for that many matching
     /// entries. After `timeout` seconds it answers 408 with the entries so far.
     private func entries(_ request: ControlRequest) async throws(SimulatorError) -> ControlAnswer {
-        let fields = try request.parameters(
-            known: JournalFilter.names + ["count", "timeout", "limit"],
-            numbers: ["status", "connection", "after", "count", "timeout", "limit"])
-        let filter = try JournalFilter(fields)
-        let limit = try fields.integer("limit", in: 0...1_000_000) ?? 1_000
-        guard let count = try fields.integer("count", in: 1...1_000_000) else {
-            let entries = core.change { memory, _ in memory.journal.entries.filter(filter.matches) }
-            return .ok(["entries": .array(entries.suffix(limit).map(\.json))])
+        let parameters: Parameters = try request.parameters(numbers: Parameters.numbers)
+        try SimulatorError.check(parameters.limit, in: 0...1_000_000, at: "the query.limit")
+        try SimulatorError.check(parameters.count, in: 1...1_000_000, at: "the query.count")
+        try SimulatorError.check(parameters.timeout, in: 0...Self.longestWait, at: "the query.timeout")
+        let (filter, limit, timeout) = (parameters.filter, parameters.limit ?? 1_000, parameters.timeout ?? 10)
+        func body(_ entries: [JournalEntry], error: String? = nil) -> [UInt8] {
+            JSONWriter.text { object in
+                if let error { object.member("error", error) }
+                object.objects("entries", entries.suffix(limit)) { $1.write(members: &$0) }
+            }
         }
-        let timeout = try fields.number("timeout", in: 0...Self.longestWait) ?? 10
+        guard let count = parameters.count else {
+            return .ok(body(core.change { memory, _ in memory.journal.entries.filter(filter.matches) }))
+        }
         if let found = await core.entries(count, where: filter.matches, within: .seconds(timeout)) {
-            return .ok(["entries": .array(found.suffix(limit).map(\.json))])
+            return .ok(body(found))
         }
         let entries = core.change { memory, _ in memory.journal.entries.filter(filter.matches) }
         return ControlAnswer(
             status: 408,
-            body: [
-                "error": .string("Only \(entries.count) of \(count) requests came within \(timeout) s."),
-                "entries": .array(entries.suffix(limit).map(\.json)),
-            ])
+            body: body(entries, error: "Only \(entries.count) of \(count) requests came within \(timeout) s."))
     }
 }
 
@@ -82,60 +112,51 @@ extension SimulatorCore {
     }
 }
 
-extension JournalFilter {
-    init(_ fields: JSONFields) throws(SimulatorError) {
-        operation = try fields.choice("operation")
-        environment = try fields.choice("environment")
-        bundleID = try fields.string("bundleId")
-        channelID = try fields.string("channelId")
-        method = try fields.string("method")
-        path = try fields.string("path")
-        status = try fields.integer("status", in: 0...999)
-        reason = try fields.string("reason").map { APNsReason(rawValue: $0) }
-        fate = try fields.choice("fate")
-        fault = try fields.string("fault")
-        requestID = try fields.string("requestId")
-        connection = try fields.integer("connection", in: 0...Int.max)
-        after = try fields.integer("after", in: 0...Int.max)
-    }
-}
-
 extension JournalEntry {
-    var json: JSONValue {
-        [
-            "number": .integer(number), "time": .seconds(time.timeIntervalSince1970),
-            "environment": .string(request.environment.rawValue), "host": .string(request.service.rawValue),
-            "connection": .integer(request.connection), "method": .string(request.method),
-            "path": .string(request.path), "operation": .optional(operation?.rawValue),
-            "headers": .array(request.headers.map { ["name": .string($0.name), "value": .string($0.value)] }),
-            "body": .string(String(decoding: request.body, as: UTF8.self)), "bodyIsCut": .bool(request.bodyIsCut),
-            "status": .integer(status), "reason": .optional(reason?.rawValue),
-            "requestId": .string(requestID), "fate": .string(fate.rawValue), "fault": .optional(fault),
-        ]
+    fileprivate func write(members object: inout JSONWriter) {
+        object.member("number", number)
+        object.member("time", time.seconds)
+        object.member("environment", request.environment.rawValue)
+        object.member("host", request.service.rawValue)
+        object.member("connection", request.connection)
+        object.member("method", request.method)
+        object.member("path", request.path)
+        object.member("operation", operation?.rawValue)
+        object.objects("headers", request.headers) { object, header in
+            object.member("name", header.name)
+            object.member("value", header.value)
+        }
+        object.member("body", String(decoding: request.body, as: UTF8.self))
+        object.member("bodyIsCut", request.bodyIsCut)
+        object.member("status", status)
+        object.member("reason", reason?.rawValue)
+        object.member("requestId", requestID)
+        object.member("fate", fate.rawValue)
+        object.member("fault", fault)
     }
 }
 
 extension Counters {
-    var json: JSONValue {
+    fileprivate var text: [UInt8] {
         let rows = requests.sorted { left, right in
             let left = (left.key.environment, left.key.operation?.rawValue ?? "", left.key.status)
             return left < (right.key.environment, right.key.operation?.rawValue ?? "", right.key.status)
         }
-        return [
-            "requests": .integer(total),
-            "byVerdict": .array(
-                rows.map { key, count in
-                    [
-                        "environment": .string(key.environment.rawValue),
-                        "operation": .optional(key.operation?.rawValue), "status": .integer(key.status),
-                        "reason": .optional(key.reason?.rawValue), "count": .integer(count),
-                    ]
-                }),
-            "connections": [
-                "opened": .integer(connectionsOpened), "closed": .integer(connectionsClosed),
-                "failed": .integer(connectionsFailed),
-            ],
-            "faultsActed": .integer(faultsActed),
-        ]
+        return JSONWriter.text { object in
+            object.member("requests", total)
+            object.objects("byVerdict", rows) { object, row in
+                object.member("environment", row.key.environment.rawValue)
+                object.member("operation", row.key.operation?.rawValue)
+                object.member("status", row.key.status)
+                object.member("reason", row.key.reason?.rawValue)
+                object.member("count", row.value)
+            }
+            object.object("connections") { object in
+                object.member("opened", connectionsOpened)
+                object.member("closed", connectionsClosed)
+                object.member("failed", connectionsFailed)
+            }
+            object.member("faultsActed", faultsActed)
+        }
     }
 }

@@ -1,4 +1,5 @@
 internal import APNsWire
+internal import JSON
 
 /// The control API, for tests and people. docs/simulator.md describes it.
 struct ControlRouter: Sendable {
@@ -32,7 +33,7 @@ struct ControlRouter: Sendable {
     func answer(_ request: ControlRequest) async -> ControlAnswer {
         do throws(SimulatorError) {
             switch request.path.first {
-            case nil where request.method == "GET": return .ok(["routes": .strings(Self.routes)])
+            case nil where request.method == "GET": return .ok(JSONWriter.text(["routes": Self.routes]))
             case "journal": return try await journal(request)
             case "counters": return try counters(request)
             case "apps": return try apps(request)

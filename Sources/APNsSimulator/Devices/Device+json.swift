@@ -1,48 +1,50 @@
 internal import APNsWire
 internal import FoundationEssentials
+internal import JSON
 
 /// Devices and lock screens as the control API shows them; docs/simulator.md describes them.
 extension Device {
-    func json(at now: Date, tokens: [String: Devices.Address]) -> JSONValue {
-        [
-            "id": .string(id), "environment": .string(environment.rawValue), "system": .integer(system),
-            "online": .bool(isOnline),
-            "pushToStartTokens": .object(
-                startTokens.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: .string($0.value)) }),
-            "lockScreen": .array(lockScreen(at: now).map { $0.json(at: now) }),
-            "activities": .array(activities.map { $0.json(at: now) }),
-            "goneTokens": .strings(
-                tokens.filter { $0.value.device == id && $0.value.gone != nil }.map(\.key).sorted()),
-            "events": .array(
-                events.elements.map {
-                    ["time": .seconds($0.time.timeIntervalSince1970), "text": .string($0.text)]
-                }),
-        ]
+    func write(members object: inout JSONWriter, at now: Date, tokens: [String: Devices.Address]) {
+        object.member("id", id)
+        object.member("environment", environment.rawValue)
+        object.member("system", system)
+        object.member("online", isOnline)
+        object.member("pushToStartTokens", startTokens)
+        object.objects("lockScreen", lockScreen(at: now)) { $1.write(members: &$0, at: now) }
+        object.objects("activities", activities) { $1.write(members: &$0, at: now) }
+        object.member("goneTokens", tokens.filter { $0.value.device == id && $0.value.gone != nil }.map(\.key).sorted())
+        object.objects("events", events.elements) { object, event in
+            object.member("time", event.time.seconds)
+            object.member("text", event.text)
+        }
     }
 
     /// The lock screen alone.
-    func lockScreenJSON(at now: Date) -> JSONValue {
-        [
-            "device": .string(id), "online": .bool(isOnline),
-            "activities": .array(lockScreen(at: now).map { $0.json(at: now) }),
-        ]
+    func writeLockScreen(members object: inout JSONWriter, at now: Date) {
+        object.member("device", id)
+        object.member("online", isOnline)
+        object.objects("activities", lockScreen(at: now)) { $1.write(members: &$0, at: now) }
     }
 }
 
 extension Activity {
-    func json(at now: Date) -> JSONValue {
-        .members([
-            "number": .integer(number), "bundleId": .string(app), "attributesType": .string(attributesType),
-            "state": .string(state(at: now).rawValue), "contentState": .raw(contentState),
-            "attributes": .raw(attributes), "timestamp": .integer(timestamp), "alert": alert.map { .raw($0) },
-            "channelId": channelID.map { .string($0) }, "updateToken": updateToken.map { .string($0) },
-            "relevanceScore": relevance.map { .number(String($0)) },
-            "startedAt": .seconds(startedAt.timeIntervalSince1970),
-            "staleDate": staleDate.map { .seconds($0.timeIntervalSince1970) },
-            "endedAt": endedAt.map { .seconds($0.timeIntervalSince1970) },
-            "dismissalDate": dismissalDate.map { .seconds($0.timeIntervalSince1970) },
-            "applied": .integer(applied),
-        ])
+    func write(members object: inout JSONWriter, at now: Date) {
+        object.member("number", number)
+        object.member("bundleId", app)
+        object.member("attributesType", attributesType)
+        object.member("state", state(at: now).rawValue)
+        object.member("contentState", raw: contentState)
+        object.member("attributes", raw: attributes)
+        object.member("timestamp", timestamp)
+        if let alert { object.member("alert", raw: alert) }
+        if let channelID { object.member("channelId", channelID) }
+        if let updateToken { object.member("updateToken", updateToken) }
+        if let relevance { object.member("relevanceScore", relevance) }
+        object.member("startedAt", startedAt.seconds)
+        if let staleDate { object.member("staleDate", staleDate.seconds) }
+        if let endedAt { object.member("endedAt", endedAt.seconds) }
+        if let dismissalDate { object.member("dismissalDate", dismissalDate.seconds) }
+        object.member("applied", applied)
     }
 
     /// One line for people.

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import JSON
 
 /// A script of faults: `{"seed": 7, "faults": [ … ]}`.
 struct FaultFile: Sendable {
@@ -6,13 +7,17 @@ struct FaultFile: Sendable {
     var seed: UInt64?
     var faults: [Fault]
 
+    private struct Draft: Decodable {
+        var seed: UInt64?
+        var faults: [JSONValue]?
+    }
+
     /// - Throws: an error that says what is wrong with the text, and where.
     init(_ text: [UInt8], at place: String) throws(SimulatorError) {
-        guard let value = JSONValue(parsing: text) else { throw SimulatorError("\(place) is not JSON in UTF-8.") }
-        let fields = try JSONFields(value, at: place, known: ["seed", "faults"])
-        seed = try fields.integer("seed", in: 0...Int.max).map { UInt64($0) }
+        let draft: Draft = try JSONValue(text, at: place).read(at: place)
+        seed = draft.seed
         faults = []
-        for (index, fault) in (try fields.array("faults") ?? []).enumerated() {
+        for (index, fault) in (draft.faults ?? []).enumerated() {
             faults.append(try Fault(fault, at: "\(place): faults[\(index)]"))
         }
     }

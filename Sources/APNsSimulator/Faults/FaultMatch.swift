@@ -1,7 +1,7 @@
 internal import APNsWire
 
 /// The requests that a fault applies to. A member that is `nil` matches everything.
-struct FaultMatch: Sendable, Hashable {
+struct FaultMatch: Sendable, Hashable, Codable {
     var operation: Route.Operation?
     var method: String?
     /// The whole path, or a prefix followed by `*`.
@@ -17,6 +17,13 @@ struct FaultMatch: Sendable, Hashable {
     var every: Int?
     /// The probability with which the fault acts on each request that matches all members above.
     var rate: Double?
+
+    private enum CodingKeys: String, CodingKey {
+        case operation, method, path, environment
+        case bundleID = "bundleId"
+        case channelID = "channelId"
+        case nth, every, rate
+    }
 
     /// Whether the request matches, without regard to `nth`, `every` and `rate`.
     func matches(_ request: SimulatorRequest, _ route: Route?) -> Bool {

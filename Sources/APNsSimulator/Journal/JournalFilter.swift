@@ -2,12 +2,6 @@ internal import APNsWire
 
 /// Selects entries of the journal. A member that is `nil` matches everything.
 struct JournalFilter: Sendable, Hashable {
-    /// The names of the query's parameters.
-    static let names = [
-        "operation", "environment", "bundleId", "channelId", "method", "path", "status", "reason", "fate", "fault",
-        "requestId", "connection", "after",
-    ]
-
     var operation: Route.Operation?
     var environment: APNsEnvironment?
     /// The bundle ID, compared without regard to case.

@@ -1,5 +1,6 @@
 package import APNsWire
 internal import FoundationEssentials
+internal import JSON
 
 /// An activity as a person sees it.
 package struct ShownActivity: Sendable, Hashable, CustomStringConvertible {
@@ -186,10 +187,7 @@ extension Simulator {
     ///
     /// - Throws: `SimulatorError` before the start, or if the bucket cannot be read.
     package func addBucket(_ bucket: String) throws {
-        guard let value = JSONValue(parsing: Array(bucket.utf8)) else {
-            throw SimulatorError("The bucket is not JSON.")
-        }
-        let bucket = try Bucket(value, at: "the bucket")
+        let bucket = try Bucket(JSONValue(Array(bucket.utf8), at: "The bucket"), at: "the bucket")
         _ = try changeDevices { memory, now throws(SimulatorError) in try memory.apns.buckets.add(bucket, now: now) }
     }
 

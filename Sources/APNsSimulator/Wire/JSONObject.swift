@@ -50,7 +50,7 @@ struct JSONObject {
     ///   value.
     init?(_ text: [UInt8]) {
         do throws(JSONFault) {
-            var scanner = try JSONScanner(text, maximumDepth: JSONValue.maximumDepth)
+            var scanner = try JSONScanner(text, maximumDepth: Self.maximumDepth)
             guard try scanner.start() == .object else { return nil }
             members = try Self.members(&scanner, inner: Self.inner)
             try scanner.finish()
@@ -90,4 +90,5 @@ struct JSONObject {
     private init(members: [Member]) { self.members = members }
 
     private static let inner = "aps"
+    private static let maximumDepth = 512
 }

@@ -26,7 +26,7 @@ package struct ContentType: Sendable {
     package let versions: [Version]
     package let rules: StateRules
     /// The rules as they were declared; `nil`: none were.
-    fileprivate let declaredRules: Contract.StateRules?
+    fileprivate let declaredRules: RawJSON?
 
     /// Reads the body of `PUT /v1/apps/{bundleId}/contents/{attributesType}`.
     ///

@@ -18,7 +18,8 @@ package struct StateRules: Sendable {
     /// Reads the member `rules` of a content type.
     ///
     /// - Parameter members: which members a content may have.
-    init(_ draft: Contract.StateRules, _ members: ContentMembers, _ faults: inout RequestFaults) throws(Problem) {
+    init(_ declared: RawJSON, _ members: ContentMembers, _ faults: inout RequestFaults) throws(Problem) {
+        let draft: Contract.StateRules = try declared.tree().checked()
         for (index, text) in (draft.quiet ?? []).enumerated() {
             if let place = members.place(text, at: "/rules/quiet/\(index)", &faults) { quiet.append(place) }
         }

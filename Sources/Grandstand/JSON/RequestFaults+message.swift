@@ -7,8 +7,9 @@ extension RequestFaults {
     /// Adds a fault if the alert has neither title nor body, because it would show nothing.
     ///
     /// - Parameter advice: an additional sentence for the error.
-    package mutating func requireText(of alert: Contract.Alert, at pointer: String, _ advice: String) {
-        let hasText = [alert.title, alert.body].contains { text in
+    package mutating func requireText(of alert: RawJSON, at pointer: String, _ advice: String) {
+        let alert = try? alert.value.decode(Contract.Alert.self)
+        let hasText = [alert?.title, alert?.body].contains { text in
             switch text {
             case .text(let text): !text.isEmpty
             case .localized: true
@@ -20,7 +21,7 @@ extension RequestFaults {
 
     /// Checks each alert with `requireText`. The keys are language tags. Each tag may occur once; upper and lower case
     /// are the same.
-    package mutating func requireTexts(of alerts: [String: Contract.Alert], at pointer: String, _ advice: String) {
+    package mutating func requireTexts(of alerts: [String: RawJSON], at pointer: String, _ advice: String) {
         var seen: Set<String> = []
         // Lower case comes first, so of two tags that differ in case only, the one with capitals is reported.
         for (tag, alert) in alerts.sorted(by: { $0.key > $1.key }) {
@@ -38,13 +39,6 @@ extension [AudienceSelector] {
         guard let selectors else { return nil }
         self = try selectors.map(AudienceSelector.init)
     }
-}
-
-extension Contract.Alert {
-    /// The alert as a JSON tree.
-    ///
-    /// - Throws: `malformed-json`.
-    func tree() throws(Problem) -> JSONValue { try JSONValue(parsing: JSONWriter.text(self)) }
 }
 
 extension RawJSON {

@@ -27,8 +27,6 @@ package struct RequestFaults {
 
     fileprivate mutating func add(_ detail: String) { add("", detail) }
 
-    fileprivate var count: Int { invalid.listed.count + invalid.omitted + unknown.listed.count + unknown.omitted }
-
     fileprivate mutating func addUnknown(_ name: String) {
         unknown.append(
             FieldError(
@@ -74,19 +72,16 @@ extension ContractRequest {
     /// that concern several fields.
     ///
     /// - Parameters:
+    ///   - shape: the shape of an object that has further members.
     ///   - pointer: the place of the value, if it is only a part of the body.
     ///   - convert: makes the result, and records faults.
     /// - Throws: `invalid-request`, `unknown-field`, with every fault that was found.
     package static func read<Value>(
-        _ body: JSONValue, at pointer: String = "",
+        _ body: JSONValue, as shape: RequestShape = Self.shape, at pointer: String = "",
         _ convert: (Self, inout RequestFaults) throws(Problem) -> Value
     ) throws(Problem) -> Value {
         try shape.read(body, at: pointer) { faults throws(Problem) in
-            let request: Self
-            do { request = try Self(json: body) } catch {
-                throw Problem(.internalError, "A body that openapi.yaml allows cannot be read.")
-            }
-            return try convert(request, &faults)
+            try convert(try body.checked(), &faults)
         }
     }
 
@@ -95,6 +90,17 @@ extension ContractRequest {
     /// - Throws: `invalid-request`, `unknown-field`, with every fault that was found.
     package static func read(_ body: JSONValue) throws(Problem) -> Self {
         try read(body) { request, _ throws(Problem) in request }
+    }
+}
+
+extension JSONValue {
+    /// Reads a part of a body whose shape was checked. It fails only by a mistake of the server.
+    ///
+    /// - Throws: `internal-error`.
+    func checked<Value: Decodable>() throws(Problem) -> Value {
+        do { return try decode() } catch {
+            throw Problem(.internalError, "A body that openapi.yaml allows cannot be read.")
+        }
     }
 }
 
@@ -174,11 +180,6 @@ extension RequestShape {
                     }
                 }
             }
-        case .list(let shape, let count):
-            guard case .array(let elements) = value.kind else { return expected("An array", value, &faults) }
-            if !isCounted(elements, count, &faults) { return }
-            let before = faults.count
-            for element in elements where faults.count == before { shape.check(element, &faults) }
         case .raw:
             guard case .object = value.kind else { return expected("An object", value, &faults) }
         case .map(let name, let shape):

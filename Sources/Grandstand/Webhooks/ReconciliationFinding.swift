@@ -25,7 +25,7 @@ struct ReconciliationFinding {
             let environment = report["environment"]?.string,
             let startedAt = report["startedAt"]?.string.flatMap(RFC3339.date),
             let finishedAt = report["finishedAt"]?.string.flatMap(RFC3339.date),
-            let applied = report["applied"].flatMap({ try? Bool(json: $0) }),
+            let applied = report["applied"].flatMap({ try? $0.decode(Bool.self) }),
             let apple = report["apple"]?.integer, let ledger = report["ledger"]?.integer
         else { return nil }
         return Contract.ReconciliationFound(

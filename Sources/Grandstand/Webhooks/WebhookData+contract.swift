@@ -45,7 +45,7 @@ extension Contract.EventStateChanged {
 
 extension Contract.QuotaLevelChanged {
     init?(_ note: JSONValue) {
-        guard let json = note["quota"], let quota = try? Contract.Quota(json: json) else { return nil }
+        guard let json = note["quota"], let quota = try? json.decode(Contract.Quota.self) else { return nil }
         self.init(
             bundleId: quota.bundleId, environment: quota.environment, level: quota.level,
             previousLevel: note["previousLevel"]?.string.map { Contract.QuotaLevel(rawValue: $0) }, limit: quota.limit,

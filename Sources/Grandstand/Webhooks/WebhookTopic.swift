@@ -54,26 +54,25 @@ package enum WebhookTopic: String, Sendable, Hashable, CaseIterable {
                 .internalError,
                 "The data that were stored for a message \(rawValue) belong to another topic. Report the request ID.")
         }
-        return JSONWriter.text(
-            Contract.WebhookMessage(type: .init(rawValue: rawValue), timestamp: at, data: RawJSON(writing: data)))
+        return JSONWriter.text(Contract.WebhookMessage(type: .init(self), timestamp: at, data: data))
     }
 
     /// - Returns: `nil` if the facts belong to another topic.
-    private func data(_ facts: WebhookFacts) -> Contract.WebhookData? {
-        switch (self, facts) {
-        case (.broadcastSettled, .broadcast(let settled)): .broadcastSettled(.init(settled))
-        case (.eventState, .detail(let detail)): Contract.EventStateChanged(detail).map { .eventState($0) }
-        case (.channelMissing, .channel(let channel, _)): .channelMissing(.init(channel))
+    private func data(_ facts: WebhookFacts) -> RawJSON? {
+        func json(_ data: (some Encodable)?) -> RawJSON? { data.map { RawJSON(writing: $0) } }
+        return switch (self, facts) {
+        case (.broadcastSettled, .broadcast(let settled)): json(Contract.BroadcastSettled(settled))
+        case (.eventState, .detail(let detail)): json(Contract.EventStateChanged(detail))
+        case (.channelMissing, .channel(let channel, _)): json(Contract.ChannelLost(channel))
         case (.channelReplaced, .channel(let channel, let replaced?)):
-            .channelReplaced(.init(channel, replacing: replaced))
-        case (.quotaLevel, .detail(let detail)): Contract.QuotaLevelChanged(detail).map { .quotaLevel($0) }
-        case (.reconciliationFound, .detail(let detail)):
-            ReconciliationFinding(detail).found.map { .reconciliationFound($0) }
-        case (.capabilityOff, .detail(let detail)): Contract.CapabilityOff(detail).map { .capabilityOff($0) }
-        case (.throttleBegan, .detail(let detail)): Contract.ThrottleBegan(detail).map { .throttleBegan($0) }
-        case (.throttleEnded, .detail(let detail)): Contract.ThrottleEnded(detail).map { .throttleEnded($0) }
+            json(Contract.ChannelReplaced(channel, replacing: replaced))
+        case (.quotaLevel, .detail(let detail)): json(Contract.QuotaLevelChanged(detail))
+        case (.reconciliationFound, .detail(let detail)): json(ReconciliationFinding(detail).found)
+        case (.capabilityOff, .detail(let detail)): json(Contract.CapabilityOff(detail))
+        case (.throttleBegan, .detail(let detail)): json(Contract.ThrottleBegan(detail))
+        case (.throttleEnded, .detail(let detail)): json(Contract.ThrottleEnded(detail))
         case (.webhookTest, .test(let webhook, let actor)):
-            .webhookTest(.init(webhook: webhook.words, by: actor))
+            json(Contract.WebhookTest(webhook: webhook.words, by: actor))
         default: nil
         }
     }

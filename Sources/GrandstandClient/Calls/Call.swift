@@ -102,9 +102,9 @@ extension GrandstandClient.Call {
     /// A call whose answer is JSON.
     init(
         _ operation: Contract.Operation, _ path: EncodedPath, _ query: Query = [],
-        body: (any JSONWritable & Sendable)? = nil
-    ) where Value: JSONReadable {
-        self.init(operation, path, query, body: body) { try Value(json: JSONValue(decoding: $0.body)) }
+        body: (any Encodable & Sendable)? = nil
+    ) where Value: Decodable {
+        self.init(operation, path, query, body: body) { try JSONValue(decoding: $0.body).decode() }
     }
 
     /// A call whose answer has no body.
@@ -114,7 +114,7 @@ extension GrandstandClient.Call {
 
     init(
         _ operation: Contract.Operation, _ path: EncodedPath, _ query: Query = [],
-        body: (any JSONWritable & Sendable)? = nil,
+        body: (any Encodable & Sendable)? = nil,
         read: @escaping @Sendable (GrandstandClient.Answer) throws -> Value
     ) {
         self.operation = operation
@@ -123,11 +123,7 @@ extension GrandstandClient.Call {
         // If a network fault makes the client repeat this call, the server gives the first answer again.
         headers = operation.keepsAnswers ? ["Idempotency-Key": Secret(UUID().uuidString)] : [:]
         if operation.method == "PATCH" { headers["Content-Type"] = Secret("application/merge-patch+json") }
-        self.body = body.map { body in
-            var json = JSONWriter()
-            body.write(to: &json)
-            return Data(json.bytes)
-        }
+        self.body = body.map { Data(JSONWriter.text($0)) }
         self.read = read
     }
 }

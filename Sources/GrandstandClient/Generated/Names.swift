@@ -332,8 +332,6 @@ extension GrandstandClient {
     public typealias WebhookDeliveryPage = Contract.WebhookDeliveryPage
     /// The body that a receiver gets.
     public typealias WebhookMessage = Contract.WebhookMessage
-    /// The data of the message; its type says which of these it is.
-    public typealias WebhookData = Contract.WebhookData
     /// Every delivery of a broadcast has its final state, or the broadcast was withdrawn.
     public typealias BroadcastSettled = Contract.BroadcastSettled
     /// An event ended, was cancelled, or was reopened.

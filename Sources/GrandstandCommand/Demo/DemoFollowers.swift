@@ -46,7 +46,7 @@ struct DemoFollowers: Sendable {
         try await send(
             .init(
                 event: .update, contentState: try RawJSON(json: #"{"argentina":1,"colombia":0,"minute":112}"#),
-                alert: .init(title: "¡Gol!", body: "Lautaro Martínez, 1–0")),
+                alert: .alert(title: "¡Gol!", body: "Lautaro Martínez, 1–0")),
             called: "112'  Lautaro Martínez, 1–0", reaching: phones.dropLast(2))
         for phone in travellers { stage.simulator.setOnline(true, device: phone.id) }
         report.step("the two are back", try shown(#""argentina":1"#, by: phones[...]))
@@ -94,8 +94,8 @@ struct DemoFollowers: Sendable {
                         at: Date(timeIntervalSinceNow: 86_400), attributesType: Self.attributesType,
                         attributes: try RawJSON(json: #"{"away":"Colombia","home":"Argentina"}"#),
                         contentState: try RawJSON(json: #"{"argentina":0,"colombia":0,"minute":0}"#),
-                        alert: .init(title: .text(Self.alerts[0].title), body: body),
-                        alertsByLocale: ["es": .init(title: .text(Self.alerts[1].title), body: body)]),
+                        alert: .alert(title: .text(Self.alerts[0].title), body: body),
+                        alertsByLocale: ["es": .alert(title: .text(Self.alerts[1].title), body: body)]),
                     content: Self.attributesType)))
         report.step("event \(Self.key)", "declared, with its start for tomorrow")
         let preview = try await stage.organiser.send(.startEvent(Self.key, dryRun: true))

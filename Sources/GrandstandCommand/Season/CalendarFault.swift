@@ -1,7 +1,7 @@
 internal import JSON
 
 /// A fault in a calendar's text, or an entry that was not applied.
-struct CalendarFault: Error, Sendable, Hashable {
+struct CalendarFault: Error, Sendable, Hashable, Encodable, WritesNulls {
     /// The line number, from 1. For a folded line or a record of several lines, it is the first. `nil`: the fault is
     /// not in a single line.
     var line: Int?
@@ -23,13 +23,5 @@ extension CalendarFault: CustomStringConvertible {
         let place = line.map { " on line \($0)" } ?? ""
         let text = detail.map { $0.unicodeScalars.contains { $0.properties.generalCategory == .control } ? " " : $0 }
         return "Problem\(place): \(String(text))"
-    }
-}
-
-extension CalendarFault: JSONObjectWritable {
-    func write(members object: inout JSONWriter) {
-        object.member("line", line)
-        object.member("detail", detail)
-        object.member("uid", uid)
     }
 }

@@ -75,7 +75,7 @@ struct SeasonCommand: AsyncParsableCommand {
         /// - Throws: an `ExitCode`, unless everything was done.
         func finish(_ report: CalendarPlan, failed: Int = 0) throws {
             for problem in report.problems { Terminal.say("\(problem)") }
-            try client.show(try JSONValue(parsing: JSONWriter.text(report), maximumValues: .max))
+            try client.show(try JSONValue(parsing: report.report, maximumValues: .max))
             if report.holdsBack { throw SeasonCommand.removalsHeldBack }
             if failed > 0 { throw ExitCode.failure }
             if !report.problems.isEmpty { throw SeasonCommand.hasProblems }

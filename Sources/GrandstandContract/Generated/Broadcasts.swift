@@ -1,7 +1,5 @@
 // Generated from openapi.yaml by `make contract`. Do not edit.
 
-package import JSON
-
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
@@ -10,161 +8,205 @@ package import JSON
 
 extension Contract {
     /// The state of the message to one audience.
-    public struct DeliveryState: ContractWord {
+    public enum DeliveryState: ContractWord {
         /// Its audience has no channel yet.
-        public static let waiting = Self(rawValue: "waiting")
+        case waiting
         /// It waits for its turn, or for the next attempt.
-        public static let queued = Self(rawValue: "queued")
+        case queued
         /// A request to APNs is under way.
-        public static let sending = Self(rawValue: "sending")
+        case sending
         /// APNs answered 200 and passes it on. That does not mean that a device showed it.
-        public static let accepted = Self(rawValue: "accepted")
+        case accepted
         /// A newer message was sent instead.
-        public static let superseded = Self(rawValue: "superseded")
+        case superseded
         /// It expired before APNs accepted it.
-        public static let expired = Self(rawValue: "expired")
+        case expired
         /// APNs refused it for good. reason says why.
-        public static let rejected = Self(rawValue: "rejected")
+        case rejected
         /// It was withdrawn, or its event was over before it was sent.
-        public static let cancelled = Self(rawValue: "cancelled")
+        case cancelled
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
+        /// The words that this version knows.
         public static let allCases: [Self] = [
-            .waiting,
-            .queued,
-            .sending,
-            .accepted,
-            .superseded,
-            .expired,
-            .rejected,
-            .cancelled,
+            .waiting, .queued, .sending, .accepted, .superseded, .expired, .rejected, .cancelled,
         ]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .waiting: "waiting"
+            case .queued: "queued"
+            case .sending: "sending"
+            case .accepted: "accepted"
+            case .superseded: "superseded"
+            case .expired: "expired"
+            case .rejected: "rejected"
+            case .cancelled: "cancelled"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// The state of a broadcast, from all of its deliveries.
-    public struct BroadcastState: ContractWord {
+    public enum BroadcastState: ContractWord {
         /// It waits for its sendAt.
-        public static let scheduled = Self(rawValue: "scheduled")
+        case scheduled
         /// Some delivery has no final state yet.
-        public static let queued = Self(rawValue: "queued")
+        case queued
         /// Every delivery has its final state.
-        public static let done = Self(rawValue: "done")
+        case done
         /// Nothing was sent and nothing will be sent. It was withdrawn, or its event was cancelled or over before.
-        public static let cancelled = Self(rawValue: "cancelled")
+        case cancelled
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
-        public static let allCases: [Self] = [
-            .scheduled,
-            .queued,
-            .done,
-            .cancelled,
-        ]
+        /// The words that this version knows.
+        public static let allCases: [Self] = [.scheduled, .queued, .done, .cancelled]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .scheduled: "scheduled"
+            case .queued: "queued"
+            case .done: "done"
+            case .cancelled: "cancelled"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// What a broadcast does to the Live Activities that get it. Apple starts no activity by a broadcast.
-    public struct BroadcastKind: ContractWord {
+    public enum BroadcastKind: ContractWord {
         /// Changes the content that they show.
-        public static let update = Self(rawValue: "update")
+        case update
         /// Ends them. The event is over after it.
-        public static let end = Self(rawValue: "end")
+        case end
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
-        public static let allCases: [Self] = [
-            .update,
-            .end,
-        ]
+        /// The words that this version knows.
+        public static let allCases: [Self] = [.update, .end]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .update: "update"
+            case .end: "end"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// How a message reaches its devices.
-    public struct DeliveryKind: ContractWord {
+    public enum DeliveryKind: ContractWord {
         /// By one push to a broadcast channel.
-        public static let channel = Self(rawValue: "channel")
+        case channel
         /// By a push to each activity that has an update token and no channel.
-        public static let tokens = Self(rawValue: "tokens")
+        case tokens
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
-        public static let allCases: [Self] = [
-            .channel,
-            .tokens,
-        ]
+        /// The words that this version knows.
+        public static let allCases: [Self] = [.channel, .tokens]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .channel: "channel"
+            case .tokens: "tokens"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// What the server did with a state.
-    public struct StateOutcome: ContractWord {
+    public enum StateOutcome: ContractWord {
         /// The same as the newest accepted content. Nothing is sent.
-        public static let unchanged = Self(rawValue: "unchanged")
+        case unchanged
         /// Only quiet members differ. It is sent with priority 5, at most once in quietInterval; the newest one is
         /// sent.
-        public static let quiet = Self(rawValue: "quiet")
+        case quiet
         /// Something else differs. It is sent at once with priority 10.
-        public static let update = Self(rawValue: "update")
+        case update
         /// A rule of the content type matches. It is sent at once with priority 10 and the rule's alert.
-        public static let rings = Self(rawValue: "rings")
+        case rings
         /// The state was the final one. The event is over after it. If a rule matches, the end has its alert.
-        public static let end = Self(rawValue: "end")
+        case end
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
-        public static let allCases: [Self] = [
-            .unchanged,
-            .quiet,
-            .update,
-            .rings,
-            .end,
-        ]
+        /// The words that this version knows.
+        public static let allCases: [Self] = [.unchanged, .quiet, .update, .rings, .end]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .unchanged: "unchanged"
+            case .quiet: "quiet"
+            case .update: "update"
+            case .rings: "rings"
+            case .end: "end"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// How a message came to the server.
-    public struct MessageSource: ContractWord {
+    public enum MessageSource: ContractWord {
         /// An organiser sent it as a message.
-        public static let broadcast = Self(rawValue: "broadcast")
+        case broadcast
         /// The server made it from a state of the event (PUT /v1/events/{key}/state).
-        public static let state = Self(rawValue: "state")
+        case state
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
-        public static let allCases: [Self] = [
-            .broadcast,
-            .state,
-        ]
+        /// The words that this version knows.
+        public static let allCases: [Self] = [.broadcast, .state]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .broadcast: "broadcast"
+            case .state: "state"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// The whole state of an event, as a feed has it.
-    public struct StateDraft: Sendable, Hashable, Codable, ContractObject {
+    public struct StateDraft: Codable, Sendable, Hashable {
         /// What activities show. It reaches the app byte for byte.
         public var contentState: RawJSON
         /// A number that rises with each state of the feed. A number that is not above the last of the same
@@ -195,34 +237,10 @@ extension Contract {
             self.audiences = audiences
             self.byVariant = byVariant
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            contentState = try object.required("contentState")
-            sequence = try object.optional("sequence")
-            sequenceEpoch = try object.optional("sequenceEpoch")
-            final = try object.optional("final")
-            audiences = try object.optional("audiences")
-            byVariant = try object.optional("byVariant")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("contentState", contentState)
-            if let sequence { object.member("sequence", sequence) }
-            if let sequenceEpoch { object.member("sequenceEpoch", sequenceEpoch) }
-            if let final { object.member("final", final) }
-            if let audiences { object.member("audiences", audiences) }
-            if let byVariant { object.member("byVariant", byVariant) }
-        }
     }
 
     /// What the audiences of one variant show instead.
-    public struct VariantState: Sendable, Hashable, Codable, ContractObject {
+    public struct VariantState: Codable, Sendable, Hashable {
         /// It reaches the app byte for byte.
         public var contentState: RawJSON?
 
@@ -230,51 +248,35 @@ extension Contract {
         public init(contentState: RawJSON? = nil) {
             self.contentState = contentState
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            contentState = try object.optional("contentState")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            if let contentState { object.member("contentState", contentState) }
-        }
     }
 
     /// The broadcast that a state became, or that nothing has changed.
-    public enum StateAnswer: Sendable, Hashable, Codable, ContractValue {
+    public enum StateAnswer: Codable, Sendable, Hashable {
         case accepted(Broadcast)
         case unchanged(UnchangedState)
 
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(json: JSONValue) throws {
-            if let value = try? Broadcast(json: json) {
+        /// Decodes the first alternative that fits.
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let value = try? container.decode(Broadcast.self) {
                 self = .accepted(value)
                 return
             }
-            self = .unchanged(try UnchangedState(json: json))
+            self = .unchanged(try container.decode(UnchangedState.self))
         }
 
-        package func write(to json: inout JSONWriter) {
+        /// Encodes the alternative.
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
             switch self {
-            case .accepted(let value): value.write(to: &json)
-            case .unchanged(let value): value.write(to: &json)
+            case .accepted(let value): try container.encode(value)
+            case .unchanged(let value): try container.encode(value)
             }
         }
     }
 
     /// The answer to a state that changes nothing.
-    public struct UnchangedState: Sendable, Hashable, Codable, ContractObject {
+    public struct UnchangedState: Codable, Sendable, Hashable {
         /// What the server did with a state.
         public var outcome: StateOutcome
 
@@ -282,24 +284,10 @@ extension Contract {
         public init(outcome: StateOutcome) {
             self.outcome = outcome
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            outcome = try object.required("outcome")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("outcome", outcome.rawValue)
-        }
     }
 
     /// What a state would send now.
-    public struct StatePreview: Sendable, Hashable, Codable, ContractObject {
+    public struct StatePreview: Codable, Sendable, Hashable, ContractAnswer {
         /// What the server did with a state.
         public var outcome: StateOutcome
         /// The index in rings of the rule that matches, from 0. null: none.
@@ -322,61 +310,37 @@ extension Contract {
             self.audiences = audiences
             self.warnings = warnings
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            outcome = try object.required("outcome")
-            rule = try object.optional("rule")
-            goesAt = try object.optional("goesAt")
-            audiences = try object.required("audiences")
-            warnings = try object.required("warnings")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("outcome", outcome.rawValue)
-            object.member("rule", rule)
-            object.member("goesAt", goesAt)
-            object.member("audiences", audiences)
-            object.member("warnings", warnings)
-        }
     }
 
     /// When a broadcast is sent: at a time, or a number of seconds after startsAt of its event. The latter moves with
     /// the event while the broadcast is scheduled, and waits while startsAt is unset. It is refused if the event has no
     /// startsAt when the broadcast is made. A time in the past means at once.
-    public enum SendTime: Sendable, Hashable, Codable, ContractValue {
+    public enum SendTime: Codable, Sendable, Hashable {
         case at(Date)
         case afterStart(AfterStart)
 
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(json: JSONValue) throws {
-            if let value = try? Date(json: json) {
+        /// Decodes the first alternative that fits.
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let value = try? container.decode(Date.self) {
                 self = .at(value)
                 return
             }
-            self = .afterStart(try AfterStart(json: json))
+            self = .afterStart(try container.decode(AfterStart.self))
         }
 
-        package func write(to json: inout JSONWriter) {
+        /// Encodes the alternative.
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
             switch self {
-            case .at(let value): value.write(to: &json)
-            case .afterStart(let value): value.write(to: &json)
+            case .at(let value): try container.encode(value)
+            case .afterStart(let value): try container.encode(value)
             }
         }
     }
 
     /// A time relative to the start of the event.
-    public struct AfterStart: Sendable, Hashable, Codable, ContractObject {
+    public struct AfterStart: Codable, Sendable, Hashable {
         /// Seconds from startsAt of the event, negative for a time before it. At most a year.
         public var afterStart: Int
 
@@ -384,24 +348,10 @@ extension Contract {
         public init(afterStart: Int) {
             self.afterStart = afterStart
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            afterStart = try object.required("afterStart")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("afterStart", afterStart)
-        }
     }
 
     /// A message to everybody who follows an event, or to a channel.
-    public struct BroadcastDraft: Sendable, Hashable, Codable, ContractObject {
+    public struct BroadcastDraft: Codable, Sendable, Hashable {
         /// What a broadcast does to the Live Activities that get it. Apple starts no activity by a broadcast.
         public var event: BroadcastKind
         /// What activities show. It reaches the app byte for byte. Required for an update without sendAt; an end
@@ -410,7 +360,7 @@ extension Contract {
         /// the newest content.
         public var contentState: RawJSON?
         /// The alert. It reaches the app byte for byte.
-        public var alert: Alert?
+        public var alert: RawJSON?
         /// What audiences of some variants get instead of contentState, of alert or of both.
         public var byVariant: [String: VariantContent]?
         /// Only these audiences of the event. Left out: all. Not for a channel without an event.
@@ -431,21 +381,16 @@ extension Contract {
         /// Apple keeps it no longer. A past time removes it at once.
         public var dismissalDate: Date?
         /// Orders an app's activities: the one with the highest score is shown first.
-        public var relevanceScore: Double? {
-            get { relevanceScoreText?.value }
-            set { relevanceScoreText = newValue.map(KeptNumber.init) }
-        }
-        /// Its text, as it was read.
-        package var relevanceScoreText: KeptNumber?
+        public var relevanceScore: RawJSON?
         /// When it is sent. Left out: at once.
         public var sendAt: SendTime?
 
         /// Members that are `nil` are left out.
         public init(
-            event: BroadcastKind, contentState: RawJSON? = nil, alert: Alert? = nil,
+            event: BroadcastKind, contentState: RawJSON? = nil, alert: RawJSON? = nil,
             byVariant: [String: VariantContent]? = nil, audiences: [AudienceSelector]? = nil, priority: Int? = nil,
             expiresIn: Int? = nil, apnsExpiration: Int? = nil, staleDate: Date? = nil, dismissalDate: Date? = nil,
-            relevanceScore: Double? = nil, sendAt: SendTime? = nil
+            relevanceScore: RawJSON? = nil, sendAt: SendTime? = nil
         ) {
             self.event = event
             self.contentState = contentState
@@ -457,79 +402,27 @@ extension Contract {
             self.apnsExpiration = apnsExpiration
             self.staleDate = staleDate
             self.dismissalDate = dismissalDate
-            relevanceScoreText = relevanceScore.map(KeptNumber.init)
+            self.relevanceScore = relevanceScore
             self.sendAt = sendAt
-        }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            event = try object.required("event")
-            contentState = try object.optional("contentState")
-            alert = try object.optional("alert")
-            byVariant = try object.optional("byVariant")
-            audiences = try object.optional("audiences")
-            priority = try object.optional("priority")
-            expiresIn = try object.optional("expiresIn")
-            apnsExpiration = try object.optional("apnsExpiration")
-            staleDate = try object.optional("staleDate")
-            dismissalDate = try object.optional("dismissalDate")
-            relevanceScoreText = try object.optional("relevanceScore")
-            sendAt = try object.optional("sendAt")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("event", event.rawValue)
-            if let contentState { object.member("contentState", contentState) }
-            if let alert { object.member("alert", alert) }
-            if let byVariant { object.member("byVariant", byVariant) }
-            if let audiences { object.member("audiences", audiences) }
-            if let priority { object.member("priority", priority) }
-            if let expiresIn { object.member("expiresIn", expiresIn) }
-            if let apnsExpiration { object.member("apnsExpiration", apnsExpiration) }
-            if let staleDate { object.member("staleDate", staleDate) }
-            if let dismissalDate { object.member("dismissalDate", dismissalDate) }
-            if let relevanceScoreText { object.member("relevanceScore", relevanceScoreText) }
-            if let sendAt { object.member("sendAt", sendAt) }
         }
     }
 
     /// What the audiences of one variant get instead.
-    public struct VariantContent: Sendable, Hashable, Codable, ContractObject {
+    public struct VariantContent: Codable, Sendable, Hashable {
         /// What they show. It reaches the app byte for byte.
         public var contentState: RawJSON?
         /// Their alert. It reaches the app byte for byte.
-        public var alert: Alert?
+        public var alert: RawJSON?
 
         /// Members that are `nil` are left out.
-        public init(contentState: RawJSON? = nil, alert: Alert? = nil) {
+        public init(contentState: RawJSON? = nil, alert: RawJSON? = nil) {
             self.contentState = contentState
             self.alert = alert
-        }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            contentState = try object.optional("contentState")
-            alert = try object.optional("alert")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            if let contentState { object.member("contentState", contentState) }
-            if let alert { object.member("alert", alert) }
         }
     }
 
     /// A broadcast of a batch.
-    public struct BroadcastItem: Sendable, Hashable, Codable, ContractObject {
+    public struct BroadcastItem: Codable, Sendable, Hashable {
         /// The organiser's name for an event. It is unique on this server.
         public var eventKey: String
         /// What a broadcast does to the Live Activities that get it. Apple starts no activity by a broadcast.
@@ -540,7 +433,7 @@ extension Contract {
         /// the newest content.
         public var contentState: RawJSON?
         /// The alert. It reaches the app byte for byte.
-        public var alert: Alert?
+        public var alert: RawJSON?
         /// What audiences of some variants get instead of contentState, of alert or of both.
         public var byVariant: [String: VariantContent]?
         /// Only these audiences of the event. Left out: all.
@@ -557,105 +450,30 @@ extension Contract {
         /// removes it at once.
         public var dismissalDate: Date?
         /// Orders an app's activities: the one with the highest score is shown first.
-        public var relevanceScore: Double? {
-            get { relevanceScoreText?.value }
-            set { relevanceScoreText = newValue.map(KeptNumber.init) }
-        }
-        /// Its text, as it was read.
-        package var relevanceScoreText: KeptNumber?
+        public var relevanceScore: RawJSON?
         /// When it is sent. Left out: at once.
         public var sendAt: SendTime?
 
-        /// Members that are `nil` are left out.
-        public init(
-            eventKey: String, event: BroadcastKind, contentState: RawJSON? = nil, alert: Alert? = nil,
-            byVariant: [String: VariantContent]? = nil, audiences: [AudienceSelector]? = nil, priority: Int? = nil,
-            expiresIn: Int? = nil, apnsExpiration: Int? = nil, staleDate: Date? = nil, dismissalDate: Date? = nil,
-            relevanceScore: Double? = nil, sendAt: SendTime? = nil
-        ) {
+        /// The members of the other object, and these.
+        public init(eventKey: String, _ base: BroadcastDraft) {
             self.eventKey = eventKey
-            self.event = event
-            self.contentState = contentState
-            self.alert = alert
-            self.byVariant = byVariant
-            self.audiences = audiences
-            self.priority = priority
-            self.expiresIn = expiresIn
-            self.apnsExpiration = apnsExpiration
-            self.staleDate = staleDate
-            self.dismissalDate = dismissalDate
-            relevanceScoreText = relevanceScore.map(KeptNumber.init)
-            self.sendAt = sendAt
-        }
-
-        /// The same of what is said already.
-        public init(eventKey: String, _ draft: BroadcastDraft) {
-            self.eventKey = eventKey
-            self.event = draft.event
-            self.contentState = draft.contentState
-            self.alert = draft.alert
-            self.byVariant = draft.byVariant
-            self.audiences = draft.audiences
-            self.priority = draft.priority
-            self.expiresIn = draft.expiresIn
-            self.apnsExpiration = draft.apnsExpiration
-            self.staleDate = draft.staleDate
-            self.dismissalDate = draft.dismissalDate
-            relevanceScoreText = draft.relevanceScoreText
-            self.sendAt = draft.sendAt
-        }
-
-        /// All of it that the other has, too.
-        package var draft: BroadcastDraft {
-            var draft = BroadcastDraft(
-                event: event, contentState: contentState, alert: alert, byVariant: byVariant, audiences: audiences,
-                priority: priority, expiresIn: expiresIn, apnsExpiration: apnsExpiration, staleDate: staleDate,
-                dismissalDate: dismissalDate, relevanceScore: relevanceScore, sendAt: sendAt)
-            draft.relevanceScoreText = relevanceScoreText
-            return draft
-        }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            eventKey = try object.required("eventKey")
-            event = try object.required("event")
-            contentState = try object.optional("contentState")
-            alert = try object.optional("alert")
-            byVariant = try object.optional("byVariant")
-            audiences = try object.optional("audiences")
-            priority = try object.optional("priority")
-            expiresIn = try object.optional("expiresIn")
-            apnsExpiration = try object.optional("apnsExpiration")
-            staleDate = try object.optional("staleDate")
-            dismissalDate = try object.optional("dismissalDate")
-            relevanceScoreText = try object.optional("relevanceScore")
-            sendAt = try object.optional("sendAt")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("eventKey", eventKey)
-            object.member("event", event.rawValue)
-            if let contentState { object.member("contentState", contentState) }
-            if let alert { object.member("alert", alert) }
-            if let byVariant { object.member("byVariant", byVariant) }
-            if let audiences { object.member("audiences", audiences) }
-            if let priority { object.member("priority", priority) }
-            if let expiresIn { object.member("expiresIn", expiresIn) }
-            if let apnsExpiration { object.member("apnsExpiration", apnsExpiration) }
-            if let staleDate { object.member("staleDate", staleDate) }
-            if let dismissalDate { object.member("dismissalDate", dismissalDate) }
-            if let relevanceScoreText { object.member("relevanceScore", relevanceScoreText) }
-            if let sendAt { object.member("sendAt", sendAt) }
+            self.event = base.event
+            self.contentState = base.contentState
+            self.alert = base.alert
+            self.byVariant = base.byVariant
+            self.audiences = base.audiences
+            self.priority = base.priority
+            self.expiresIn = base.expiresIn
+            self.apnsExpiration = base.apnsExpiration
+            self.staleDate = base.staleDate
+            self.dismissalDate = base.dismissalDate
+            self.relevanceScore = base.relevanceScore
+            self.sendAt = base.sendAt
         }
     }
 
     /// Broadcasts that are accepted in one commit, each on its own.
-    public struct BroadcastBatch: Sendable, Hashable, Codable, ContractObject {
+    public struct BroadcastBatch: Codable, Sendable, Hashable {
         /// The broadcasts. A fault in one concerns only that one.
         public var items: [BroadcastItem]
 
@@ -663,24 +481,10 @@ extension Contract {
         public init(items: [BroadcastItem]) {
             self.items = items
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            items = try object.required("items")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("items", items)
-        }
     }
 
     /// The result of each broadcast of a batch.
-    public struct BroadcastBatchResult: Sendable, Hashable, Codable, ContractObject {
+    public struct BroadcastBatchResult: Codable, Sendable, Hashable {
         /// One for each of the request, in its order.
         public var items: [BroadcastOutcome]
 
@@ -688,51 +492,35 @@ extension Contract {
         public init(items: [BroadcastOutcome]) {
             self.items = items
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            items = try object.required("items")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("items", items)
-        }
     }
 
     /// A broadcast of a batch that was accepted, or why it was refused.
-    public enum BroadcastOutcome: Sendable, Hashable, Codable, ContractValue {
+    public enum BroadcastOutcome: Codable, Sendable, Hashable {
         case accepted(Broadcast)
         case refused(RefusedBroadcast)
 
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(json: JSONValue) throws {
-            if let value = try? Broadcast(json: json) {
+        /// Decodes the first alternative that fits.
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let value = try? container.decode(Broadcast.self) {
                 self = .accepted(value)
                 return
             }
-            self = .refused(try RefusedBroadcast(json: json))
+            self = .refused(try container.decode(RefusedBroadcast.self))
         }
 
-        package func write(to json: inout JSONWriter) {
+        /// Encodes the alternative.
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
             switch self {
-            case .accepted(let value): value.write(to: &json)
-            case .refused(let value): value.write(to: &json)
+            case .accepted(let value): try container.encode(value)
+            case .refused(let value): try container.encode(value)
             }
         }
     }
 
     /// A broadcast of a batch that was refused.
-    public struct RefusedBroadcast: Sendable, Hashable, Codable, ContractObject {
+    public struct RefusedBroadcast: Codable, Sendable, Hashable {
         /// A refusal (RFC 9457). type ends in a ProblemKind, which programs compare; title and detail are for people.
         /// The members after apns come only with some kinds, which x-problems of ProblemKind lists.
         public var problem: Problem
@@ -741,24 +529,10 @@ extension Contract {
         public init(problem: Problem) {
             self.problem = problem
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            problem = try object.required("problem")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("problem", problem)
-        }
     }
 
     /// An accepted broadcast and its deliveries.
-    public struct Broadcast: Sendable, Hashable, Codable, ContractObject {
+    public struct Broadcast: Codable, Sendable, Hashable, ContractAnswer {
         /// The server's ID of the resource.
         public var id: String
         /// Its event. null: it went to a channel without an event.
@@ -796,6 +570,8 @@ extension Contract {
         /// broadcast is read.
         public var message: BroadcastDraft?
 
+        package static let leftOut: Set = ["sendAt", "afterStart", "withdrawnBy", "source", "outcome", "message"]
+
         /// Members that are `nil` are left out.
         public init(
             id: String, eventKey: String? = nil, event: BroadcastKind, state: BroadcastState, acceptedAt: Date,
@@ -820,57 +596,13 @@ extension Contract {
             self.rule = rule
             self.message = message
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            id = try object.required("id")
-            eventKey = try object.optional("eventKey")
-            event = try object.required("event")
-            state = try object.required("state")
-            acceptedAt = try object.required("acceptedAt")
-            sendAt = try object.optional("sendAt")
-            afterStart = try object.optional("afterStart")
-            by = try object.optional("by")
-            withdrawnBy = try object.optional("withdrawnBy")
-            counts = try object.required("counts")
-            deliveries = try object.required("deliveries")
-            warnings = try object.required("warnings")
-            source = try object.optional("source")
-            outcome = try object.optional("outcome")
-            rule = try object.optional("rule")
-            message = try object.optional("message")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("id", id)
-            object.member("eventKey", eventKey)
-            object.member("event", event.rawValue)
-            object.member("state", state.rawValue)
-            object.member("acceptedAt", acceptedAt)
-            if let sendAt { object.member("sendAt", sendAt) }
-            if let afterStart { object.member("afterStart", afterStart) }
-            object.member("by", by)
-            if let withdrawnBy { object.member("withdrawnBy", withdrawnBy) }
-            object.member("counts", counts)
-            object.member("deliveries", deliveries)
-            object.member("warnings", warnings)
-            if let source { object.member("source", source.rawValue) }
-            if let outcome { object.member("outcome", outcome.rawValue) }
-            object.member("rule", rule)
-            if let message { object.member("message", message) }
-        }
     }
 
     /// A page of broadcasts.
     public typealias BroadcastPage = Page<Broadcast>
 
     /// What a broadcast would send if it were accepted now.
-    public struct BroadcastPreview: Sendable, Hashable, Codable, ContractObject {
+    public struct BroadcastPreview: Codable, Sendable, Hashable {
         /// What a broadcast does to the Live Activities that get it. Apple starts no activity by a broadcast.
         public var event: BroadcastKind
         /// When it would be sent: now, or at its sendAt.
@@ -896,34 +628,10 @@ extension Contract {
             self.audiences = audiences
             self.warnings = warnings
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            event = try object.required("event")
-            goesAt = try object.required("goesAt")
-            isScheduled = try object.required("isScheduled")
-            expiresAt = try object.required("expiresAt")
-            audiences = try object.required("audiences")
-            warnings = try object.required("warnings")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("event", event.rawValue)
-            object.member("goesAt", goesAt)
-            object.member("isScheduled", isScheduled)
-            object.member("expiresAt", expiresAt)
-            object.member("audiences", audiences)
-            object.member("warnings", warnings)
-        }
     }
 
     /// What one audience would get.
-    public struct AudiencePreview: Sendable, Hashable, Codable, ContractObject {
+    public struct AudiencePreview: Codable, Sendable, Hashable, ContractAnswer {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
         /// capitals only.
         public var bundleId: String
@@ -948,6 +656,8 @@ extension Contract {
         /// Broadcasts that wait for their turn and would not be sent.
         public var replaces: [String]
 
+        package static let leftOut: Set = ["variant"]
+
         /// Members that are `nil` are left out.
         public init(
             bundleId: String, environment: Environment, variant: String? = nil, kind: DeliveryKind, priority: Int,
@@ -966,44 +676,10 @@ extension Contract {
             self.preview = preview
             self.replaces = replaces
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            bundleId = try object.required("bundleId")
-            environment = try object.required("environment")
-            variant = try object.optional("variant")
-            kind = try object.required("kind")
-            priority = try object.required("priority")
-            apnsExpiration = try object.required("apnsExpiration")
-            bytes = try object.required("bytes")
-            limit = try object.required("limit")
-            payload = try object.required("payload")
-            preview = try object.optional("preview")
-            replaces = try object.required("replaces")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("bundleId", bundleId)
-            object.member("environment", environment.rawValue)
-            if let variant { object.member("variant", variant) }
-            object.member("kind", kind.rawValue)
-            object.member("priority", priority)
-            object.member("apnsExpiration", apnsExpiration)
-            object.member("bytes", bytes)
-            object.member("limit", limit)
-            object.member("payload", payload)
-            object.member("preview", preview)
-            object.member("replaces", replaces)
-        }
     }
 
     /// A content as text, by the app's templates.
-    public struct RenderedPreview: Sendable, Hashable, Codable, ContractObject {
+    public struct RenderedPreview: Codable, Sendable, Hashable {
         /// One line, if the app has a template for it.
         public var compact: String?
         /// Several lines, if the app has a template for them.
@@ -1014,26 +690,10 @@ extension Contract {
             self.compact = compact
             self.expanded = expanded
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            compact = try object.optional("compact")
-            expanded = try object.optional("expanded")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            if let compact { object.member("compact", compact) }
-            if let expanded { object.member("expanded", expanded) }
-        }
     }
 
     /// The message of a broadcast to one audience.
-    public struct Delivery: Sendable, Hashable, Codable, ContractObject {
+    public struct Delivery: Codable, Sendable, Hashable, ContractAnswer {
         /// tokens: to the activities of an app and environment that have an update token and no channel, counted in
         /// counts. rejected with PayloadTooLarge there: a push to a token has at most 4,096 bytes. The channel gets the
         /// message all the same, and the broadcast has a warning.
@@ -1077,6 +737,8 @@ extension Contract {
         /// Of one that is superseded: the broadcast that was sent instead, if that is known.
         public var supersededBy: String?
 
+        package static let leftOut: Set = ["counts", "variant", "answerMilliseconds", "supersededBy"]
+
         /// Members that are `nil` are left out.
         public init(
             kind: DeliveryKind, counts: TokenCounts? = nil, bundleId: String, environment: Environment,
@@ -1104,59 +766,11 @@ extension Contract {
             self.answerMilliseconds = answerMilliseconds
             self.supersededBy = supersededBy
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            kind = try object.required("kind")
-            counts = try object.optional("counts")
-            bundleId = try object.required("bundleId")
-            environment = try object.required("environment")
-            variant = try object.optional("variant")
-            channelId = try object.optional("channelId")
-            state = try object.required("state")
-            attempts = try object.required("attempts")
-            priority = try object.required("priority")
-            apnsExpiration = try object.required("apnsExpiration")
-            timestamp = try object.optional("timestamp")
-            apnsRequestId = try object.optional("apnsRequestId")
-            apnsUniqueId = try object.optional("apnsUniqueId")
-            reason = try object.optional("reason")
-            nextAttemptAt = try object.optional("nextAttemptAt")
-            settledAt = try object.optional("settledAt")
-            answerMilliseconds = try object.optional("answerMilliseconds")
-            supersededBy = try object.optional("supersededBy")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("kind", kind.rawValue)
-            if let counts { object.member("counts", counts) }
-            object.member("bundleId", bundleId)
-            object.member("environment", environment.rawValue)
-            if let variant { object.member("variant", variant) }
-            object.member("channelId", channelId)
-            object.member("state", state.rawValue)
-            object.member("attempts", attempts)
-            object.member("priority", priority)
-            object.member("apnsExpiration", apnsExpiration)
-            object.member("timestamp", timestamp)
-            object.member("apnsRequestId", apnsRequestId)
-            object.member("apnsUniqueId", apnsUniqueId)
-            object.member("reason", reason)
-            object.member("nextAttemptAt", nextAttemptAt)
-            object.member("settledAt", settledAt)
-            if let answerMilliseconds { object.member("answerMilliseconds", answerMilliseconds) }
-            if let supersededBy { object.member("supersededBy", supersededBy) }
-        }
     }
 
     /// Only for a delivery to tokens: activities by the result of their push. An activity that was not reached before a
     /// newer message gets the newer one instead. The answer to a call with an Idempotency-Key has not counted them yet.
-    public struct TokenCounts: Sendable, Hashable, Codable, ContractObject {
+    public struct TokenCounts: Codable, Sendable, Hashable {
         /// All activities that it was sent to or will be sent to.
         public var total: Int
         /// APNs answered 200. That does not mean that it was shown.
@@ -1178,30 +792,6 @@ extension Contract {
             self.gone = gone
             self.expired = expired
             self.pending = pending
-        }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            total = try object.required("total")
-            accepted = try object.required("accepted")
-            rejected = try object.required("rejected")
-            gone = try object.required("gone")
-            expired = try object.required("expired")
-            pending = try object.required("pending")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("total", total)
-            object.member("accepted", accepted)
-            object.member("rejected", rejected)
-            object.member("gone", gone)
-            object.member("expired", expired)
-            object.member("pending", pending)
         }
     }
 }

@@ -1,7 +1,5 @@
 // Generated from openapi.yaml by `make contract`. Do not edit.
 
-package import JSON
-
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
@@ -11,27 +9,34 @@ package import JSON
 extension Contract {
     /// Whether APNs stores the newest message of a channel for devices that are offline. A channel keeps its policy for
     /// its whole life.
-    public struct StoragePolicy: ContractWord {
+    public enum StoragePolicy: ContractWord {
         /// APNs sends each message once. A device that is offline misses it.
-        public static let noMessageStored = Self(rawValue: "noMessageStored")
+        case noMessageStored
         /// APNs stores the newest message until its expiration. A device that was offline gets that one.
-        public static let mostRecentMessageStored = Self(rawValue: "mostRecentMessageStored")
+        case mostRecentMessageStored
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
-        public static let allCases: [Self] = [
-            .noMessageStored,
-            .mostRecentMessageStored,
-        ]
+        /// The words that this version knows.
+        public static let allCases: [Self] = [.noMessageStored, .mostRecentMessageStored]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .noMessageStored: "noMessageStored"
+            case .mostRecentMessageStored: "mostRecentMessageStored"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// A channel to be created at Apple, without an event.
-    public struct ChannelDraft: Sendable, Hashable, Codable, ContractObject {
+    public struct ChannelDraft: Codable, Sendable, Hashable {
         /// Whether APNs stores the newest message of a channel for devices that are offline. A channel keeps its policy
         /// for its whole life.
         public var storagePolicy: StoragePolicy
@@ -43,26 +48,10 @@ extension Contract {
             self.storagePolicy = storagePolicy
             self.label = label
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            storagePolicy = try object.required("storagePolicy")
-            label = try object.optional("label")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("storagePolicy", storagePolicy.rawValue)
-            if let label { object.member("label", label) }
-        }
     }
 
     /// A channel that was made elsewhere.
-    public struct ChannelImport: Sendable, Hashable, Codable, ContractObject {
+    public struct ChannelImport: Codable, Sendable, Hashable {
         /// Apple's ID of a channel, unchanged. Apps pass it to ActivityKit, pushType .channel(…).
         public var channelId: String
         /// A name for people, at most 200 characters.
@@ -80,31 +69,11 @@ extension Contract {
             self.eventKey = eventKey
             self.variant = variant
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            channelId = try object.required("channelId")
-            label = try object.optional("label")
-            eventKey = try object.optional("eventKey")
-            variant = try object.optional("variant")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("channelId", channelId)
-            if let label { object.member("label", label) }
-            if let eventKey { object.member("eventKey", eventKey) }
-            if let variant { object.member("variant", variant) }
-        }
     }
 
     /// A channel of the ledger, or with managed=false one that only Apple's list has. In the latter, id, eventKey,
     /// label, reason and nextAttemptAt are null; it has firstSeenAt, but no state and no createdAt.
-    public struct Channel: Sendable, Hashable, Codable, ContractObject {
+    public struct Channel: Codable, Sendable, Hashable, ContractAnswer {
         /// The server's ID of it, for paths.
         public var id: String?
         /// Apple's ID of it. null until Apple has answered.
@@ -137,6 +106,8 @@ extension Contract {
         /// Apple's present answer about a channel. Only with verify=true.
         public var verified: Verification?
 
+        package static let leftOut: Set = ["variant", "state", "createdAt", "firstSeenAt", "verified"]
+
         /// Members that are `nil` are left out.
         public init(
             id: String? = nil, channelId: String? = nil, bundleId: String, environment: Environment,
@@ -160,52 +131,10 @@ extension Contract {
             self.managed = managed
             self.verified = verified
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            id = try object.optional("id")
-            channelId = try object.optional("channelId")
-            bundleId = try object.required("bundleId")
-            environment = try object.required("environment")
-            variant = try object.optional("variant")
-            storagePolicy = try object.optional("storagePolicy")
-            state = try object.optional("state")
-            eventKey = try object.optional("eventKey")
-            label = try object.optional("label")
-            reason = try object.optional("reason")
-            nextAttemptAt = try object.optional("nextAttemptAt")
-            createdAt = try object.optional("createdAt")
-            firstSeenAt = try object.optional("firstSeenAt")
-            managed = try object.required("managed")
-            verified = try object.optional("verified")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("id", id)
-            object.member("channelId", channelId)
-            object.member("bundleId", bundleId)
-            object.member("environment", environment.rawValue)
-            if let variant { object.member("variant", variant) }
-            object.member("storagePolicy", storagePolicy?.rawValue)
-            if let state { object.member("state", state.rawValue) }
-            object.member("eventKey", eventKey)
-            object.member("label", label)
-            object.member("reason", reason)
-            object.member("nextAttemptAt", nextAttemptAt)
-            if let createdAt { object.member("createdAt", createdAt) }
-            if let firstSeenAt { object.member("firstSeenAt", firstSeenAt) }
-            object.member("managed", managed)
-            if let verified { object.member("verified", verified) }
-        }
     }
 
     /// Apple's present answer about a channel. Only with verify=true.
-    public struct Verification: Sendable, Hashable, Codable, ContractObject {
+    public struct Verification: Codable, Sendable, Hashable, ContractAnswer {
         /// Whether Apple has it.
         public var exists: Bool
         /// Its policy at Apple. null where Apple does not have it.
@@ -218,24 +147,6 @@ extension Contract {
             self.exists = exists
             self.storagePolicy = storagePolicy
             self.at = at
-        }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            exists = try object.required("exists")
-            storagePolicy = try object.optional("storagePolicy")
-            at = try object.required("at")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("exists", exists)
-            object.member("storagePolicy", storagePolicy?.rawValue)
-            object.member("at", at)
         }
     }
 

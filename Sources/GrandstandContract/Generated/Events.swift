@@ -1,7 +1,5 @@
 // Generated from openapi.yaml by `make contract`. Do not edit.
 
-package import JSON
-
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
@@ -10,112 +8,140 @@ package import JSON
 
 extension Contract {
     /// The state of an event.
-    public struct EventState: ContractWord {
+    public enum EventState: ContractWord {
         /// startsAt is in the future and nothing was sent.
-        public static let scheduled = Self(rawValue: "scheduled")
+        case scheduled
         /// startsAt has passed or an update was sent. It accepts broadcasts.
-        public static let live = Self(rawValue: "live")
+        case live
         /// An end was accepted, or the server closed the event because nothing more was sent for it.
-        public static let ended = Self(rawValue: "ended")
+        case ended
         /// Its organiser deleted it. POST …/reopen takes that back.
-        public static let cancelled = Self(rawValue: "cancelled")
+        case cancelled
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
-        public static let allCases: [Self] = [
-            .scheduled,
-            .live,
-            .ended,
-            .cancelled,
-        ]
+        /// The words that this version knows.
+        public static let allCases: [Self] = [.scheduled, .live, .ended, .cancelled]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .scheduled: "scheduled"
+            case .live: "live"
+            case .ended: "ended"
+            case .cancelled: "cancelled"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// How an audience's activities get messages. Left out: channel.
-    public struct AudienceDelivery: ContractWord {
+    public enum AudienceDelivery: ContractWord {
         /// By a broadcast channel. Activities without a channel that report an update token get messages by that token.
-        public static let channel = Self(rawValue: "channel")
+        case channel
         /// By update tokens only. The server makes no channel.
-        public static let tokens = Self(rawValue: "tokens")
+        case tokens
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
-        public static let allCases: [Self] = [
-            .channel,
-            .tokens,
-        ]
+        /// The words that this version knows.
+        public static let allCases: [Self] = [.channel, .tokens]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .channel: "channel"
+            case .tokens: "tokens"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// The state of an audience's channel, for organisers.
-    public struct AudienceChannelState: ContractWord {
+    public enum AudienceChannelState: ContractWord {
         /// Its channel will be created later, at nextAttemptAt.
-        public static let waiting = Self(rawValue: "waiting")
+        case waiting
         /// The server asks Apple for it, or will soon.
-        public static let pending = Self(rawValue: "pending")
+        case pending
         /// Messages are sent to it.
-        public static let active = Self(rawValue: "active")
+        case active
         /// The event is over. The channel is kept for a while.
-        public static let retiring = Self(rawValue: "retiring")
+        case retiring
         /// It no longer exists.
-        public static let deleted = Self(rawValue: "deleted")
+        case deleted
         /// Apple refused to create it, or there was no place left. The server tries again at nextAttemptAt.
-        public static let failed = Self(rawValue: "failed")
+        case failed
         /// The audience gets messages by tokens, or the event was over before it had a channel.
-        public static let none = Self(rawValue: "none")
+        case none
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
-        public static let allCases: [Self] = [
-            .waiting,
-            .pending,
-            .active,
-            .retiring,
-            .deleted,
-            .failed,
-            .none,
-        ]
+        /// The words that this version knows.
+        public static let allCases: [Self] = [.waiting, .pending, .active, .retiring, .deleted, .failed, .none]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .waiting: "waiting"
+            case .pending: "pending"
+            case .active: "active"
+            case .retiring: "retiring"
+            case .deleted: "deleted"
+            case .failed: "failed"
+            case .none: "none"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// What happened to an audience's channel when its event was reopened.
-    public struct ChannelFate: ContractWord {
+    public enum ChannelFate: ContractWord {
         /// It still exists, with all of its followers.
-        public static let kept = Self(rawValue: "kept")
+        case kept
         /// It no longer existed, or never did. A new one is created, and followers of the old one are lost.
-        public static let new = Self(rawValue: "new")
+        case new
         /// The audience gets messages by tokens.
-        public static let none = Self(rawValue: "none")
+        case none
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
-        public static let allCases: [Self] = [
-            .kept,
-            .new,
-            .none,
-        ]
+        /// The words that this version knows.
+        public static let allCases: [Self] = [.kept, .new, .none]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .kept: "kept"
+            case .new: "new"
+            case .none: "none"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// People to whom an event is shown: one app in one environment, and perhaps a variant. Each audience has a channel
     /// of its own.
-    public struct Audience: Sendable, Hashable, Codable, ContractObject {
+    public struct Audience: Codable, Sendable, Hashable {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
         /// capitals only.
         public var bundleId: String
@@ -147,36 +173,10 @@ extension Contract {
             self.priority = priority
             self.content = content
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            bundleId = try object.required("bundleId")
-            environment = try object.required("environment")
-            variant = try object.optional("variant")
-            storagePolicy = try object.required("storagePolicy")
-            delivery = try object.optional("delivery")
-            priority = try object.optional("priority")
-            content = try object.optional("content")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("bundleId", bundleId)
-            object.member("environment", environment.rawValue)
-            if let variant { object.member("variant", variant) }
-            object.member("storagePolicy", storagePolicy.rawValue)
-            if let delivery { object.member("delivery", delivery.rawValue) }
-            if let priority { object.member("priority", priority) }
-            if let content { object.member("content", content) }
-        }
     }
 
     /// Selects audiences of an event. Without variant: all of the app and environment.
-    public struct AudienceSelector: Sendable, Hashable, Codable, ContractObject {
+    public struct AudienceSelector: Codable, Sendable, Hashable {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
         /// capitals only.
         public var bundleId: String
@@ -191,28 +191,10 @@ extension Contract {
             self.environment = environment
             self.variant = variant
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            bundleId = try object.required("bundleId")
-            environment = try object.required("environment")
-            variant = try object.optional("variant")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("bundleId", bundleId)
-            object.member("environment", environment.rawValue)
-            if let variant { object.member("variant", variant) }
-        }
     }
 
     /// An event as an organiser declares it. The server creates its channels.
-    public struct EventDraft: Sendable, Hashable, Codable, ContractObject {
+    public struct EventDraft: Codable, Sendable, Hashable {
         /// A name for people, at most 200 characters in any language, without control characters.
         public var name: String
         /// A word by which organisers filter events, for example football. At most 64 characters.
@@ -262,46 +244,10 @@ extension Contract {
             self.defaults = defaults
             self.content = content
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            name = try object.required("name")
-            kind = try object.optional("kind")
-            startsAt = try object.optional("startsAt")
-            endsAt = try object.optional("endsAt")
-            channelsOpenAt = try object.optional("channelsOpenAt")
-            channelsOpenBefore = try object.optional("channelsOpenBefore")
-            audiences = try object.required("audiences")
-            metadata = try object.optional("metadata")
-            topics = try object.optional("topics")
-            start = try object.optional("start")
-            defaults = try object.optional("defaults")
-            content = try object.optional("content")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("name", name)
-            if let kind { object.member("kind", kind) }
-            if let startsAt { object.member("startsAt", startsAt) }
-            if let endsAt { object.member("endsAt", endsAt) }
-            if let channelsOpenAt { object.member("channelsOpenAt", channelsOpenAt) }
-            if let channelsOpenBefore { object.member("channelsOpenBefore", channelsOpenBefore) }
-            object.member("audiences", audiences)
-            if let metadata { object.member("metadata", metadata) }
-            if let topics { object.member("topics", topics) }
-            if let start { object.member("start", start) }
-            if let defaults { object.member("defaults", defaults) }
-            if let content { object.member("content", content) }
-        }
     }
 
     /// Defaults for an event's messages.
-    public struct EventDefaults: Sendable, Hashable, Codable, ContractObject {
+    public struct EventDefaults: Codable, Sendable, Hashable {
         /// Their priority, also of alerts and ends. An audience's own goes before it.
         public var priority: Int?
         /// Seconds from the acceptance of a message, or from its sendAt, until the system marks its content as out of
@@ -310,45 +256,20 @@ extension Contract {
         /// For updates only: the seconds for which one is worth sending. An end has eight hours.
         public var expiresIn: Int?
         /// Orders an app's activities: the one with the highest score is shown first.
-        public var relevanceScore: Double? {
-            get { relevanceScoreText?.value }
-            set { relevanceScoreText = newValue.map(KeptNumber.init) }
-        }
-        /// Its text, as it was read.
-        package var relevanceScoreText: KeptNumber?
+        public var relevanceScore: RawJSON?
 
         /// Members that are `nil` are left out.
-        public init(priority: Int? = nil, staleAfter: Int? = nil, expiresIn: Int? = nil, relevanceScore: Double? = nil)
+        public init(priority: Int? = nil, staleAfter: Int? = nil, expiresIn: Int? = nil, relevanceScore: RawJSON? = nil)
         {
             self.priority = priority
             self.staleAfter = staleAfter
             self.expiresIn = expiresIn
-            relevanceScoreText = relevanceScore.map(KeptNumber.init)
-        }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            priority = try object.optional("priority")
-            staleAfter = try object.optional("staleAfter")
-            expiresIn = try object.optional("expiresIn")
-            relevanceScoreText = try object.optional("relevanceScore")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            if let priority { object.member("priority", priority) }
-            if let staleAfter { object.member("staleAfter", staleAfter) }
-            if let expiresIn { object.member("expiresIn", expiresIn) }
-            if let relevanceScoreText { object.member("relevanceScore", relevanceScoreText) }
+            self.relevanceScore = relevanceScore
         }
     }
 
     /// An event as it was declared, with its state. metadata keeps the declared bytes.
-    public struct Event: Sendable, Hashable, Codable, ContractObject {
+    public struct Event: Codable, Sendable, Hashable, ContractAnswer {
         /// The organiser's name for an event. It is unique on this server.
         public var key: String
         /// A name for people, at most 200 characters in any language, without control characters.
@@ -389,6 +310,8 @@ extension Contract {
         /// were started, who gets one and who gets none.
         public var warnings: [String]?
 
+        package static let leftOut: Set = ["content", "reopenedAt", "warnings"]
+
         /// Members that are `nil` are left out.
         public init(
             key: String, name: String, kind: String? = nil, state: EventState, startsAt: Date? = nil,
@@ -416,58 +339,10 @@ extension Contract {
             self.reopenedAt = reopenedAt
             self.warnings = warnings
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            key = try object.required("key")
-            name = try object.required("name")
-            kind = try object.optional("kind")
-            state = try object.required("state")
-            startsAt = try object.optional("startsAt")
-            endsAt = try object.optional("endsAt")
-            channelsOpenAt = try object.optional("channelsOpenAt")
-            channelsOpenBefore = try object.optional("channelsOpenBefore")
-            audiences = try object.required("audiences")
-            metadata = try object.required("metadata")
-            topics = try object.required("topics")
-            start = try object.optional("start")
-            defaults = try object.optional("defaults")
-            createdAt = try object.required("createdAt")
-            updatedAt = try object.required("updatedAt")
-            content = try object.optional("content")
-            reopenedAt = try object.optional("reopenedAt")
-            warnings = try object.optional("warnings")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("key", key)
-            object.member("name", name)
-            object.member("kind", kind)
-            object.member("state", state.rawValue)
-            object.member("startsAt", startsAt)
-            object.member("endsAt", endsAt)
-            object.member("channelsOpenAt", channelsOpenAt)
-            object.member("channelsOpenBefore", channelsOpenBefore)
-            object.member("audiences", audiences)
-            object.member("metadata", metadata)
-            object.member("topics", topics)
-            object.member("start", start)
-            object.member("defaults", defaults)
-            object.member("createdAt", createdAt)
-            object.member("updatedAt", updatedAt)
-            if let content { object.member("content", content) }
-            if let reopenedAt { object.member("reopenedAt", reopenedAt) }
-            if let warnings { object.member("warnings", warnings) }
-        }
     }
 
     /// An event after its end or cancellation was taken back.
-    public struct ReopenedEvent: Sendable, Hashable, Codable, ContractObject {
+    public struct ReopenedEvent: Codable, Sendable, Hashable, ContractAnswer {
         /// The organiser's name for an event. It is unique on this server.
         public var key: String
         /// A name for people, at most 200 characters in any language, without control characters.
@@ -511,37 +386,9 @@ extension Contract {
         /// cards were started, who gets one and who gets none.
         public var warnings: [String]
 
-        /// Members that are `nil` are left out.
-        public init(
-            key: String, name: String, kind: String? = nil, state: EventState, startsAt: Date? = nil,
-            endsAt: Date? = nil, channelsOpenAt: Date? = nil, channelsOpenBefore: Int? = nil,
-            audiences: [EventAudience], metadata: RawJSON, topics: [String], start: Start? = nil,
-            defaults: EventDefaults? = nil, createdAt: Date, updatedAt: Date, content: String? = nil,
-            reopenedAt: Date? = nil, channels: [ReopenedChannel], broadcasts: [String], warnings: [String]
-        ) {
-            self.key = key
-            self.name = name
-            self.kind = kind
-            self.state = state
-            self.startsAt = startsAt
-            self.endsAt = endsAt
-            self.channelsOpenAt = channelsOpenAt
-            self.channelsOpenBefore = channelsOpenBefore
-            self.audiences = audiences
-            self.metadata = metadata
-            self.topics = topics
-            self.start = start
-            self.defaults = defaults
-            self.createdAt = createdAt
-            self.updatedAt = updatedAt
-            self.content = content
-            self.reopenedAt = reopenedAt
-            self.channels = channels
-            self.broadcasts = broadcasts
-            self.warnings = warnings
-        }
+        package static let leftOut: Set = ["content", "reopenedAt"]
 
-        /// All members of the other, and these.
+        /// The members of the other object, and these.
         package init(channels: [ReopenedChannel], broadcasts: [String], warnings: [String], _ base: Event) {
             self.key = base.key
             self.name = base.name
@@ -564,62 +411,10 @@ extension Contract {
             self.broadcasts = broadcasts
             self.warnings = warnings
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            key = try object.required("key")
-            name = try object.required("name")
-            kind = try object.optional("kind")
-            state = try object.required("state")
-            startsAt = try object.optional("startsAt")
-            endsAt = try object.optional("endsAt")
-            channelsOpenAt = try object.optional("channelsOpenAt")
-            channelsOpenBefore = try object.optional("channelsOpenBefore")
-            audiences = try object.required("audiences")
-            metadata = try object.required("metadata")
-            topics = try object.required("topics")
-            start = try object.optional("start")
-            defaults = try object.optional("defaults")
-            createdAt = try object.required("createdAt")
-            updatedAt = try object.required("updatedAt")
-            content = try object.optional("content")
-            reopenedAt = try object.optional("reopenedAt")
-            channels = try object.required("channels")
-            broadcasts = try object.required("broadcasts")
-            warnings = try object.required("warnings")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("key", key)
-            object.member("name", name)
-            object.member("kind", kind)
-            object.member("state", state.rawValue)
-            object.member("startsAt", startsAt)
-            object.member("endsAt", endsAt)
-            object.member("channelsOpenAt", channelsOpenAt)
-            object.member("channelsOpenBefore", channelsOpenBefore)
-            object.member("audiences", audiences)
-            object.member("metadata", metadata)
-            object.member("topics", topics)
-            object.member("start", start)
-            object.member("defaults", defaults)
-            object.member("createdAt", createdAt)
-            object.member("updatedAt", updatedAt)
-            if let content { object.member("content", content) }
-            if let reopenedAt { object.member("reopenedAt", reopenedAt) }
-            object.member("channels", channels)
-            object.member("broadcasts", broadcasts)
-            object.member("warnings", warnings)
-        }
     }
 
     /// What happened to one audience's channel when its event was reopened.
-    public struct ReopenedChannel: Sendable, Hashable, Codable, ContractObject {
+    public struct ReopenedChannel: Codable, Sendable, Hashable {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
         /// capitals only.
         public var bundleId: String
@@ -637,30 +432,10 @@ extension Contract {
             self.variant = variant
             self.channel = channel
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            bundleId = try object.required("bundleId")
-            environment = try object.required("environment")
-            variant = try object.optional("variant")
-            channel = try object.required("channel")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("bundleId", bundleId)
-            object.member("environment", environment.rawValue)
-            if let variant { object.member("variant", variant) }
-            object.member("channel", channel.rawValue)
-        }
     }
 
     /// Which audiences to open again.
-    public struct ReopenOrder: Sendable, Hashable, Codable, ContractObject {
+    public struct ReopenOrder: Codable, Sendable, Hashable {
         /// Only these. Left out: all.
         public var audiences: [AudienceSelector]?
 
@@ -668,24 +443,10 @@ extension Contract {
         public init(audiences: [AudienceSelector]? = nil) {
             self.audiences = audiences
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            audiences = try object.optional("audiences")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            if let audiences { object.member("audiences", audiences) }
-        }
     }
 
     /// An audience of an event, with its channel.
-    public struct EventAudience: Sendable, Hashable, Codable, ContractObject {
+    public struct EventAudience: Codable, Sendable, Hashable {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
         /// capitals only.
         public var bundleId: String
@@ -719,38 +480,10 @@ extension Contract {
             self.content = content
             self.channel = channel
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            bundleId = try object.required("bundleId")
-            environment = try object.required("environment")
-            variant = try object.optional("variant")
-            storagePolicy = try object.required("storagePolicy")
-            delivery = try object.required("delivery")
-            priority = try object.optional("priority")
-            content = try object.optional("content")
-            channel = try object.required("channel")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("bundleId", bundleId)
-            object.member("environment", environment.rawValue)
-            if let variant { object.member("variant", variant) }
-            object.member("storagePolicy", storagePolicy.rawValue)
-            object.member("delivery", delivery.rawValue)
-            if let priority { object.member("priority", priority) }
-            if let content { object.member("content", content) }
-            object.member("channel", channel)
-        }
     }
 
     /// The state of an audience's channel.
-    public struct AudienceChannel: Sendable, Hashable, Codable, ContractObject {
+    public struct AudienceChannel: Codable, Sendable, Hashable {
         /// The state of an audience's channel, for organisers.
         public var state: AudienceChannelState
         /// Apple's ID of it, once Apple has answered.
@@ -769,26 +502,6 @@ extension Contract {
             self.reason = reason
             self.nextAttemptAt = nextAttemptAt
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            state = try object.required("state")
-            channelId = try object.optional("channelId")
-            reason = try object.optional("reason")
-            nextAttemptAt = try object.optional("nextAttemptAt")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("state", state.rawValue)
-            if let channelId { object.member("channelId", channelId) }
-            if let reason { object.member("reason", reason) }
-            if let nextAttemptAt { object.member("nextAttemptAt", nextAttemptAt) }
-        }
     }
 
     /// A page of events.
@@ -797,7 +510,7 @@ extension Contract {
     /// The push that starts the event's Live Activity for everyone who follows one of its topics, once each. It shows
     /// the newest accepted content. contentState is shown until there is some; without contentState no push is sent
     /// before. With its longest alert the push may have 4,096 bytes (413 payload-too-large).
-    public struct StartDraft: Sendable, Hashable, Codable, ContractObject {
+    public struct StartDraft: Codable, Sendable, Hashable {
         /// When. Left out, at startsAt, which must be there then.
         public var at: Date?
         /// After at. Who begins to follow before this gets it then. Left out, until the event is over, at most four
@@ -810,10 +523,10 @@ extension Contract {
         /// What it shows until a broadcast with content is accepted. It reaches the app byte for byte.
         public var contentState: RawJSON?
         /// The alert, byte for byte. Apple starts no activity without one.
-        public var alert: Alert
+        public var alert: RawJSON
         /// Alerts by BCP 47 tags, byte for byte. An installation gets the best match of its locale (RFC 4647 lookup),
         /// else alert. Capitals do not tell tags apart.
-        public var alertsByLocale: [String: Alert]?
+        public var alertsByLocale: [String: RawJSON]?
         /// From when on the system marks contentState as out of date. Fractions of seconds are cut off. Left out, the
         /// event's default, else when the event is expected to end.
         public var staleDate: Date?
@@ -832,8 +545,8 @@ extension Contract {
         /// Members that are `nil` are left out.
         public init(
             at: Date? = nil, until: Date? = nil, attributesType: String, attributes: RawJSON,
-            contentState: RawJSON? = nil, alert: Alert, alertsByLocale: [String: Alert]? = nil, staleDate: Date? = nil,
-            expiresIn: Int? = nil, audiences: [AudienceSelector]? = nil, restart: Bool? = nil
+            contentState: RawJSON? = nil, alert: RawJSON, alertsByLocale: [String: RawJSON]? = nil,
+            staleDate: Date? = nil, expiresIn: Int? = nil, audiences: [AudienceSelector]? = nil, restart: Bool? = nil
         ) {
             self.at = at
             self.until = until
@@ -847,44 +560,10 @@ extension Contract {
             self.audiences = audiences
             self.restart = restart
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            at = try object.optional("at")
-            until = try object.optional("until")
-            attributesType = try object.required("attributesType")
-            attributes = try object.required("attributes")
-            contentState = try object.optional("contentState")
-            alert = try object.required("alert")
-            alertsByLocale = try object.optional("alertsByLocale")
-            staleDate = try object.optional("staleDate")
-            expiresIn = try object.optional("expiresIn")
-            audiences = try object.optional("audiences")
-            restart = try object.optional("restart")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            if let at { object.member("at", at) }
-            if let until { object.member("until", until) }
-            object.member("attributesType", attributesType)
-            object.member("attributes", attributes)
-            if let contentState { object.member("contentState", contentState) }
-            object.member("alert", alert)
-            if let alertsByLocale { object.member("alertsByLocale", alertsByLocale) }
-            if let staleDate { object.member("staleDate", staleDate) }
-            if let expiresIn { object.member("expiresIn", expiresIn) }
-            if let audiences { object.member("audiences", audiences) }
-            if let restart { object.member("restart", restart) }
-        }
     }
 
     /// The start of an event as it was declared. Members that were left out are null.
-    public struct Start: Sendable, Hashable, Codable, ContractObject {
+    public struct Start: Codable, Sendable, Hashable, ContractAnswer {
         /// When. null: at startsAt.
         public var at: Date?
         /// Who begins to follow before this gets it then. null: until the event is over, at most four hours after the
@@ -897,9 +576,9 @@ extension Contract {
         /// What it shows until a broadcast with content is accepted.
         public var contentState: RawJSON?
         /// The alert.
-        public var alert: Alert
+        public var alert: RawJSON
         /// Alerts by BCP 47 tags.
-        public var alertsByLocale: [String: Alert]?
+        public var alertsByLocale: [String: RawJSON]?
         /// From when on the system marks contentState as out of date.
         public var staleDate: Date?
         /// Seconds for which Apple keeps the push for a phone that is offline. null: 900.
@@ -912,8 +591,8 @@ extension Contract {
         /// Members that are `nil` are left out.
         public init(
             at: Date? = nil, until: Date? = nil, attributesType: String, attributes: RawJSON,
-            contentState: RawJSON? = nil, alert: Alert, alertsByLocale: [String: Alert]? = nil, staleDate: Date? = nil,
-            expiresIn: Int? = nil, audiences: [AudienceSelector]? = nil, restart: Bool
+            contentState: RawJSON? = nil, alert: RawJSON, alertsByLocale: [String: RawJSON]? = nil,
+            staleDate: Date? = nil, expiresIn: Int? = nil, audiences: [AudienceSelector]? = nil, restart: Bool
         ) {
             self.at = at
             self.until = until
@@ -926,40 +605,6 @@ extension Contract {
             self.expiresIn = expiresIn
             self.audiences = audiences
             self.restart = restart
-        }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            at = try object.optional("at")
-            until = try object.optional("until")
-            attributesType = try object.required("attributesType")
-            attributes = try object.required("attributes")
-            contentState = try object.optional("contentState")
-            alert = try object.required("alert")
-            alertsByLocale = try object.optional("alertsByLocale")
-            staleDate = try object.optional("staleDate")
-            expiresIn = try object.optional("expiresIn")
-            audiences = try object.optional("audiences")
-            restart = try object.required("restart")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("at", at)
-            object.member("until", until)
-            object.member("attributesType", attributesType)
-            object.member("attributes", attributes)
-            object.member("contentState", contentState)
-            object.member("alert", alert)
-            object.member("alertsByLocale", alertsByLocale)
-            object.member("staleDate", staleDate)
-            object.member("expiresIn", expiresIn)
-            object.member("audiences", audiences)
-            object.member("restart", restart)
         }
     }
 }

@@ -1,36 +1,41 @@
 // Generated from openapi.yaml by `make contract`. Do not edit.
 
-package import JSON
-
 extension Contract {
     /// The state of a Live Activity, as ActivityKit reports it to the app.
-    public struct ActivityState: ContractWord {
+    public enum ActivityState: ContractWord {
         /// It is shown.
-        public static let active = Self(rawValue: "active")
+        case active
         /// It is shown and marked as out of date.
-        public static let stale = Self(rawValue: "stale")
+        case stale
         /// It is over and may still be visible.
-        public static let ended = Self(rawValue: "ended")
+        case ended
         /// It is no longer visible.
-        public static let dismissed = Self(rawValue: "dismissed")
+        case dismissed
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
-        public static let allCases: [Self] = [
-            .active,
-            .stale,
-            .ended,
-            .dismissed,
-        ]
+        /// The words that this version knows.
+        public static let allCases: [Self] = [.active, .stale, .ended, .dismissed]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .active: "active"
+            case .stale: "stale"
+            case .ended: "ended"
+            case .dismissed: "dismissed"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// The whole state of an installation. A member that is left out is cleared.
-    public struct InstallationDraft: Sendable, Hashable, Codable, ContractObject {
+    public struct InstallationDraft: Codable, Sendable, Hashable {
         /// Rises with every change, so that of two requests that overtake each other the newer one holds. Left out, the
         /// last to arrive holds.
         public var sequence: Int?
@@ -71,42 +76,10 @@ extension Contract {
             self.startTokens = startTokens
             self.topics = topics
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            sequence = try object.optional("sequence")
-            systemVersion = try object.required("systemVersion")
-            appVersion = try object.optional("appVersion")
-            locale = try object.optional("locale")
-            variant = try object.optional("variant")
-            timeZone = try object.optional("timeZone")
-            liveActivitiesEnabled = try object.optional("liveActivitiesEnabled")
-            frequentPushesEnabled = try object.optional("frequentPushesEnabled")
-            startTokens = try object.optional("startTokens")
-            topics = try object.optional("topics")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            if let sequence { object.member("sequence", sequence) }
-            object.member("systemVersion", systemVersion)
-            if let appVersion { object.member("appVersion", appVersion) }
-            if let locale { object.member("locale", locale) }
-            if let variant { object.member("variant", variant) }
-            if let timeZone { object.member("timeZone", timeZone) }
-            if let liveActivitiesEnabled { object.member("liveActivitiesEnabled", liveActivitiesEnabled) }
-            if let frequentPushesEnabled { object.member("frequentPushesEnabled", frequentPushesEnabled) }
-            if let startTokens { object.member("startTokens", startTokens) }
-            if let topics { object.member("topics", topics) }
-        }
     }
 
     /// A push-to-start token.
-    public struct StartTokenDraft: Sendable, Hashable, Codable, ContractObject {
+    public struct StartTokenDraft: Codable, Sendable, Hashable {
         /// The name of the app's Swift type of attributes. A type has one token.
         public var attributesType: String
         /// A push token in hexadecimal digits. The server never logs it.
@@ -117,26 +90,10 @@ extension Contract {
             self.attributesType = attributesType
             self.token = token
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            attributesType = try object.required("attributesType")
-            token = try object.required("token")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("attributesType", attributesType)
-            object.member("token", token)
-        }
     }
 
     /// The answer to a registration or a report.
-    public struct Registered: Sendable, Hashable, Codable, ContractObject {
+    public struct Registered: Codable, Sendable, Hashable {
         /// The UUID that the app made.
         public var installationId: String
 
@@ -144,24 +101,10 @@ extension Contract {
         public init(installationId: String) {
             self.installationId = installationId
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            installationId = try object.required("installationId")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("installationId", installationId)
-        }
     }
 
     /// An installation as its own app sees it.
-    public struct Installation: Sendable, Hashable, Codable, ContractObject {
+    public struct Installation: Codable, Sendable, Hashable, ContractAnswer {
         /// The UUID that the app made.
         public var installationId: String
         /// The newest that was sent. null: none was.
@@ -206,46 +149,10 @@ extension Contract {
             self.topics = topics
             self.activities = activities
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            installationId = try object.required("installationId")
-            sequence = try object.optional("sequence")
-            systemVersion = try object.required("systemVersion")
-            appVersion = try object.optional("appVersion")
-            locale = try object.optional("locale")
-            variant = try object.optional("variant")
-            timeZone = try object.optional("timeZone")
-            liveActivitiesEnabled = try object.required("liveActivitiesEnabled")
-            frequentPushesEnabled = try object.required("frequentPushesEnabled")
-            startTokens = try object.required("startTokens")
-            topics = try object.required("topics")
-            activities = try object.required("activities")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("installationId", installationId)
-            object.member("sequence", sequence)
-            object.member("systemVersion", systemVersion)
-            object.member("appVersion", appVersion)
-            object.member("locale", locale)
-            object.member("variant", variant)
-            object.member("timeZone", timeZone)
-            object.member("liveActivitiesEnabled", liveActivitiesEnabled)
-            object.member("frequentPushesEnabled", frequentPushesEnabled)
-            object.member("startTokens", startTokens)
-            object.member("topics", topics)
-            object.member("activities", activities)
-        }
     }
 
     /// A push-to-start token as the server knows it.
-    public struct StartToken: Sendable, Hashable, Codable, ContractObject {
+    public struct StartToken: Codable, Sendable, Hashable {
         /// The name of the app's Swift type of attributes.
         public var attributesType: String
         /// The last six digits of it.
@@ -259,28 +166,10 @@ extension Contract {
             self.token = token
             self.suspect = suspect
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            attributesType = try object.required("attributesType")
-            token = try object.required("token")
-            suspect = try object.required("suspect")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("attributesType", attributesType)
-            object.member("token", token)
-            object.member("suspect", suspect)
-        }
     }
 
     /// What an app reports of a Live Activity.
-    public struct ActivityDraft: Sendable, Hashable, Codable, ContractObject {
+    public struct ActivityDraft: Codable, Sendable, Hashable {
         /// The organiser's name for an event. It is unique on this server.
         public var eventKey: String
         /// The name of the app's Swift type of attributes.
@@ -308,34 +197,10 @@ extension Contract {
             self.channelId = channelId
             self.variant = variant
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            eventKey = try object.required("eventKey")
-            attributesType = try object.required("attributesType")
-            state = try object.required("state")
-            updateToken = try object.optional("updateToken")
-            channelId = try object.optional("channelId")
-            variant = try object.optional("variant")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("eventKey", eventKey)
-            object.member("attributesType", attributesType)
-            object.member("state", state.rawValue)
-            if let updateToken { object.member("updateToken", updateToken) }
-            if let channelId { object.member("channelId", channelId) }
-            if let variant { object.member("variant", variant) }
-        }
     }
 
     /// A Live Activity that an installation reported.
-    public struct Activity: Sendable, Hashable, Codable, ContractObject {
+    public struct Activity: Codable, Sendable, Hashable, ContractAnswer {
         /// ActivityKit's ID of it.
         public var activityId: String
         /// The organiser's name for an event. It is unique on this server.
@@ -361,34 +226,10 @@ extension Contract {
             self.updateToken = updateToken
             self.channelId = channelId
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            activityId = try object.required("activityId")
-            eventKey = try object.required("eventKey")
-            attributesType = try object.required("attributesType")
-            state = try object.required("state")
-            updateToken = try object.optional("updateToken")
-            channelId = try object.optional("channelId")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("activityId", activityId)
-            object.member("eventKey", eventKey)
-            object.member("attributesType", attributesType)
-            object.member("state", state.rawValue)
-            object.member("updateToken", updateToken)
-            object.member("channelId", channelId)
-        }
     }
 
     /// Statistics of an app's installations in one environment.
-    public struct InstallationStatistics: Sendable, Hashable, Codable, ContractObject {
+    public struct InstallationStatistics: Codable, Sendable, Hashable {
         /// How many there are.
         public var installations: Int
         /// How many, by major version of the system.
@@ -417,36 +258,10 @@ extension Contract {
             self.startTokens = startTokens
             self.updateTokens = updateTokens
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            installations = try object.required("installations")
-            systems = try object.required("systems")
-            locales = try object.required("locales")
-            liveActivitiesDisabled = try object.required("liveActivitiesDisabled")
-            frequentPushesDisabled = try object.required("frequentPushesDisabled")
-            startTokens = try object.required("startTokens")
-            updateTokens = try object.required("updateTokens")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("installations", installations)
-            object.member("systems", systems)
-            object.member("locales", locales)
-            object.member("liveActivitiesDisabled", liveActivitiesDisabled)
-            object.member("frequentPushesDisabled", frequentPushesDisabled)
-            object.member("startTokens", startTokens)
-            object.member("updateTokens", updateTokens)
-        }
     }
 
     /// Counts of tokens.
-    public struct RegisteredTokens: Sendable, Hashable, Codable, ContractObject {
+    public struct RegisteredTokens: Codable, Sendable, Hashable {
         /// Tokens that are used.
         public var active: Int
         /// Tokens that APNs refused. They are not used until they are registered again.
@@ -456,22 +271,6 @@ extension Contract {
         public init(active: Int, suspect: Int) {
             self.active = active
             self.suspect = suspect
-        }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            active = try object.required("active")
-            suspect = try object.required("suspect")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("active", active)
-            object.member("suspect", suspect)
         }
     }
 }

@@ -1,7 +1,5 @@
 // Generated from openapi.yaml by `make contract`. Do not edit.
 
-package import JSON
-
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
@@ -10,59 +8,73 @@ package import JSON
 
 extension Contract {
     /// What a key allows.
-    public struct Scope: ContractWord {
+    public enum Scope: ContractWord {
         /// For client apps: look up channels.
-        public static let lookup = Self(rawValue: "lookup")
+        case lookup
         /// For client apps: register installations and look up channels. Such a key is bound to exactly one app.
-        public static let device = Self(rawValue: "device")
+        case device
         /// Events, broadcasts and starts, and an event's entries in the audit log.
-        public static let organise = Self(rawValue: "organise")
+        case organise
         /// Channels, quotas, reconciliations and the audit log.
-        public static let operate = Self(rawValue: "operate")
+        case operate
         /// Everything, and also apps and keys.
-        public static let admin = Self(rawValue: "admin")
+        case admin
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
-        public static let allCases: [Self] = [
-            .lookup,
-            .device,
-            .organise,
-            .operate,
-            .admin,
-        ]
+        /// The words that this version knows.
+        public static let allCases: [Self] = [.lookup, .device, .organise, .operate, .admin]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .lookup: "lookup"
+            case .device: "device"
+            case .organise: "organise"
+            case .operate: "operate"
+            case .admin: "admin"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// Whether a key can be used.
-    public struct KeyState: ContractWord {
+    public enum KeyState: ContractWord {
         /// It can be used.
-        public static let active = Self(rawValue: "active")
+        case active
         /// Its expiresAt has passed.
-        public static let expired = Self(rawValue: "expired")
+        case expired
         /// Somebody revoked it.
-        public static let revoked = Self(rawValue: "revoked")
+        case revoked
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
-        public static let allCases: [Self] = [
-            .active,
-            .expired,
-            .revoked,
-        ]
+        /// The words that this version knows.
+        public static let allCases: [Self] = [.active, .expired, .revoked]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .active: "active"
+            case .expired: "expired"
+            case .revoked: "revoked"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// A key to be created.
-    public struct KeyDraft: Sendable, Hashable, Codable, ContractObject {
+    public struct KeyDraft: Codable, Sendable, Hashable {
         /// A name for people, at most 200 characters in any language, without control characters.
         public var name: String
         /// What it may do.
@@ -90,34 +102,10 @@ extension Contract {
             self.eventKeyPrefix = eventKeyPrefix
             self.expiresAt = expiresAt
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            name = try object.required("name")
-            scopes = try object.required("scopes")
-            bundleId = try object.optional("bundleId")
-            bundleIds = try object.optional("bundleIds")
-            eventKeyPrefix = try object.optional("eventKeyPrefix")
-            expiresAt = try object.optional("expiresAt")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("name", name)
-            object.member("scopes", scopes)
-            if let bundleId { object.member("bundleId", bundleId) }
-            if let bundleIds { object.member("bundleIds", bundleIds) }
-            if let eventKeyPrefix { object.member("eventKeyPrefix", eventKeyPrefix) }
-            if let expiresAt { object.member("expiresAt", expiresAt) }
-        }
     }
 
     /// How long the old key stays valid.
-    public struct RotationDraft: Sendable, Hashable, Codable, ContractObject {
+    public struct RotationDraft: Codable, Sendable, Hashable {
         /// Seconds for which the old key can still be used, at most 30 days.
         public var overlapSeconds: Int?
 
@@ -125,24 +113,10 @@ extension Contract {
         public init(overlapSeconds: Int? = nil) {
             self.overlapSeconds = overlapSeconds
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            overlapSeconds = try object.optional("overlapSeconds")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            if let overlapSeconds { object.member("overlapSeconds", overlapSeconds) }
-        }
     }
 
     /// A key, without its secret.
-    public struct Key: Sendable, Hashable, Codable, ContractObject {
+    public struct Key: Codable, Sendable, Hashable, ContractAnswer {
         /// The server's ID of the resource.
         public var id: String
         /// A name for people, at most 200 characters in any language, without control characters.
@@ -190,48 +164,10 @@ extension Contract {
             self.replacedBy = replacedBy
             self.lastUsedAt = lastUsedAt
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            id = try object.required("id")
-            name = try object.required("name")
-            scopes = try object.required("scopes")
-            bundleId = try object.optional("bundleId")
-            bundleIds = try object.optional("bundleIds")
-            eventKeyPrefix = try object.optional("eventKeyPrefix")
-            prefix = try object.required("prefix")
-            state = try object.required("state")
-            createdAt = try object.required("createdAt")
-            expiresAt = try object.optional("expiresAt")
-            revokedAt = try object.optional("revokedAt")
-            replacedBy = try object.optional("replacedBy")
-            lastUsedAt = try object.optional("lastUsedAt")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("id", id)
-            object.member("name", name)
-            object.member("scopes", scopes)
-            object.member("bundleId", bundleId)
-            object.member("bundleIds", bundleIds)
-            object.member("eventKeyPrefix", eventKeyPrefix)
-            object.member("prefix", prefix)
-            object.member("state", state.rawValue)
-            object.member("createdAt", createdAt)
-            object.member("expiresAt", expiresAt)
-            object.member("revokedAt", revokedAt)
-            object.member("replacedBy", replacedBy)
-            object.member("lastUsedAt", lastUsedAt)
-        }
     }
 
     /// A new key, with its secret.
-    public struct IssuedKey: Sendable, Hashable, Codable, ContractObject {
+    public struct IssuedKey: Codable, Sendable, Hashable, ContractAnswer {
         /// The server's ID of the resource.
         public var id: String
         /// A name for people, at most 200 characters in any language, without control characters.
@@ -267,31 +203,27 @@ extension Contract {
         /// Only in a repeated answer, which has no secret: it was shown once. Whoever does not have it rotates it.
         public var warnings: [String]?
 
-        /// Members that are `nil` are left out.
-        public init(
-            id: String, name: String, scopes: [Scope], bundleId: String? = nil, bundleIds: [String]? = nil,
-            eventKeyPrefix: String? = nil, prefix: String, state: KeyState, createdAt: Date, expiresAt: Date? = nil,
-            revokedAt: Date? = nil, replacedBy: String? = nil, lastUsedAt: Date? = nil, secret: String? = nil,
-            warnings: [String]? = nil
-        ) {
-            self.id = id
-            self.name = name
-            self.scopes = scopes
-            self.bundleId = bundleId
-            self.bundleIds = bundleIds
-            self.eventKeyPrefix = eventKeyPrefix
-            self.prefix = prefix
-            self.state = state
-            self.createdAt = createdAt
-            self.expiresAt = expiresAt
-            self.revokedAt = revokedAt
-            self.replacedBy = replacedBy
-            self.lastUsedAt = lastUsedAt
-            hidden = secret.map(Secret.init(_:))
-            self.warnings = warnings
+        package static let leftOut: Set = ["secret", "warnings"]
+
+        private enum CodingKeys: String, CodingKey {
+            case id
+            case name
+            case scopes
+            case bundleId
+            case bundleIds
+            case eventKeyPrefix
+            case prefix
+            case state
+            case createdAt
+            case expiresAt
+            case revokedAt
+            case replacedBy
+            case lastUsedAt
+            case hidden = "secret"
+            case warnings
         }
 
-        /// All members of the other, and these.
+        /// The members of the other object, and these.
         package init(secret: String? = nil, warnings: [String]? = nil, _ base: Key) {
             self.id = base.id
             self.name = base.name
@@ -308,48 +240,6 @@ extension Contract {
             self.lastUsedAt = base.lastUsedAt
             hidden = secret.map(Secret.init(_:))
             self.warnings = warnings
-        }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            id = try object.required("id")
-            name = try object.required("name")
-            scopes = try object.required("scopes")
-            bundleId = try object.optional("bundleId")
-            bundleIds = try object.optional("bundleIds")
-            eventKeyPrefix = try object.optional("eventKeyPrefix")
-            prefix = try object.required("prefix")
-            state = try object.required("state")
-            createdAt = try object.required("createdAt")
-            expiresAt = try object.optional("expiresAt")
-            revokedAt = try object.optional("revokedAt")
-            replacedBy = try object.optional("replacedBy")
-            lastUsedAt = try object.optional("lastUsedAt")
-            hidden = (try object.optional("secret")).map(Secret.init(_:))
-            warnings = try object.optional("warnings")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("id", id)
-            object.member("name", name)
-            object.member("scopes", scopes)
-            object.member("bundleId", bundleId)
-            object.member("bundleIds", bundleIds)
-            object.member("eventKeyPrefix", eventKeyPrefix)
-            object.member("prefix", prefix)
-            object.member("state", state.rawValue)
-            object.member("createdAt", createdAt)
-            object.member("expiresAt", expiresAt)
-            object.member("revokedAt", revokedAt)
-            object.member("replacedBy", replacedBy)
-            object.member("lastUsedAt", lastUsedAt)
-            if let secret { object.member("secret", secret) }
-            if let warnings { object.member("warnings", warnings) }
         }
     }
 

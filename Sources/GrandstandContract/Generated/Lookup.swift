@@ -1,7 +1,5 @@
 // Generated from openapi.yaml by `make contract`. Do not edit.
 
-package import JSON
-
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
@@ -10,73 +8,96 @@ package import JSON
 
 extension Contract {
     /// The states of events that people can still follow.
-    public struct FollowableState: ContractWord {
+    public enum FollowableState: ContractWord {
         /// startsAt is in the future and nothing was sent.
-        public static let scheduled = Self(rawValue: "scheduled")
+        case scheduled
         /// startsAt has passed or an update was sent.
-        public static let live = Self(rawValue: "live")
+        case live
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
-        public static let allCases: [Self] = [
-            .scheduled,
-            .live,
-        ]
+        /// The words that this version knows.
+        public static let allCases: [Self] = [.scheduled, .live]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .scheduled: "scheduled"
+            case .live: "live"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// Why a lookup of one event in a batch found no channel.
-    public struct MissingReason: ContractWord {
+    public enum MissingReason: ContractWord {
         /// There is no such event for this app.
-        public static let eventNotFound = Self(rawValue: "event-not-found")
+        case eventNotFound
         /// The event has other variants for this app.
-        public static let variantNotFound = Self(rawValue: "variant-not-found")
+        case variantNotFound
         /// The channel does not exist yet.
-        public static let channelPending = Self(rawValue: "channel-pending")
+        case channelPending
         /// The event is over.
-        public static let eventEnded = Self(rawValue: "event-ended")
+        case eventEnded
         /// The server cannot know now, because its database is away. Ask again.
-        public static let storeUnavailable = Self(rawValue: "store-unavailable")
+        case storeUnavailable
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
+        /// The words that this version knows.
         public static let allCases: [Self] = [
-            .eventNotFound,
-            .variantNotFound,
-            .channelPending,
-            .eventEnded,
-            .storeUnavailable,
+            .eventNotFound, .variantNotFound, .channelPending, .eventEnded, .storeUnavailable,
         ]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .eventNotFound: "event-not-found"
+            case .variantNotFound: "variant-not-found"
+            case .channelPending: "channel-pending"
+            case .eventEnded: "event-ended"
+            case .storeUnavailable: "store-unavailable"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// What a lookup adds.
-    public struct LookupInclude: ContractWord {
+    public enum LookupInclude: ContractWord {
         /// The newest accepted content with its timestamp.
-        public static let contentState = Self(rawValue: "contentState")
+        case contentState
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
-        public static let allCases: [Self] = [
-            .contentState
-        ]
+        /// The words that this version knows.
+        public static let allCases: [Self] = [.contentState]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .contentState: "contentState"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// What an app needs to start a Live Activity for an event.
-    public struct Lookup: Sendable, Hashable, Codable, ContractObject {
+    public struct Lookup: Codable, Sendable, Hashable, ContractAnswer {
         /// The organiser's name for an event. It is unique on this server.
         public var eventKey: String
         /// Apple's ID of the channel, for pushType .channel(…). null only where delivery is tokens.
@@ -104,6 +125,8 @@ extension Contract {
         /// can get.
         public var timestamp: Int?
 
+        package static let leftOut: Set = ["delivery", "variant", "variants", "contentState", "timestamp"]
+
         /// Members that are `nil` are left out.
         public init(
             eventKey: String, channelId: String? = nil, delivery: AudienceDelivery? = nil, variant: String? = nil,
@@ -122,44 +145,10 @@ extension Contract {
             self.contentState = contentState
             self.timestamp = timestamp
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            eventKey = try object.required("eventKey")
-            channelId = try object.optional("channelId")
-            delivery = try object.optional("delivery")
-            variant = try object.optional("variant")
-            variants = try object.optional("variants")
-            storagePolicy = try object.required("storagePolicy")
-            state = try object.required("state")
-            startsAt = try object.optional("startsAt")
-            endsAt = try object.optional("endsAt")
-            contentState = try object.optional("contentState")
-            timestamp = try object.optional("timestamp")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("eventKey", eventKey)
-            object.member("channelId", channelId)
-            if let delivery { object.member("delivery", delivery.rawValue) }
-            if let variant { object.member("variant", variant) }
-            if let variants { object.member("variants", variants) }
-            object.member("storagePolicy", storagePolicy.rawValue)
-            object.member("state", state.rawValue)
-            object.member("startsAt", startsAt)
-            object.member("endsAt", endsAt)
-            if let contentState { object.member("contentState", contentState) }
-            if let timestamp { object.member("timestamp", timestamp) }
-        }
     }
 
     /// An event that an app may offer to follow.
-    public struct Followable: Sendable, Hashable, Codable, ContractObject {
+    public struct Followable: Codable, Sendable, Hashable, ContractAnswer {
         /// The organiser's name for an event. It is unique on this server.
         public var eventKey: String
         /// Apple's ID of the channel. null while there is none yet, and where delivery is tokens.
@@ -184,26 +173,9 @@ extension Contract {
         /// What people follow to get its start.
         public var topics: [String]
 
-        /// Members that are `nil` are left out.
-        public init(
-            eventKey: String, channelId: String? = nil, delivery: AudienceDelivery? = nil, variant: String? = nil,
-            storagePolicy: StoragePolicy, state: FollowableState, startsAt: Date? = nil, endsAt: Date? = nil,
-            name: String, kind: String? = nil, topics: [String]
-        ) {
-            self.eventKey = eventKey
-            self.channelId = channelId
-            self.delivery = delivery
-            self.variant = variant
-            self.storagePolicy = storagePolicy
-            self.state = state
-            self.startsAt = startsAt
-            self.endsAt = endsAt
-            self.name = name
-            self.kind = kind
-            self.topics = topics
-        }
+        package static let leftOut: Set = ["delivery", "variant"]
 
-        /// All members of the other, and these.
+        /// The members of the other object, and these.
         package init(state: FollowableState, name: String, kind: String? = nil, topics: [String], _ base: Lookup) {
             self.eventKey = base.eventKey
             self.channelId = base.channelId
@@ -217,47 +189,13 @@ extension Contract {
             self.kind = kind
             self.topics = topics
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            eventKey = try object.required("eventKey")
-            channelId = try object.optional("channelId")
-            delivery = try object.optional("delivery")
-            variant = try object.optional("variant")
-            storagePolicy = try object.required("storagePolicy")
-            state = try object.required("state")
-            startsAt = try object.optional("startsAt")
-            endsAt = try object.optional("endsAt")
-            name = try object.required("name")
-            kind = try object.optional("kind")
-            topics = try object.required("topics")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("eventKey", eventKey)
-            object.member("channelId", channelId)
-            if let delivery { object.member("delivery", delivery.rawValue) }
-            if let variant { object.member("variant", variant) }
-            object.member("storagePolicy", storagePolicy.rawValue)
-            object.member("state", state.rawValue)
-            object.member("startsAt", startsAt)
-            object.member("endsAt", endsAt)
-            object.member("name", name)
-            object.member("kind", kind)
-            object.member("topics", topics)
-        }
     }
 
     /// A page of events that an app may offer to follow.
     public typealias FollowablePage = Page<Followable>
 
     /// Which events to look up.
-    public struct LookupBatch: Sendable, Hashable, Codable, ContractObject {
+    public struct LookupBatch: Codable, Sendable, Hashable {
         /// Keys of events. One that cannot be a key is reported as missing.
         public var eventKeys: [String]
 
@@ -265,24 +203,10 @@ extension Contract {
         public init(eventKeys: [String]) {
             self.eventKeys = eventKeys
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            eventKeys = try object.required("eventKeys")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("eventKeys", eventKeys)
-        }
     }
 
     /// The lookups that found a channel, and the reason for each that did not.
-    public struct LookupBatchAnswer: Sendable, Hashable, Codable, ContractObject {
+    public struct LookupBatchAnswer: Codable, Sendable, Hashable {
         /// Those that were found, in the order of the request.
         public var items: [Lookup]
         /// Those that were not found, in the order of the request.
@@ -293,26 +217,10 @@ extension Contract {
             self.items = items
             self.missing = missing
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            items = try object.required("items")
-            missing = try object.required("missing")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("items", items)
-            object.member("missing", missing)
-        }
     }
 
     /// An event of a batch without a channel.
-    public struct MissingLookup: Sendable, Hashable, Codable, ContractObject {
+    public struct MissingLookup: Codable, Sendable, Hashable {
         /// As it was asked for.
         public var eventKey: String
         /// Why a lookup of one event in a batch found no channel.
@@ -322,22 +230,6 @@ extension Contract {
         public init(eventKey: String, reason: MissingReason) {
             self.eventKey = eventKey
             self.reason = reason
-        }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            eventKey = try object.required("eventKey")
-            reason = try object.required("reason")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("eventKey", eventKey)
-            object.member("reason", reason.rawValue)
         }
     }
 }

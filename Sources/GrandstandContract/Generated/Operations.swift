@@ -1,120 +1,149 @@
 // Generated from openapi.yaml by `make contract`. Do not edit.
 
-package import JSON
-
 extension Contract {
     /// Whether APNs could be reached lately.
-    public struct APNsReachability: ContractWord {
+    public enum APNsReachability: ContractWord {
         /// No request has needed a connection yet.
-        public static let unknown = Self(rawValue: "unknown")
+        case notKnown
         /// APNs answers.
-        public static let reachable = Self(rawValue: "reachable")
+        case reachable
         /// APNs answers, and refuses the key that reason names.
-        public static let refused = Self(rawValue: "refused")
+        case refused
         /// No connection could be made. reason says why.
-        public static let unreachable = Self(rawValue: "unreachable")
+        case unreachable
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
-        public static let allCases: [Self] = [
-            .unknown,
-            .reachable,
-            .refused,
-            .unreachable,
-        ]
+        /// The words that this version knows.
+        public static let allCases: [Self] = [.notKnown, .reachable, .refused, .unreachable]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .notKnown: "unknown"
+            case .reachable: "reachable"
+            case .refused: "refused"
+            case .unreachable: "unreachable"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// Whether this server can take requests.
-    public struct ReadinessStatus: ContractWord {
+    public enum ReadinessStatus: ContractWord {
         /// The server can take requests.
-        public static let ready = Self(rawValue: "ready")
+        case ready
         /// The server cannot take requests. detail says why.
-        public static let notReady = Self(rawValue: "not-ready")
+        case notReady
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
-        public static let allCases: [Self] = [
-            .ready,
-            .notReady,
-        ]
+        /// The words that this version knows.
+        public static let allCases: [Self] = [.ready, .notReady]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .ready: "ready"
+            case .notReady: "not-ready"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// Whether the database can be used.
-    public struct DatabaseState: ContractWord {
+    public enum DatabaseState: ContractWord {
         /// It answers, takes writes, and has the schema that this server needs.
-        public static let ok = Self(rawValue: "ok")
+        case ok
         /// It does not answer, accepts no writes, or has another schema. detail says which.
-        public static let unavailable = Self(rawValue: "unavailable")
+        case unavailable
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
-        public static let allCases: [Self] = [
-            .ok,
-            .unavailable,
-        ]
+        /// The words that this version knows.
+        public static let allCases: [Self] = [.ok, .unavailable]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .ok: "ok"
+            case .unavailable: "unavailable"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// What is wrong with the database, by what an operator has to do.
-    public struct DatabaseTrouble: ContractWord {
+    public enum DatabaseTrouble: ContractWord {
         /// PostgreSQL does not run there, or the network does not reach it.
-        public static let unreachable = Self(rawValue: "unreachable")
+        case unreachable
         /// It refuses the user, the password or the database name, or a grant is missing.
-        public static let accessRefused = Self(rawValue: "access-refused")
+        case accessRefused
         /// It has no connection left for this process.
-        public static let tooFewConnections = Self(rawValue: "too-few-connections")
+        case tooFewConnections
         /// Its disk is full.
-        public static let diskFull = Self(rawValue: "disk-full")
+        case diskFull
         /// It has no memory left, or cannot read its disk.
-        public static let serverFault = Self(rawValue: "server-fault")
+        case serverFault
         /// It accepts no writes. It is a standby, or was set to read-only.
-        public static let readOnly = Self(rawValue: "read-only")
+        case readOnly
         /// It waits for a synchronous standby that does not confirm commits.
-        public static let standbyAway = Self(rawValue: "standby-away")
+        case standbyAway
         /// It is connected, and does not answer in time.
-        public static let slow = Self(rawValue: "slow")
+        case slow
         /// Its schema is not one that this server can use.
-        public static let schema = Self(rawValue: "schema")
+        case schema
         /// This machine's clock and the database's differ.
-        public static let clockOff = Self(rawValue: "clock-off")
+        case clockOff
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
+        /// The words that this version knows.
         public static let allCases: [Self] = [
-            .unreachable,
-            .accessRefused,
-            .tooFewConnections,
-            .diskFull,
-            .serverFault,
-            .readOnly,
-            .standbyAway,
-            .slow,
-            .schema,
-            .clockOff,
+            .unreachable, .accessRefused, .tooFewConnections, .diskFull, .serverFault, .readOnly, .standbyAway, .slow,
+            .schema, .clockOff,
         ]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .unreachable: "unreachable"
+            case .accessRefused: "access-refused"
+            case .tooFewConnections: "too-few-connections"
+            case .diskFull: "disk-full"
+            case .serverFault: "server-fault"
+            case .readOnly: "read-only"
+            case .standbyAway: "standby-away"
+            case .slow: "slow"
+            case .schema: "schema"
+            case .clockOff: "clock-off"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// The process runs.
-    public struct Health: Sendable, Hashable, Codable, ContractObject {
+    public struct Health: Codable, Sendable, Hashable {
         /// Always ok.
         public var status: String
 
@@ -122,24 +151,10 @@ extension Contract {
         public init(status: String) {
             self.status = status
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            status = try object.required("status")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("status", status)
-        }
     }
 
     /// Whether the server can take requests.
-    public struct Readiness: Sendable, Hashable, Codable, ContractObject {
+    public struct Readiness: Codable, Sendable, Hashable, ContractAnswer {
         /// Whether this server can take requests.
         public var status: ReadinessStatus
         /// Whether the database can be used.
@@ -162,32 +177,10 @@ extension Contract {
             self.detail = detail
             self.apns = apns
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            status = try object.required("status")
-            database = try object.required("database")
-            trouble = try object.optional("trouble")
-            detail = try object.optional("detail")
-            apns = try object.required("apns")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("status", status.rawValue)
-            object.member("database", database.rawValue)
-            object.member("trouble", trouble?.rawValue)
-            object.member("detail", detail)
-            object.member("apns", apns)
-        }
     }
 
     /// Whether APNs was reached lately. It does not affect readiness, because accepted messages wait for APNs.
-    public struct APNsReadiness: Sendable, Hashable, Codable, ContractObject {
+    public struct APNsReadiness: Codable, Sendable, Hashable {
         /// Whether one environment of APNs was reached lately.
         public var development: APNsState
         /// Whether one environment of APNs was reached lately.
@@ -198,26 +191,10 @@ extension Contract {
             self.development = development
             self.production = production
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            development = try object.required("development")
-            production = try object.required("production")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("development", development)
-            object.member("production", production)
-        }
     }
 
     /// Whether one environment of APNs was reached lately.
-    public struct APNsState: Sendable, Hashable, Codable, ContractObject {
+    public struct APNsState: Codable, Sendable, Hashable, ContractAnswer {
         /// Whether APNs could be reached lately.
         public var state: APNsReachability
         /// Why it cannot be reached, or which key it refuses.
@@ -227,22 +204,6 @@ extension Contract {
         public init(state: APNsReachability, reason: String? = nil) {
             self.state = state
             self.reason = reason
-        }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            state = try object.required("state")
-            reason = try object.optional("reason")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("state", state.rawValue)
-            object.member("reason", reason)
         }
     }
 }

@@ -1,46 +1,51 @@
 // Generated from openapi.yaml by `make contract`. Do not edit.
 
-package import JSON
-
 extension Contract {
     /// The state of a channel, as the server knows it.
-    public struct ChannelState: ContractWord {
+    public enum ChannelState: ContractWord {
         /// The server asks Apple to create it. Apple has not answered yet.
-        public static let creating = Self(rawValue: "creating")
+        case creating
         /// Apple has issued its ID. Messages are sent to it and lookups answer it.
-        public static let active = Self(rawValue: "active")
+        case active
         /// No event needs it. It is kept for a while, because devices may still listen to it.
-        public static let retiring = Self(rawValue: "retiring")
+        case retiring
         /// The server asks Apple to delete it.
-        public static let deleting = Self(rawValue: "deleting")
+        case deleting
         /// Apple confirmed the deletion, or did not know the channel. This state is final.
-        public static let deleted = Self(rawValue: "deleted")
+        case deleted
         /// Apple no longer has it, though an event needs it.
-        public static let missing = Self(rawValue: "missing")
+        case missing
         /// Apple refused to create it, or there was no place left. The server tries again at nextAttemptAt.
-        public static let failed = Self(rawValue: "failed")
+        case failed
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
-        public static let allCases: [Self] = [
-            .creating,
-            .active,
-            .retiring,
-            .deleting,
-            .deleted,
-            .missing,
-            .failed,
-        ]
+        /// The words that this version knows.
+        public static let allCases: [Self] = [.creating, .active, .retiring, .deleting, .deleted, .missing, .failed]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .creating: "creating"
+            case .active: "active"
+            case .retiring: "retiring"
+            case .deleting: "deleting"
+            case .deleted: "deleted"
+            case .missing: "missing"
+            case .failed: "failed"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// A refusal (RFC 9457). type ends in a ProblemKind, which programs compare; title and detail are for people. The
     /// members after apns come only with some kinds, which x-problems of ProblemKind lists.
-    public struct Problem: Sendable, Hashable, Codable, ContractObject {
+    public struct Problem: Codable, Sendable, Hashable {
         /// https://grandstand.dev/problems/ and the kind. It never changes.
         public var type: String
         /// A short sentence for the kind, always the same.
@@ -105,58 +110,10 @@ extension Contract {
             self.id = id
             self.state = state
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            type = try object.required("type")
-            title = try object.required("title")
-            status = try object.required("status")
-            detail = try object.required("detail")
-            requestId = try object.optional("requestId")
-            errors = try object.optional("errors")
-            apns = try object.optional("apns")
-            limit = try object.optional("limit")
-            used = try object.optional("used")
-            reserved = try object.optional("reserved")
-            size = try object.optional("size")
-            channels = try object.optional("channels")
-            sequence = try object.optional("sequence")
-            contentState = try object.optional("contentState")
-            timestamp = try object.optional("timestamp")
-            variants = try object.optional("variants")
-            id = try object.optional("id")
-            state = try object.optional("state")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("type", type)
-            object.member("title", title)
-            object.member("status", status)
-            object.member("detail", detail)
-            if let requestId { object.member("requestId", requestId) }
-            if let errors { object.member("errors", errors) }
-            if let apns { object.member("apns", apns) }
-            if let limit { object.member("limit", limit) }
-            if let used { object.member("used", used) }
-            if let reserved { object.member("reserved", reserved) }
-            if let size { object.member("size", size) }
-            if let channels { object.member("channels", channels) }
-            if let sequence { object.member("sequence", sequence) }
-            if let contentState { object.member("contentState", contentState) }
-            if let timestamp { object.member("timestamp", timestamp) }
-            if let variants { object.member("variants", variants) }
-            if let id { object.member("id", id) }
-            if let state { object.member("state", state.rawValue) }
-        }
     }
 
     /// One place in the request that is wrong.
-    public struct FieldError: Sendable, Hashable, Codable, ContractObject {
+    public struct FieldError: Codable, Sendable, Hashable {
         /// A JSON Pointer into the body (RFC 6901), or the name of a parameter or header.
         public var pointer: String
         /// What was expected there.
@@ -167,26 +124,10 @@ extension Contract {
             self.pointer = pointer
             self.detail = detail
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            pointer = try object.required("pointer")
-            detail = try object.required("detail")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("pointer", pointer)
-            object.member("detail", detail)
-        }
     }
 
     /// What APNs answered when it refused a call.
-    public struct APNsRefusal: Sendable, Hashable, Codable, ContractObject {
+    public struct APNsRefusal: Codable, Sendable, Hashable, ContractAnswer {
         /// The HTTP status of APNs.
         public var status: Int
         /// Apple's reason, for example TooManyRequests.
@@ -199,24 +140,6 @@ extension Contract {
             self.status = status
             self.reason = reason
             self.requestId = requestId
-        }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            status = try object.required("status")
-            reason = try object.required("reason")
-            requestId = try object.optional("requestId")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("status", status)
-            object.member("reason", reason)
-            object.member("requestId", requestId)
         }
     }
 }

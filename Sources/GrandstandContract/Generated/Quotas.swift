@@ -1,7 +1,5 @@
 // Generated from openapi.yaml by `make contract`. Do not edit.
 
-package import JSON
-
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
@@ -10,257 +8,305 @@ package import JSON
 
 extension Contract {
     /// How full an app's quota of channels is.
-    public struct QuotaLevel: ContractWord {
+    public enum QuotaLevel: ContractWord {
         /// Less than 80 percent.
-        public static let ok = Self(rawValue: "ok")
+        case ok
         /// 80 percent or more.
-        public static let warning = Self(rawValue: "warning")
+        case warning
         /// 95 percent or more, or Apple refuses creations because it has no place left.
-        public static let critical = Self(rawValue: "critical")
+        case critical
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
-        public static let allCases: [Self] = [
-            .ok,
-            .warning,
-            .critical,
-        ]
+        /// The words that this version knows.
+        public static let allCases: [Self] = [.ok, .warning, .critical]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .ok: "ok"
+            case .warning: "warning"
+            case .critical: "critical"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// An alarm of an app. It stands until its cause is gone. The gravest comes first.
-    public struct QuotaAlarm: ContractWord {
+    public enum QuotaAlarm: ContractWord {
         /// APNs refuses the key that signs for the app, so nothing is sent. keyRefused says more.
-        public static let keyRefused = Self(rawValue: "key-refused")
+        case keyRefused
         /// A process that sends lacks the key file that signs for the app, or cannot read it. Its log names the file.
-        public static let keyMissing = Self(rawValue: "key-missing")
+        case keyMissing
         /// Apple refuses calls that need the broadcast capability, or all known channels vanished at once.
-        public static let capabilityOff = Self(rawValue: "capability-off")
+        case capabilityOff
         /// Broadcasts fail or wait, and for ten seconds or longer APNs has accepted none of the app.
-        public static let nothingAccepted = Self(rawValue: "nothing-accepted")
+        case nothingAccepted
         /// Apple refused the last creation because it has no place left for the app.
-        public static let quotaExhausted = Self(rawValue: "quota-exhausted")
+        case quotaExhausted
         /// Apple's list lacks channels that Apple has.
-        public static let listIncomplete = Self(rawValue: "list-incomplete")
+        case listIncomplete
         /// Apple did not answer a request to create a channel. Channels in its list may be the result, or another
         /// system's.
-        public static let ambiguousCreation = Self(rawValue: "ambiguous-creation")
+        case ambiguousCreation
         /// More than a tenth of the app's installations, and more than a thousand, are new within an hour. Somebody may
         /// be faking them.
-        public static let manyInstallations = Self(rawValue: "many-installations")
+        case manyInstallations
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
+        /// The words that this version knows.
         public static let allCases: [Self] = [
-            .keyRefused,
-            .keyMissing,
-            .capabilityOff,
-            .nothingAccepted,
-            .quotaExhausted,
-            .listIncomplete,
-            .ambiguousCreation,
-            .manyInstallations,
+            .keyRefused, .keyMissing, .capabilityOff, .nothingAccepted, .quotaExhausted, .listIncomplete,
+            .ambiguousCreation, .manyInstallations,
         ]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .keyRefused: "key-refused"
+            case .keyMissing: "key-missing"
+            case .capabilityOff: "capability-off"
+            case .nothingAccepted: "nothing-accepted"
+            case .quotaExhausted: "quota-exhausted"
+            case .listIncomplete: "list-incomplete"
+            case .ambiguousCreation: "ambiguous-creation"
+            case .manyInstallations: "many-installations"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// Why a reconciliation asks a person to decide.
-    public struct ReconciliationAlarm: ContractWord {
+    public enum ReconciliationAlarm: ContractWord {
         /// All known channels vanished at once, as happens when the app's broadcast capability is switched off.
-        public static let capabilityOff = Self(rawValue: "capability-off")
+        case capabilityOff
         /// Apple's list lacks channels that Apple has, so a channel that is not listed may still exist.
-        public static let listIncomplete = Self(rawValue: "list-incomplete")
+        case listIncomplete
         /// Apple did not answer a request to create a channel. Channels in its list may be the result, or another
         /// system's.
-        public static let ambiguousCreation = Self(rawValue: "ambiguous-creation")
+        case ambiguousCreation
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
-        public static let allCases: [Self] = [
-            .capabilityOff,
-            .listIncomplete,
-            .ambiguousCreation,
-        ]
+        /// The words that this version knows.
+        public static let allCases: [Self] = [.capabilityOff, .listIncomplete, .ambiguousCreation]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .capabilityOff: "capability-off"
+            case .listIncomplete: "list-incomplete"
+            case .ambiguousCreation: "ambiguous-creation"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// One step that brings Apple's list and the ledger together.
-    public struct ReconciliationActionName: ContractWord {
+    public enum ReconciliationActionName: ContractWord {
         /// Apple no longer has the channel. An event that needs it gets another one.
-        public static let markMissing = Self(rawValue: "mark-missing")
+        case markMissing
         /// The channel was missing and is listed again. It serves its event again.
-        public static let restore = Self(rawValue: "restore")
+        case restore
         /// Apple has the channel, though it refused a message to it.
-        public static let confirm = Self(rawValue: "confirm")
+        case confirm
         /// The channel was missing and is listed again, but its event has another one. It becomes unmanaged.
-        public static let release = Self(rawValue: "release")
+        case release
         /// Apple confirmed the deletion and still lists the channel. The server asks again.
-        public static let deleteAgain = Self(rawValue: "delete-again")
+        case deleteAgain
         /// This is the channel that an unanswered request created.
-        public static let settle = Self(rawValue: "settle")
+        case settle
         /// No channel in Apple's list can be the one of an unanswered request. The server asks again.
-        public static let reopen = Self(rawValue: "reopen")
+        case reopen
         /// An unanswered request or another system may have created this channel. It is not assigned.
-        public static let contest = Self(rawValue: "contest")
+        case contest
         /// An unmanaged channel becomes managed.
-        public static let adopt = Self(rawValue: "adopt")
+        case adopt
         /// An unmanaged channel is deleted at Apple.
-        public static let deleteUnmanaged = Self(rawValue: "delete-unmanaged")
+        case deleteUnmanaged
         /// A live event gets a new channel after all known channels vanished. Only if the request asks for it.
-        public static let recreate = Self(rawValue: "recreate")
+        case recreate
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
+        /// The words that this version knows.
         public static let allCases: [Self] = [
-            .markMissing,
-            .restore,
-            .confirm,
-            .release,
-            .deleteAgain,
-            .settle,
-            .reopen,
-            .contest,
-            .adopt,
-            .deleteUnmanaged,
-            .recreate,
+            .markMissing, .restore, .confirm, .release, .deleteAgain, .settle, .reopen, .contest, .adopt,
+            .deleteUnmanaged, .recreate,
         ]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .markMissing: "mark-missing"
+            case .restore: "restore"
+            case .confirm: "confirm"
+            case .release: "release"
+            case .deleteAgain: "delete-again"
+            case .settle: "settle"
+            case .reopen: "reopen"
+            case .contest: "contest"
+            case .adopt: "adopt"
+            case .deleteUnmanaged: "delete-unmanaged"
+            case .recreate: "recreate"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// The action.
-    public struct AuditAction: ContractWord {
+    public enum AuditAction: ContractWord {
         /// An app was registered.
-        public static let appRegistered = Self(rawValue: "app.registered")
+        case appRegistered
         /// An app was changed.
-        public static let appChanged = Self(rawValue: "app.changed")
+        case appChanged
         /// An app was removed.
-        public static let appDeleted = Self(rawValue: "app.deleted")
+        case appDeleted
         /// A content type was declared.
-        public static let contentCreated = Self(rawValue: "content.created")
+        case contentCreated
         /// A content type was changed.
-        public static let contentChanged = Self(rawValue: "content.changed")
+        case contentChanged
         /// A content type was removed.
-        public static let contentDeleted = Self(rawValue: "content.deleted")
+        case contentDeleted
         /// Apple created a channel.
-        public static let channelCreated = Self(rawValue: "channel.created")
+        case channelCreated
         /// Apple refused to create or delete a channel. Refusals for the same reason are one entry.
-        public static let channelRefused = Self(rawValue: "channel.refused")
+        case channelRefused
         /// Apple did not answer a creation. The channel may exist.
-        public static let channelUnanswered = Self(rawValue: "channel.unanswered")
+        case channelUnanswered
         /// A channel in Apple's list became managed.
-        public static let channelAdopted = Self(rawValue: "channel.adopted")
+        case channelAdopted
         /// A channel of another system was taken over.
-        public static let channelImported = Self(rawValue: "channel.imported")
+        case channelImported
         /// A channel is no longer needed.
-        public static let channelRetired = Self(rawValue: "channel.retired")
+        case channelRetired
         /// Apple deleted a channel.
-        public static let channelDeleted = Self(rawValue: "channel.deleted")
+        case channelDeleted
         /// Apple no longer had a channel.
-        public static let channelMissing = Self(rawValue: "channel.missing")
+        case channelMissing
         /// A missing channel is listed again and is now unmanaged.
-        public static let channelReleased = Self(rawValue: "channel.released")
+        case channelReleased
         /// An event was declared.
-        public static let eventCreated = Self(rawValue: "event.created")
+        case eventCreated
         /// An event was changed.
-        public static let eventChanged = Self(rawValue: "event.changed")
+        case eventChanged
         /// An event was deleted by its organiser.
-        public static let eventCancelled = Self(rawValue: "event.cancelled")
+        case eventCancelled
         /// An event was reopened: its end or cancellation was taken back.
-        public static let eventReopened = Self(rawValue: "event.reopened")
+        case eventReopened
         /// The server closed an event, because no end was sent long after endsAt.
-        public static let eventExpired = Self(rawValue: "event.expired")
+        case eventExpired
         /// A start was requested now, or continued.
-        public static let startRequested = Self(rawValue: "start.requested")
+        case startRequested
         /// The rest of a start was stopped.
-        public static let startStopped = Self(rawValue: "start.stopped")
+        case startStopped
         /// A key was created.
-        public static let keyCreated = Self(rawValue: "key.created")
+        case keyCreated
         /// A key was revoked.
-        public static let keyRevoked = Self(rawValue: "key.revoked")
+        case keyRevoked
         /// A new key replaced another.
-        public static let keyRotated = Self(rawValue: "key.rotated")
+        case keyRotated
         /// The server learned a quirk of APNs.
-        public static let quirkLearned = Self(rawValue: "quirk.learned")
+        case quirkLearned
         /// A webhook was created.
-        public static let webhookCreated = Self(rawValue: "webhook.created")
+        case webhookCreated
         /// A webhook was changed.
-        public static let webhookChanged = Self(rawValue: "webhook.changed")
+        case webhookChanged
         /// A webhook was removed.
-        public static let webhookDeleted = Self(rawValue: "webhook.deleted")
+        case webhookDeleted
         /// A webhook got a new secret.
-        public static let webhookRotated = Self(rawValue: "webhook.rotated")
+        case webhookRotated
         /// The server disabled a webhook.
-        public static let webhookDisabled = Self(rawValue: "webhook.disabled")
+        case webhookDisabled
         /// A broadcast was accepted.
-        public static let broadcastAccepted = Self(rawValue: "broadcast.accepted")
+        case broadcastAccepted
         /// A broadcast was withdrawn.
-        public static let broadcastWithdrawn = Self(rawValue: "broadcast.withdrawn")
+        case broadcastWithdrawn
         /// Old entries of this log were deleted.
-        public static let auditPruned = Self(rawValue: "audit.pruned")
+        case auditPruned
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
+        /// The words that this version knows.
         public static let allCases: [Self] = [
-            .appRegistered,
-            .appChanged,
-            .appDeleted,
-            .contentCreated,
-            .contentChanged,
-            .contentDeleted,
-            .channelCreated,
-            .channelRefused,
-            .channelUnanswered,
-            .channelAdopted,
-            .channelImported,
-            .channelRetired,
-            .channelDeleted,
-            .channelMissing,
-            .channelReleased,
-            .eventCreated,
-            .eventChanged,
-            .eventCancelled,
-            .eventReopened,
-            .eventExpired,
-            .startRequested,
-            .startStopped,
-            .keyCreated,
-            .keyRevoked,
-            .keyRotated,
-            .quirkLearned,
-            .webhookCreated,
-            .webhookChanged,
-            .webhookDeleted,
-            .webhookRotated,
-            .webhookDisabled,
-            .broadcastAccepted,
-            .broadcastWithdrawn,
-            .auditPruned,
+            .appRegistered, .appChanged, .appDeleted, .contentCreated, .contentChanged, .contentDeleted,
+            .channelCreated, .channelRefused, .channelUnanswered, .channelAdopted, .channelImported, .channelRetired,
+            .channelDeleted, .channelMissing, .channelReleased, .eventCreated, .eventChanged, .eventCancelled,
+            .eventReopened, .eventExpired, .startRequested, .startStopped, .keyCreated, .keyRevoked, .keyRotated,
+            .quirkLearned, .webhookCreated, .webhookChanged, .webhookDeleted, .webhookRotated, .webhookDisabled,
+            .broadcastAccepted, .broadcastWithdrawn, .auditPruned,
         ]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .appRegistered: "app.registered"
+            case .appChanged: "app.changed"
+            case .appDeleted: "app.deleted"
+            case .contentCreated: "content.created"
+            case .contentChanged: "content.changed"
+            case .contentDeleted: "content.deleted"
+            case .channelCreated: "channel.created"
+            case .channelRefused: "channel.refused"
+            case .channelUnanswered: "channel.unanswered"
+            case .channelAdopted: "channel.adopted"
+            case .channelImported: "channel.imported"
+            case .channelRetired: "channel.retired"
+            case .channelDeleted: "channel.deleted"
+            case .channelMissing: "channel.missing"
+            case .channelReleased: "channel.released"
+            case .eventCreated: "event.created"
+            case .eventChanged: "event.changed"
+            case .eventCancelled: "event.cancelled"
+            case .eventReopened: "event.reopened"
+            case .eventExpired: "event.expired"
+            case .startRequested: "start.requested"
+            case .startStopped: "start.stopped"
+            case .keyCreated: "key.created"
+            case .keyRevoked: "key.revoked"
+            case .keyRotated: "key.rotated"
+            case .quirkLearned: "quirk.learned"
+            case .webhookCreated: "webhook.created"
+            case .webhookChanged: "webhook.changed"
+            case .webhookDeleted: "webhook.deleted"
+            case .webhookRotated: "webhook.rotated"
+            case .webhookDisabled: "webhook.disabled"
+            case .broadcastAccepted: "broadcast.accepted"
+            case .broadcastWithdrawn: "broadcast.withdrawn"
+            case .auditPruned: "audit.pruned"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// How many channels an app has in one environment, and how many it will have.
-    public struct Quota: Sendable, Hashable, Codable, ContractObject {
+    public struct Quota: Codable, Sendable, Hashable, ContractAnswer {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
         /// capitals only.
         public var bundleId: String
@@ -326,56 +372,10 @@ extension Contract {
             self.throttled = throttled
             self.devicesThrottled = devicesThrottled
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            bundleId = try object.required("bundleId")
-            environment = try object.required("environment")
-            limit = try object.required("limit")
-            used = try object.required("used")
-            reserved = try object.required("reserved")
-            available = try object.required("available")
-            byState = try object.required("byState")
-            byStoragePolicy = try object.required("byStoragePolicy")
-            apple = try object.optional("apple")
-            unmanaged = try object.required("unmanaged")
-            missing = try object.required("missing")
-            forecast = try object.required("forecast")
-            level = try object.required("level")
-            alarm = try object.optional("alarm")
-            keyRefused = try object.optional("keyRefused")
-            throttled = try object.optional("throttled")
-            devicesThrottled = try object.optional("devicesThrottled")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("bundleId", bundleId)
-            object.member("environment", environment.rawValue)
-            object.member("limit", limit)
-            object.member("used", used)
-            object.member("reserved", reserved)
-            object.member("available", available)
-            object.member("byState", byState)
-            object.member("byStoragePolicy", byStoragePolicy)
-            object.member("apple", apple)
-            object.member("unmanaged", unmanaged)
-            object.member("missing", missing)
-            object.member("forecast", forecast)
-            object.member("level", level.rawValue)
-            object.member("alarm", alarm?.rawValue)
-            object.member("keyRefused", keyRefused)
-            object.member("throttled", throttled)
-            object.member("devicesThrottled", devicesThrottled)
-        }
     }
 
     /// APNs refuses the provider tokens of the key that signs for the app, so nothing is sent. See CredentialRefusal.
-    public struct KeyRefused: Sendable, Hashable, Codable, ContractObject {
+    public struct KeyRefused: Codable, Sendable, Hashable {
         /// The ID of the team at Apple that the signing key belongs to.
         public var teamId: String
         /// The ID of the key at Apple that signs. The server reads the file AuthKey_{keyId}.p8.
@@ -392,31 +392,11 @@ extension Contract {
             self.reason = reason
             self.since = since
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            teamId = try object.required("teamId")
-            keyId = try object.required("keyId")
-            reason = try object.required("reason")
-            since = try object.required("since")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("teamId", teamId)
-            object.member("keyId", keyId)
-            object.member("reason", reason)
-            object.member("since", since)
-        }
     }
 
     /// APNs answered 429 to several lanes of the app, so the server sends the app's messages at a rate that it learns
     /// from the answers. The throttling ends 300 to 330 seconds after the last 429.
-    public struct Throttled: Sendable, Hashable, Codable, ContractObject {
+    public struct Throttled: Codable, Sendable, Hashable {
         /// The time of the first 429.
         public var since: Date
         /// Lanes whose newest message waits for its turn.
@@ -430,28 +410,10 @@ extension Contract {
             self.lanesWaiting = lanesWaiting
             self.oldestSeconds = oldestSeconds
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            since = try object.required("since")
-            lanesWaiting = try object.required("lanesWaiting")
-            oldestSeconds = try object.required("oldestSeconds")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("since", since)
-            object.member("lanesWaiting", lanesWaiting)
-            object.member("oldestSeconds", oldestSeconds)
-        }
     }
 
     /// How many channels Apple listed, and when.
-    public struct AppleCount: Sendable, Hashable, Codable, ContractObject {
+    public struct AppleCount: Codable, Sendable, Hashable {
         /// How many.
         public var count: Int
         /// When.
@@ -462,28 +424,12 @@ extension Contract {
             self.count = count
             self.at = at
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            count = try object.required("count")
-            at = try object.required("at")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("count", count)
-            object.member("at", at)
-        }
     }
 
     /// How many channels there will be: those that exist and until when, and those that events will need, if each ends
     /// at its endsAt without further messages. At the limit, an event that starts within the hour takes the place of
     /// one that ended more than ten minutes before. Never less than used and reserved together.
-    public struct Forecast: Sendable, Hashable, Codable, ContractObject {
+    public struct Forecast: Codable, Sendable, Hashable, ContractAnswer {
         /// The most channels at the same time, from now on.
         public var peak: Int
         /// When that number is first reached.
@@ -497,31 +443,13 @@ extension Contract {
             self.peakAt = peakAt
             self.exceedsAt = exceedsAt
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            peak = try object.required("peak")
-            peakAt = try object.required("peakAt")
-            exceedsAt = try object.optional("exceedsAt")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("peak", peak)
-            object.member("peakAt", peakAt)
-            object.member("exceedsAt", exceedsAt)
-        }
     }
 
     /// A page of quotas.
     public typealias QuotaPage = Page<Quota>
 
     /// How much of each app's limit was used over time.
-    public struct QuotaHistory: Sendable, Hashable, Codable, ContractObject {
+    public struct QuotaHistory: Codable, Sendable, Hashable {
         /// The beginning of the time that was asked for.
         public var from: Date
         /// The end of the time that was asked for.
@@ -538,30 +466,10 @@ extension Contract {
             self.step = step
             self.items = items
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            from = try object.required("from")
-            to = try object.required("to")
-            step = try object.required("step")
-            items = try object.required("items")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("from", from)
-            object.member("to", to)
-            object.member("step", step)
-            object.member("items", items)
-        }
     }
 
     /// One step of one app in one environment.
-    public struct QuotaSample: Sendable, Hashable, Codable, ContractObject {
+    public struct QuotaSample: Codable, Sendable, Hashable {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
         /// capitals only.
         public var bundleId: String
@@ -597,40 +505,10 @@ extension Contract {
             self.created = created
             self.deleted = deleted
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            bundleId = try object.required("bundleId")
-            environment = try object.required("environment")
-            at = try object.required("at")
-            used = try object.required("used")
-            reserved = try object.required("reserved")
-            peak = try object.required("peak")
-            limit = try object.required("limit")
-            created = try object.required("created")
-            deleted = try object.required("deleted")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("bundleId", bundleId)
-            object.member("environment", environment.rawValue)
-            object.member("at", at)
-            object.member("used", used)
-            object.member("reserved", reserved)
-            object.member("peak", peak)
-            object.member("limit", limit)
-            object.member("created", created)
-            object.member("deleted", deleted)
-        }
     }
 
     /// What a reconciliation may do.
-    public struct ReconciliationDraft: Sendable, Hashable, Codable, ContractObject {
+    public struct ReconciliationDraft: Codable, Sendable, Hashable {
         /// true: carry out the actions. Otherwise they are only reported.
         public var apply: Bool?
         /// true: take over unmanaged channels.
@@ -649,31 +527,11 @@ extension Contract {
             self.deleteUnmanaged = deleteUnmanaged
             self.recreate = recreate
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            apply = try object.optional("apply")
-            adopt = try object.optional("adopt")
-            deleteUnmanaged = try object.optional("deleteUnmanaged")
-            recreate = try object.optional("recreate")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            if let apply { object.member("apply", apply) }
-            if let adopt { object.member("adopt", adopt) }
-            if let deleteUnmanaged { object.member("deleteUnmanaged", deleteUnmanaged) }
-            if let recreate { object.member("recreate", recreate) }
-        }
     }
 
     /// A comparison of Apple's list with the ledger. In lists a long report is abridged: it has abridged=true instead
     /// of missing, unmanaged and actions. GET of the report has them.
-    public struct Reconciliation: Sendable, Hashable, Codable, ContractObject {
+    public struct Reconciliation: Codable, Sendable, Hashable, ContractAnswer {
         /// The server's ID of the report.
         public var id: String
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
@@ -709,6 +567,8 @@ extension Contract {
         /// Only in lists, and only where the three lists are left out.
         public var abridged: Bool?
 
+        package static let leftOut: Set = ["missing", "unmanaged", "actions", "abridged"]
+
         /// Members that are `nil` are left out.
         public init(
             id: String, bundleId: String, environment: Environment, actor: String, startedAt: Date, finishedAt: Date,
@@ -733,54 +593,10 @@ extension Contract {
             self.notes = notes
             self.abridged = abridged
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            id = try object.required("id")
-            bundleId = try object.required("bundleId")
-            environment = try object.required("environment")
-            actor = try object.required("actor")
-            startedAt = try object.required("startedAt")
-            finishedAt = try object.required("finishedAt")
-            applied = try object.required("applied")
-            apple = try object.required("apple")
-            ledger = try object.required("ledger")
-            matched = try object.required("matched")
-            missing = try object.optional("missing")
-            unmanaged = try object.optional("unmanaged")
-            actions = try object.optional("actions")
-            alarm = try object.optional("alarm")
-            notes = try object.required("notes")
-            abridged = try object.optional("abridged")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("id", id)
-            object.member("bundleId", bundleId)
-            object.member("environment", environment.rawValue)
-            object.member("actor", actor)
-            object.member("startedAt", startedAt)
-            object.member("finishedAt", finishedAt)
-            object.member("applied", applied)
-            object.member("apple", apple)
-            object.member("ledger", ledger)
-            object.member("matched", matched)
-            if let missing { object.member("missing", missing) }
-            if let unmanaged { object.member("unmanaged", unmanaged) }
-            if let actions { object.member("actions", actions) }
-            object.member("alarm", alarm?.rawValue)
-            object.member("notes", notes)
-            if let abridged { object.member("abridged", abridged) }
-        }
     }
 
     /// A channel of the ledger that Apple's list lacks.
-    public struct MissingChannel: Sendable, Hashable, Codable, ContractObject {
+    public struct MissingChannel: Codable, Sendable, Hashable, ContractAnswer {
         /// The server's ID of the resource.
         public var id: String
         /// Apple's ID of it.
@@ -793,6 +609,8 @@ extension Contract {
         /// The variant of the audience that it serves, if that has one.
         public var variant: String?
 
+        package static let leftOut: Set = ["variant"]
+
         /// Members that are `nil` are left out.
         public init(
             id: String, channelId: String? = nil, storagePolicy: StoragePolicy, eventKey: String? = nil,
@@ -804,32 +622,10 @@ extension Contract {
             self.eventKey = eventKey
             self.variant = variant
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            id = try object.required("id")
-            channelId = try object.optional("channelId")
-            storagePolicy = try object.required("storagePolicy")
-            eventKey = try object.optional("eventKey")
-            variant = try object.optional("variant")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("id", id)
-            object.member("channelId", channelId)
-            object.member("storagePolicy", storagePolicy.rawValue)
-            object.member("eventKey", eventKey)
-            if let variant { object.member("variant", variant) }
-        }
     }
 
     /// A channel in Apple's list that the ledger lacks.
-    public struct UnmanagedChannel: Sendable, Hashable, Codable, ContractObject {
+    public struct UnmanagedChannel: Codable, Sendable, Hashable {
         /// Apple's ID of a channel, unchanged. Apps pass it to ActivityKit, pushType .channel(…).
         public var channelId: String
         /// When a reconciliation first saw it.
@@ -843,28 +639,10 @@ extension Contract {
             self.firstSeenAt = firstSeenAt
             self.storagePolicy = storagePolicy
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            channelId = try object.required("channelId")
-            firstSeenAt = try object.required("firstSeenAt")
-            storagePolicy = try object.optional("storagePolicy")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("channelId", channelId)
-            object.member("firstSeenAt", firstSeenAt)
-            if let storagePolicy { object.member("storagePolicy", storagePolicy.rawValue) }
-        }
     }
 
     /// One step of a reconciliation, and whether it was done.
-    public struct ReconciliationAction: Sendable, Hashable, Codable, ContractObject {
+    public struct ReconciliationAction: Codable, Sendable, Hashable, ContractAnswer {
         /// One step that brings Apple's list and the ledger together.
         public var action: ReconciliationActionName
         /// The server's ID of the channel, where the ledger has it.
@@ -880,6 +658,8 @@ extension Contract {
         /// Why it was not, or what Apple said.
         public var detail: String?
 
+        package static let leftOut: Set = ["id", "variant", "detail"]
+
         /// Members that are `nil` are left out.
         public init(
             action: ReconciliationActionName, id: String? = nil, eventKey: String? = nil, variant: String? = nil,
@@ -893,39 +673,13 @@ extension Contract {
             self.done = done
             self.detail = detail
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            action = try object.required("action")
-            id = try object.optional("id")
-            eventKey = try object.optional("eventKey")
-            variant = try object.optional("variant")
-            channelId = try object.optional("channelId")
-            done = try object.required("done")
-            detail = try object.optional("detail")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("action", action.rawValue)
-            if let id { object.member("id", id) }
-            object.member("eventKey", eventKey)
-            if let variant { object.member("variant", variant) }
-            object.member("channelId", channelId)
-            object.member("done", done)
-            if let detail { object.member("detail", detail) }
-        }
     }
 
     /// A page of reports.
     public typealias ReconciliationPage = Page<Reconciliation>
 
     /// One change, who made it, and what Apple answered.
-    public struct AuditEntry: Sendable, Hashable, Codable, ContractObject {
+    public struct AuditEntry: Codable, Sendable, Hashable, ContractAnswer {
         /// Decimal digits that rise with every entry.
         public var id: String
         /// When.
@@ -977,50 +731,10 @@ extension Contract {
             self.signingKey = signingKey
             self.apns = apns
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            id = try object.required("id")
-            at = try object.required("at")
-            actor = try object.required("actor")
-            keyId = try object.optional("keyId")
-            action = try object.required("action")
-            bundleId = try object.optional("bundleId")
-            environment = try object.optional("environment")
-            channel = try object.optional("channel")
-            channelId = try object.optional("channelId")
-            eventKey = try object.optional("eventKey")
-            broadcast = try object.optional("broadcast")
-            reason = try object.optional("reason")
-            signingKey = try object.optional("signingKey")
-            apns = try object.optional("apns")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("id", id)
-            object.member("at", at)
-            object.member("actor", actor)
-            object.member("keyId", keyId)
-            object.member("action", action.rawValue)
-            object.member("bundleId", bundleId)
-            object.member("environment", environment?.rawValue)
-            object.member("channel", channel)
-            object.member("channelId", channelId)
-            object.member("eventKey", eventKey)
-            object.member("broadcast", broadcast)
-            object.member("reason", reason)
-            object.member("signingKey", signingKey)
-            object.member("apns", apns)
-        }
     }
 
     /// The recorded part of Apple's answer to a call.
-    public struct AuditAnswer: Sendable, Hashable, Codable, ContractObject {
+    public struct AuditAnswer: Codable, Sendable, Hashable, ContractAnswer {
         /// The HTTP status. null: no answer came.
         public var status: Int?
         /// Apple's word for a refusal.
@@ -1033,24 +747,6 @@ extension Contract {
             self.status = status
             self.reason = reason
             self.requestId = requestId
-        }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            status = try object.optional("status")
-            reason = try object.optional("reason")
-            requestId = try object.optional("requestId")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("status", status)
-            object.member("reason", reason)
-            object.member("requestId", requestId)
         }
     }
 

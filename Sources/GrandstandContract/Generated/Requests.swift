@@ -45,7 +45,7 @@ extension Contract.LocalizedKey: ContractRequest {
     package static let shape: RequestShape = .object(
         [
             .init("loc-key", isRequired: true, .text(TextRule(1...1_000, isPrintable: true))),
-            .init("loc-args", .list(.text(TextRule()), 0...64)),
+            .init("loc-args", .array(.text(TextRule()), 0...64, isUnique: false)),
         ], excluding: [])
 }
 
@@ -227,12 +227,13 @@ extension Contract.BroadcastItem: ContractRequest {
 
 extension Contract.BroadcastBatch: ContractRequest {
     package static let shape: RequestShape = .object(
-        [.init("items", isRequired: true, .array(.any, 1...500, isUnique: false))], excluding: [])
+        [.init("items", isRequired: true, .array(Contract.BroadcastItem.shape, 1...500, isUnique: false))],
+        excluding: [])
 }
 
 extension Contract.LookupBatch: ContractRequest {
     package static let shape: RequestShape = .object(
-        [.init("eventKeys", isRequired: true, .list(.text(TextRule()), 1...100))], excluding: [])
+        [.init("eventKeys", isRequired: true, .array(.text(TextRule()), 1...100, isUnique: false))], excluding: [])
 }
 
 extension Contract.StartTokenDraft: ContractRequest {
@@ -293,7 +294,9 @@ extension Contract.KeyDraft: ContractRequest {
     package static let shape: RequestShape = .object(
         [
             .init("name", isRequired: true, .text(.name)),
-            .init("scopes", isRequired: true, .list(.words(Contract.Scope.allCases.map(\.rawValue)), 1...5)),
+            .init(
+                "scopes", isRequired: true,
+                .array(.words(Contract.Scope.allCases.map(\.rawValue)), 1...5, isUnique: false)),
             .init("bundleId", .text(.bundleId)), .init("bundleIds", .array(.text(.bundleId), 1...100, isUnique: false)),
             .init("eventKeyPrefix", .text(.eventKey)), .init("expiresAt", .time),
         ], excluding: [.init("bundleId", "bundleIds")])

@@ -1,7 +1,5 @@
 // Generated from openapi.yaml by `make contract`. Do not edit.
 
-package import JSON
-
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
@@ -10,62 +8,76 @@ package import JSON
 
 extension Contract {
     /// The state of an event's start.
-    public struct StartState: ContractWord {
+    public enum StartState: ContractWord {
         /// Its time is in the future.
-        public static let scheduled = Self(rawValue: "scheduled")
+        case scheduled
         /// Its time has come, but nothing can be sent yet. waitingFor says why.
-        public static let waiting = Self(rawValue: "waiting")
+        case waiting
         /// Pushes are being sent.
-        public static let running = Self(rawValue: "running")
+        case running
         /// Nothing is pending now. New followers still get it until its time is over.
-        public static let done = Self(rawValue: "done")
+        case done
         /// Somebody stopped it.
-        public static let stopped = Self(rawValue: "stopped")
+        case stopped
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
-        public static let allCases: [Self] = [
-            .scheduled,
-            .waiting,
-            .running,
-            .done,
-            .stopped,
-        ]
+        /// The words that this version knows.
+        public static let allCases: [Self] = [.scheduled, .waiting, .running, .done, .stopped]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .scheduled: "scheduled"
+            case .waiting: "waiting"
+            case .running: "running"
+            case .done: "done"
+            case .stopped: "stopped"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// What a start waits for.
-    public struct StartWait: ContractWord {
+    public enum StartWait: ContractWord {
         /// The audience's channel, which Apple has not made yet.
-        public static let channel = Self(rawValue: "channel")
+        case channel
         /// A place for the channel. The app has as many channels as its limit allows.
-        public static let room = Self(rawValue: "room")
+        case room
         /// The first content. Declare contentState in start, or send a broadcast.
-        public static let content = Self(rawValue: "content")
+        case content
         /// A shorter content. With the newest one the push is longer than Apple takes.
-        public static let contentTooLong = Self(rawValue: "contentTooLong")
+        case contentTooLong
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
-        public static let allCases: [Self] = [
-            .channel,
-            .room,
-            .content,
-            .contentTooLong,
-        ]
+        /// The words that this version knows.
+        public static let allCases: [Self] = [.channel, .room, .content, .contentTooLong]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .channel: "channel"
+            case .room: "room"
+            case .content: "content"
+            case .contentTooLong: "contentTooLong"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// How to start.
-    public struct StartOrder: Sendable, Hashable, Codable, ContractObject {
+    public struct StartOrder: Codable, Sendable, Hashable {
         /// true: count only, and send nothing.
         public var dryRun: Bool?
 
@@ -73,25 +85,11 @@ extension Contract {
         public init(dryRun: Bool? = nil) {
             self.dryRun = dryRun
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            dryRun = try object.optional("dryRun")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            if let dryRun { object.member("dryRun", dryRun) }
-        }
     }
 
     /// Followers by the result of their start. followers is the sum of accepted, rejected, unknown, pending and the
     /// numbers in ineligible.
-    public struct StartCounts: Sendable, Hashable, Codable, ContractObject {
+    public struct StartCounts: Codable, Sendable, Hashable {
         /// Installations that follow one of the event's topics. Those that were deleted count only if they got a push.
         public var followers: Int
         /// APNs answered 200. That does not mean that it was shown.
@@ -120,36 +118,10 @@ extension Contract {
             self.pending = pending
             self.ineligible = ineligible
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            followers = try object.required("followers")
-            accepted = try object.required("accepted")
-            confirmed = try object.required("confirmed")
-            rejected = try object.required("rejected")
-            unknown = try object.required("unknown")
-            pending = try object.required("pending")
-            ineligible = try object.required("ineligible")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("followers", followers)
-            object.member("accepted", accepted)
-            object.member("confirmed", confirmed)
-            object.member("rejected", rejected)
-            object.member("unknown", unknown)
-            object.member("pending", pending)
-            object.member("ineligible", ineligible)
-        }
     }
 
     /// Followers who get no start, by the reason.
-    public struct IneligibleCounts: Sendable, Hashable, Codable, ContractObject {
+    public struct IneligibleCounts: Codable, Sendable, Hashable {
         /// Their system is older than iOS 17.2.
         public var system: Int
         /// They switched Live Activities off.
@@ -167,30 +139,10 @@ extension Contract {
             self.noToken = noToken
             self.tooLate = tooLate
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            system = try object.required("system")
-            disabled = try object.required("disabled")
-            noToken = try object.required("noToken")
-            tooLate = try object.required("tooLate")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("system", system)
-            object.member("disabled", disabled)
-            object.member("noToken", noToken)
-            object.member("tooLate", tooLate)
-        }
     }
 
     /// The progress of an event's start, in all and for each audience.
-    public struct StartReport: Sendable, Hashable, Codable, ContractObject {
+    public struct StartReport: Codable, Sendable, Hashable, ContractAnswer {
         /// The state of an event's start.
         public var state: StartState
         /// What it waits for while state is waiting, else null.
@@ -227,40 +179,10 @@ extension Contract {
             self.by = by
             self.audiences = audiences
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            state = try object.required("state")
-            waitingFor = try object.optional("waitingFor")
-            startedAt = try object.optional("startedAt")
-            finishedAt = try object.optional("finishedAt")
-            counts = try object.required("counts")
-            byReason = try object.required("byReason")
-            perSecond = try object.optional("perSecond")
-            by = try object.optional("by")
-            audiences = try object.required("audiences")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("state", state.rawValue)
-            object.member("waitingFor", waitingFor?.rawValue)
-            object.member("startedAt", startedAt)
-            object.member("finishedAt", finishedAt)
-            object.member("counts", counts)
-            object.member("byReason", byReason)
-            object.member("perSecond", perSecond)
-            object.member("by", by)
-            object.member("audiences", audiences)
-        }
     }
 
     /// The progress of a start for one app and environment.
-    public struct AudienceStart: Sendable, Hashable, Codable, ContractObject {
+    public struct AudienceStart: Codable, Sendable, Hashable, ContractAnswer {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
         /// capitals only.
         public var bundleId: String
@@ -285,6 +207,8 @@ extension Contract {
         /// Pushes answered in a second, from the first one until nothing was left.
         public var perSecond: Double?
 
+        package static let leftOut: Set = ["variant"]
+
         /// Members that are `nil` are left out.
         public init(
             bundleId: String, environment: Environment, variant: String? = nil, state: StartState,
@@ -302,42 +226,10 @@ extension Contract {
             self.byReason = byReason
             self.perSecond = perSecond
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            bundleId = try object.required("bundleId")
-            environment = try object.required("environment")
-            variant = try object.optional("variant")
-            state = try object.required("state")
-            waitingFor = try object.optional("waitingFor")
-            startedAt = try object.optional("startedAt")
-            finishedAt = try object.optional("finishedAt")
-            counts = try object.required("counts")
-            byReason = try object.required("byReason")
-            perSecond = try object.optional("perSecond")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("bundleId", bundleId)
-            object.member("environment", environment.rawValue)
-            if let variant { object.member("variant", variant) }
-            object.member("state", state.rawValue)
-            object.member("waitingFor", waitingFor?.rawValue)
-            object.member("startedAt", startedAt)
-            object.member("finishedAt", finishedAt)
-            object.member("counts", counts)
-            object.member("byReason", byReason)
-            object.member("perSecond", perSecond)
-        }
     }
 
     /// A topic, and how many follow it.
-    public struct FollowedTopic: Sendable, Hashable, Codable, ContractObject {
+    public struct FollowedTopic: Codable, Sendable, Hashable {
         /// Something that people follow, for example a team or a league. The organiser and the app agree on its name.
         public var topic: String
         /// How many installations follow it.
@@ -347,22 +239,6 @@ extension Contract {
         public init(topic: String, followers: Int) {
             self.topic = topic
             self.followers = followers
-        }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            topic = try object.required("topic")
-            followers = try object.required("followers")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("topic", topic)
-            object.member("followers", followers)
         }
     }
 

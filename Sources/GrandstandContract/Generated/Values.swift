@@ -2,7 +2,7 @@
 
 extension Contract {
     /// Every object and union by the name of its schema.
-    package static var values: [String: any (ContractValue & Codable).Type] {
+    package static var values: [String: any (Codable & Sendable).Type] {
         [
             "Problem": Problem.self,
             "FieldError": FieldError.self,
@@ -107,7 +107,6 @@ extension Contract {
             "WebhookDeliveryLog": WebhookDeliveryLog.self,
             "WebhookAttempt": WebhookAttempt.self,
             "WebhookMessage": WebhookMessage.self,
-            "WebhookData": WebhookData.self,
             "BroadcastSettled": BroadcastSettled.self,
             "EventStateChanged": EventStateChanged.self,
             "ChannelLost": ChannelLost.self,

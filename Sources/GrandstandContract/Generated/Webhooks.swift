@@ -1,7 +1,5 @@
 // Generated from openapi.yaml by `make contract`. Do not edit.
 
-package import JSON
-
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
@@ -10,141 +8,175 @@ package import JSON
 
 extension Contract {
     /// What a webhook can subscribe to. Each topic names the scopes of which a key needs one.
-    public struct WebhookTopic: ContractWord {
+    public enum WebhookTopic: ContractWord {
         /// Every delivery of a broadcast has its final state, or the broadcast was withdrawn. Scope organise.
-        public static let broadcastSettled = Self(rawValue: "broadcast.settled")
+        case broadcastSettled
         /// An event ended, was cancelled, or was reopened. Scope organise.
-        public static let eventState = Self(rawValue: "event.state")
+        case eventState
         /// A channel no longer exists at Apple. Scope organise or operate.
-        public static let channelMissing = Self(rawValue: "channel.missing")
+        case channelMissing
         /// An audience has another channel than before. Apps must look it up again. Scope organise or operate.
-        public static let channelReplaced = Self(rawValue: "channel.replaced")
+        case channelReplaced
         /// The level of an app's quota changed. Scope operate.
-        public static let quotaLevel = Self(rawValue: "quota.level")
+        case quotaLevel
         /// A reconciliation found something new, changed something, or raised an alarm. Scope operate.
-        public static let reconciliationFound = Self(rawValue: "reconciliation.found")
+        case reconciliationFound
         /// The app lacks the broadcast capability at Apple. Scope operate.
-        public static let capabilityOff = Self(rawValue: "capability.off")
+        case capabilityOff
         /// APNs began to throttle an app. Scope operate.
-        public static let throttleBegan = Self(rawValue: "throttle.began")
+        case throttleBegan
         /// APNs no longer throttles an app. Scope operate.
-        public static let throttleEnded = Self(rawValue: "throttle.ended")
+        case throttleEnded
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
+        /// The words that this version knows.
         public static let allCases: [Self] = [
-            .broadcastSettled,
-            .eventState,
-            .channelMissing,
-            .channelReplaced,
-            .quotaLevel,
-            .reconciliationFound,
-            .capabilityOff,
-            .throttleBegan,
-            .throttleEnded,
+            .broadcastSettled, .eventState, .channelMissing, .channelReplaced, .quotaLevel, .reconciliationFound,
+            .capabilityOff, .throttleBegan, .throttleEnded,
         ]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .broadcastSettled: "broadcast.settled"
+            case .eventState: "event.state"
+            case .channelMissing: "channel.missing"
+            case .channelReplaced: "channel.replaced"
+            case .quotaLevel: "quota.level"
+            case .reconciliationFound: "reconciliation.found"
+            case .capabilityOff: "capability.off"
+            case .throttleBegan: "throttle.began"
+            case .throttleEnded: "throttle.ended"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// The type of a message to a webhook: a topic, or the test.
-    public struct WebhookMessageType: ContractWord {
+    public enum WebhookMessageType: ContractWord {
         /// Every delivery of a broadcast has its final state, or the broadcast was withdrawn.
-        public static let broadcastSettled = Self(rawValue: "broadcast.settled")
+        case broadcastSettled
         /// An event ended, was cancelled, or was reopened.
-        public static let eventState = Self(rawValue: "event.state")
+        case eventState
         /// A channel no longer exists at Apple.
-        public static let channelMissing = Self(rawValue: "channel.missing")
+        case channelMissing
         /// An audience has another channel than before. Apps must look it up again.
-        public static let channelReplaced = Self(rawValue: "channel.replaced")
+        case channelReplaced
         /// The level of an app's quota changed.
-        public static let quotaLevel = Self(rawValue: "quota.level")
+        case quotaLevel
         /// A reconciliation found something new, changed something, or raised an alarm.
-        public static let reconciliationFound = Self(rawValue: "reconciliation.found")
+        case reconciliationFound
         /// The app lacks the broadcast capability at Apple.
-        public static let capabilityOff = Self(rawValue: "capability.off")
+        case capabilityOff
         /// APNs began to throttle an app.
-        public static let throttleBegan = Self(rawValue: "throttle.began")
+        case throttleBegan
         /// APNs no longer throttles an app.
-        public static let throttleEnded = Self(rawValue: "throttle.ended")
+        case throttleEnded
         /// POST …/test asked for it.
-        public static let webhookTest = Self(rawValue: "webhook.test")
+        case webhookTest
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
+        /// The words that this version knows.
         public static let allCases: [Self] = [
-            .broadcastSettled,
-            .eventState,
-            .channelMissing,
-            .channelReplaced,
-            .quotaLevel,
-            .reconciliationFound,
-            .capabilityOff,
-            .throttleBegan,
-            .throttleEnded,
-            .webhookTest,
+            .broadcastSettled, .eventState, .channelMissing, .channelReplaced, .quotaLevel, .reconciliationFound,
+            .capabilityOff, .throttleBegan, .throttleEnded, .webhookTest,
         ]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .broadcastSettled: "broadcast.settled"
+            case .eventState: "event.state"
+            case .channelMissing: "channel.missing"
+            case .channelReplaced: "channel.replaced"
+            case .quotaLevel: "quota.level"
+            case .reconciliationFound: "reconciliation.found"
+            case .capabilityOff: "capability.off"
+            case .throttleBegan: "throttle.began"
+            case .throttleEnded: "throttle.ended"
+            case .webhookTest: "webhook.test"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// The state of a message to one webhook.
-    public struct WebhookDeliveryState: ContractWord {
+    public enum WebhookDeliveryState: ContractWord {
         /// It waits for its first or next attempt.
-        public static let queued = Self(rawValue: "queued")
+        case queued
         /// It is being posted.
-        public static let sending = Self(rawValue: "sending")
+        case sending
         /// The receiver answered 2xx.
-        public static let delivered = Self(rawValue: "delivered")
+        case delivered
         /// No attempt is left, or the receiver answered 410. POST …/replay posts it again.
-        public static let failed = Self(rawValue: "failed")
+        case failed
         /// It was not posted: the receiver answered 410 to another message, so the webhook is disabled.
-        public static let cancelled = Self(rawValue: "cancelled")
+        case cancelled
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
-        public static let allCases: [Self] = [
-            .queued,
-            .sending,
-            .delivered,
-            .failed,
-            .cancelled,
-        ]
+        /// The words that this version knows.
+        public static let allCases: [Self] = [.queued, .sending, .delivered, .failed, .cancelled]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .queued: "queued"
+            case .sending: "sending"
+            case .delivered: "delivered"
+            case .failed: "failed"
+            case .cancelled: "cancelled"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// One of the two interfaces of APNs that can be throttled.
-    public struct APNsAPI: ContractWord {
+    public enum APNsAPI: ContractWord {
         /// Messages to channels.
-        public static let broadcast = Self(rawValue: "broadcast")
+        case broadcast
         /// Pushes to tokens.
-        public static let device = Self(rawValue: "device")
+        case device
+        /// A word of a newer server.
+        case unknown(String)
 
-        /// The values that this version knows.
-        public static let allCases: [Self] = [
-            .broadcast,
-            .device,
-        ]
+        /// The words that this version knows.
+        public static let allCases: [Self] = [.broadcast, .device]
 
-        /// The value in JSON.
-        public let rawValue: String
+        /// The word in JSON.
+        public var rawValue: String {
+            switch self {
+            case .broadcast: "broadcast"
+            case .device: "device"
+            case .unknown(let word): word
+            }
+        }
 
-        /// Any value. A newer server may send others than the known ones.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Any word: one that this version does not know is `unknown`.
+        public init(rawValue: String) {
+            self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)
+        }
     }
 
     /// The URL and the topics of a webhook.
-    public struct WebhookDraft: Sendable, Hashable, Codable, ContractObject {
+    public struct WebhookDraft: Codable, Sendable, Hashable {
         /// An absolute URL without user name and fragment. https only, unless GRANDSTAND_WEBHOOK_HTTP is set, and only
         /// to public addresses and GRANDSTAND_WEBHOOK_NETWORKS.
         public var url: String
@@ -172,34 +204,10 @@ extension Contract {
             self.bundleIds = bundleIds
             self.enabled = enabled
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            url = try object.required("url")
-            description = try object.optional("description")
-            topics = try object.required("topics")
-            bundleId = try object.optional("bundleId")
-            bundleIds = try object.optional("bundleIds")
-            enabled = try object.optional("enabled")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("url", url)
-            if let description { object.member("description", description) }
-            object.member("topics", topics)
-            if let bundleId { object.member("bundleId", bundleId) }
-            if let bundleIds { object.member("bundleIds", bundleIds) }
-            if let enabled { object.member("enabled", enabled) }
-        }
     }
 
     /// How long the old secret signs, too.
-    public struct WebhookRotation: Sendable, Hashable, Codable, ContractObject {
+    public struct WebhookRotation: Codable, Sendable, Hashable {
         /// Seconds for which messages carry the signature of the old secret, too, at most seven days.
         public var overlapSeconds: Int?
 
@@ -207,24 +215,10 @@ extension Contract {
         public init(overlapSeconds: Int? = nil) {
             self.overlapSeconds = overlapSeconds
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            overlapSeconds = try object.optional("overlapSeconds")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            if let overlapSeconds { object.member("overlapSeconds", overlapSeconds) }
-        }
     }
 
     /// The URL and the topics of a webhook.
-    public struct Webhook: Sendable, Hashable, Codable, ContractObject {
+    public struct Webhook: Codable, Sendable, Hashable, ContractAnswer {
         /// The server's ID of the resource.
         public var id: String
         /// Where messages are posted.
@@ -272,48 +266,10 @@ extension Contract {
             self.createdAt = createdAt
             self.updatedAt = updatedAt
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            id = try object.required("id")
-            url = try object.required("url")
-            description = try object.optional("description")
-            topics = try object.required("topics")
-            bundleId = try object.optional("bundleId")
-            bundleIds = try object.optional("bundleIds")
-            declaredBy = try object.optional("declaredBy")
-            enabled = try object.required("enabled")
-            reason = try object.optional("reason")
-            failingSince = try object.optional("failingSince")
-            previousSecretUntil = try object.optional("previousSecretUntil")
-            createdAt = try object.required("createdAt")
-            updatedAt = try object.required("updatedAt")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("id", id)
-            object.member("url", url)
-            object.member("description", description)
-            object.member("topics", topics)
-            object.member("bundleId", bundleId)
-            object.member("bundleIds", bundleIds)
-            object.member("declaredBy", declaredBy)
-            object.member("enabled", enabled)
-            object.member("reason", reason)
-            object.member("failingSince", failingSince)
-            object.member("previousSecretUntil", previousSecretUntil)
-            object.member("createdAt", createdAt)
-            object.member("updatedAt", updatedAt)
-        }
     }
 
     /// A webhook with a new secret.
-    public struct IssuedWebhook: Sendable, Hashable, Codable, ContractObject {
+    public struct IssuedWebhook: Codable, Sendable, Hashable, ContractAnswer {
         /// The server's ID of the resource.
         public var id: String
         /// Where messages are posted.
@@ -349,31 +305,27 @@ extension Contract {
         /// Only in a repeated answer, which has no secret: it was shown once. Whoever does not have it rotates it.
         public var warnings: [String]?
 
-        /// Members that are `nil` are left out.
-        public init(
-            id: String, url: String, description: String? = nil, topics: [WebhookTopic], bundleId: String? = nil,
-            bundleIds: [String]? = nil, declaredBy: String? = nil, enabled: Bool, reason: String? = nil,
-            failingSince: Date? = nil, previousSecretUntil: Date? = nil, createdAt: Date, updatedAt: Date,
-            secret: String? = nil, warnings: [String]? = nil
-        ) {
-            self.id = id
-            self.url = url
-            self.description = description
-            self.topics = topics
-            self.bundleId = bundleId
-            self.bundleIds = bundleIds
-            self.declaredBy = declaredBy
-            self.enabled = enabled
-            self.reason = reason
-            self.failingSince = failingSince
-            self.previousSecretUntil = previousSecretUntil
-            self.createdAt = createdAt
-            self.updatedAt = updatedAt
-            hidden = secret.map(Secret.init(_:))
-            self.warnings = warnings
+        package static let leftOut: Set = ["secret", "warnings"]
+
+        private enum CodingKeys: String, CodingKey {
+            case id
+            case url
+            case description
+            case topics
+            case bundleId
+            case bundleIds
+            case declaredBy
+            case enabled
+            case reason
+            case failingSince
+            case previousSecretUntil
+            case createdAt
+            case updatedAt
+            case hidden = "secret"
+            case warnings
         }
 
-        /// All members of the other, and these.
+        /// The members of the other object, and these.
         package init(secret: String? = nil, warnings: [String]? = nil, _ base: Webhook) {
             self.id = base.id
             self.url = base.url
@@ -391,55 +343,13 @@ extension Contract {
             hidden = secret.map(Secret.init(_:))
             self.warnings = warnings
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            id = try object.required("id")
-            url = try object.required("url")
-            description = try object.optional("description")
-            topics = try object.required("topics")
-            bundleId = try object.optional("bundleId")
-            bundleIds = try object.optional("bundleIds")
-            declaredBy = try object.optional("declaredBy")
-            enabled = try object.required("enabled")
-            reason = try object.optional("reason")
-            failingSince = try object.optional("failingSince")
-            previousSecretUntil = try object.optional("previousSecretUntil")
-            createdAt = try object.required("createdAt")
-            updatedAt = try object.required("updatedAt")
-            hidden = (try object.optional("secret")).map(Secret.init(_:))
-            warnings = try object.optional("warnings")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("id", id)
-            object.member("url", url)
-            object.member("description", description)
-            object.member("topics", topics)
-            object.member("bundleId", bundleId)
-            object.member("bundleIds", bundleIds)
-            object.member("declaredBy", declaredBy)
-            object.member("enabled", enabled)
-            object.member("reason", reason)
-            object.member("failingSince", failingSince)
-            object.member("previousSecretUntil", previousSecretUntil)
-            object.member("createdAt", createdAt)
-            object.member("updatedAt", updatedAt)
-            if let secret { object.member("secret", secret) }
-            if let warnings { object.member("warnings", warnings) }
-        }
     }
 
     /// A page of webhooks.
     public typealias WebhookPage = Page<Webhook>
 
     /// A message to one webhook, and its state.
-    public struct WebhookDelivery: Sendable, Hashable, Codable, ContractObject {
+    public struct WebhookDelivery: Codable, Sendable, Hashable, ContractAnswer {
         /// The server's ID of the resource.
         public var id: String
         /// The header webhook-id, the same in every attempt. Receivers recognise repetitions by it.
@@ -478,42 +388,10 @@ extension Contract {
             self.nextAttemptAt = nextAttemptAt
             self.settledAt = settledAt
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            id = try object.required("id")
-            messageId = try object.required("messageId")
-            topic = try object.required("topic")
-            state = try object.required("state")
-            attempts = try object.required("attempts")
-            status = try object.optional("status")
-            reason = try object.optional("reason")
-            createdAt = try object.required("createdAt")
-            nextAttemptAt = try object.optional("nextAttemptAt")
-            settledAt = try object.optional("settledAt")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("id", id)
-            object.member("messageId", messageId)
-            object.member("topic", topic.rawValue)
-            object.member("state", state.rawValue)
-            object.member("attempts", attempts)
-            object.member("status", status)
-            object.member("reason", reason)
-            object.member("createdAt", createdAt)
-            object.member("nextAttemptAt", nextAttemptAt)
-            object.member("settledAt", settledAt)
-        }
     }
 
     /// A delivery with its message and every attempt.
-    public struct WebhookDeliveryLog: Sendable, Hashable, Codable, ContractObject {
+    public struct WebhookDeliveryLog: Codable, Sendable, Hashable, ContractAnswer {
         /// The server's ID of the resource.
         public var id: String
         /// The header webhook-id, the same in every attempt. Receivers recognise repetitions by it.
@@ -535,32 +413,12 @@ extension Contract {
         /// When it got its final state.
         public var settledAt: Date?
         /// The body that a receiver gets.
-        public var message: WebhookMessage
+        public var message: RawJSON
         /// Every attempt, the oldest first.
         public var log: [WebhookAttempt]
 
-        /// Members that are `nil` are left out.
-        public init(
-            id: String, messageId: String, topic: WebhookMessageType, state: WebhookDeliveryState, attempts: Int,
-            status: Int? = nil, reason: String? = nil, createdAt: Date, nextAttemptAt: Date? = nil,
-            settledAt: Date? = nil, message: WebhookMessage, log: [WebhookAttempt]
-        ) {
-            self.id = id
-            self.messageId = messageId
-            self.topic = topic
-            self.state = state
-            self.attempts = attempts
-            self.status = status
-            self.reason = reason
-            self.createdAt = createdAt
-            self.nextAttemptAt = nextAttemptAt
-            self.settledAt = settledAt
-            self.message = message
-            self.log = log
-        }
-
-        /// All members of the other, and these.
-        package init(message: WebhookMessage, log: [WebhookAttempt], _ base: WebhookDelivery) {
+        /// The members of the other object, and these.
+        package init(message: RawJSON, log: [WebhookAttempt], _ base: WebhookDelivery) {
             self.id = base.id
             self.messageId = base.messageId
             self.topic = base.topic
@@ -574,46 +432,10 @@ extension Contract {
             self.message = message
             self.log = log
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            id = try object.required("id")
-            messageId = try object.required("messageId")
-            topic = try object.required("topic")
-            state = try object.required("state")
-            attempts = try object.required("attempts")
-            status = try object.optional("status")
-            reason = try object.optional("reason")
-            createdAt = try object.required("createdAt")
-            nextAttemptAt = try object.optional("nextAttemptAt")
-            settledAt = try object.optional("settledAt")
-            message = try object.required("message")
-            log = try object.required("log")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("id", id)
-            object.member("messageId", messageId)
-            object.member("topic", topic.rawValue)
-            object.member("state", state.rawValue)
-            object.member("attempts", attempts)
-            object.member("status", status)
-            object.member("reason", reason)
-            object.member("createdAt", createdAt)
-            object.member("nextAttemptAt", nextAttemptAt)
-            object.member("settledAt", settledAt)
-            object.member("message", message)
-            object.member("log", log)
-        }
     }
 
     /// One attempt to post a message.
-    public struct WebhookAttempt: Sendable, Hashable, Codable, ContractObject {
+    public struct WebhookAttempt: Codable, Sendable, Hashable, ContractAnswer {
         /// Its number, from 1.
         public var attempt: Int
         /// When it began.
@@ -633,42 +455,19 @@ extension Contract {
             self.status = status
             self.reason = reason
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            attempt = try object.required("attempt")
-            at = try object.required("at")
-            milliseconds = try object.required("milliseconds")
-            status = try object.optional("status")
-            reason = try object.optional("reason")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("attempt", attempt)
-            object.member("at", at)
-            object.member("milliseconds", milliseconds)
-            object.member("status", status)
-            object.member("reason", reason)
-        }
     }
 
     /// A page of deliveries.
     public typealias WebhookDeliveryPage = Page<WebhookDelivery>
 
     /// The body that a receiver gets.
-    public struct WebhookMessage: Sendable, Hashable, Codable, ContractObject {
+    public struct WebhookMessage: Codable, Sendable, Hashable {
         /// The type of a message to a webhook: a topic, or the test.
-        public var type: WebhookMessageType { didSet { kept = KeptText() } }
+        public var type: WebhookMessageType
         /// When it happened.
-        public var timestamp: Date { didSet { kept = KeptText() } }
+        public var timestamp: Date
         /// The data of the message; its type says which of these it is.
-        public var data: RawJSON { didSet { kept = KeptText() } }
-        private var kept = KeptText()
+        public var data: RawJSON
 
         /// Members that are `nil` are left out.
         public init(type: WebhookMessageType, timestamp: Date, data: RawJSON) {
@@ -676,108 +475,10 @@ extension Contract {
             self.timestamp = timestamp
             self.data = data
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            type = try object.required("type")
-            timestamp = try object.required("timestamp")
-            data = try object.required("data")
-            kept = KeptText(object)
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("type", type.rawValue)
-            object.member("timestamp", timestamp)
-            object.member("data", data)
-        }
-
-        package func write(to json: inout JSONWriter) {
-            kept.write(to: &json) { write(members: &$0) }
-        }
-    }
-
-    /// The data of the message; its type says which of these it is.
-    public enum WebhookData: Sendable, Hashable, Codable, ContractValue {
-        case broadcastSettled(BroadcastSettled)
-        case eventState(EventStateChanged)
-        case channelMissing(ChannelLost)
-        case channelReplaced(ChannelReplaced)
-        case quotaLevel(QuotaLevelChanged)
-        case reconciliationFound(ReconciliationFound)
-        case capabilityOff(CapabilityOff)
-        case throttleBegan(ThrottleBegan)
-        case throttleEnded(ThrottleEnded)
-        case webhookTest(WebhookTest)
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(json: JSONValue) throws {
-            if let value = try? BroadcastSettled(json: json) {
-                self = .broadcastSettled(value)
-                return
-            }
-            if let value = try? EventStateChanged(json: json) {
-                self = .eventState(value)
-                return
-            }
-            if let value = try? ChannelLost(json: json) {
-                self = .channelMissing(value)
-                return
-            }
-            if let value = try? ChannelReplaced(json: json) {
-                self = .channelReplaced(value)
-                return
-            }
-            if let value = try? QuotaLevelChanged(json: json) {
-                self = .quotaLevel(value)
-                return
-            }
-            if let value = try? ReconciliationFound(json: json) {
-                self = .reconciliationFound(value)
-                return
-            }
-            if let value = try? CapabilityOff(json: json) {
-                self = .capabilityOff(value)
-                return
-            }
-            if let value = try? ThrottleBegan(json: json) {
-                self = .throttleBegan(value)
-                return
-            }
-            if let value = try? ThrottleEnded(json: json) {
-                self = .throttleEnded(value)
-                return
-            }
-            self = .webhookTest(try WebhookTest(json: json))
-        }
-
-        package func write(to json: inout JSONWriter) {
-            switch self {
-            case .broadcastSettled(let value): value.write(to: &json)
-            case .eventState(let value): value.write(to: &json)
-            case .channelMissing(let value): value.write(to: &json)
-            case .channelReplaced(let value): value.write(to: &json)
-            case .quotaLevel(let value): value.write(to: &json)
-            case .reconciliationFound(let value): value.write(to: &json)
-            case .capabilityOff(let value): value.write(to: &json)
-            case .throttleBegan(let value): value.write(to: &json)
-            case .throttleEnded(let value): value.write(to: &json)
-            case .webhookTest(let value): value.write(to: &json)
-            }
-        }
     }
 
     /// Every delivery of a broadcast has its final state, or the broadcast was withdrawn.
-    public struct BroadcastSettled: Sendable, Hashable, Codable, ContractObject {
+    public struct BroadcastSettled: Codable, Sendable, Hashable, ContractAnswer {
         /// The broadcast.
         public var id: String
         /// Its event. null: it went to a channel without an event.
@@ -812,40 +513,10 @@ extension Contract {
             self.counts = counts
             self.reasons = reasons
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            id = try object.required("id")
-            eventKey = try object.optional("eventKey")
-            channel = try object.optional("channel")
-            event = try object.required("event")
-            state = try object.required("state")
-            acceptedAt = try object.required("acceptedAt")
-            settledAt = try object.required("settledAt")
-            counts = try object.required("counts")
-            reasons = try object.required("reasons")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("id", id)
-            object.member("eventKey", eventKey)
-            object.member("channel", channel)
-            object.member("event", event.rawValue)
-            object.member("state", state.rawValue)
-            object.member("acceptedAt", acceptedAt)
-            object.member("settledAt", settledAt)
-            object.member("counts", counts)
-            object.member("reasons", reasons)
-        }
     }
 
     /// An event ended, was cancelled, or was reopened.
-    public struct EventStateChanged: Sendable, Hashable, Codable, ContractObject {
+    public struct EventStateChanged: Codable, Sendable, Hashable, ContractAnswer {
         /// The organiser's name for an event. It is unique on this server.
         public var eventKey: String
         /// Its state now: ended or cancelled; after reopening scheduled or live.
@@ -859,28 +530,10 @@ extension Contract {
             self.state = state
             self.by = by
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            eventKey = try object.required("eventKey")
-            state = try object.required("state")
-            by = try object.optional("by")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("eventKey", eventKey)
-            object.member("state", state.rawValue)
-            object.member("by", by)
-        }
     }
 
     /// A channel no longer exists at Apple.
-    public struct ChannelLost: Sendable, Hashable, Codable, ContractObject {
+    public struct ChannelLost: Codable, Sendable, Hashable, ContractAnswer {
         /// The server's ID of the channel.
         public var id: String
         /// Apple's ID of it.
@@ -900,6 +553,8 @@ extension Contract {
         /// How the server noticed.
         public var reason: String?
 
+        package static let leftOut: Set = ["variant"]
+
         /// Members that are `nil` are left out.
         public init(
             id: String, channelId: String? = nil, bundleId: String, environment: Environment, variant: String? = nil,
@@ -914,38 +569,10 @@ extension Contract {
             self.eventKey = eventKey
             self.reason = reason
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            id = try object.required("id")
-            channelId = try object.optional("channelId")
-            bundleId = try object.required("bundleId")
-            environment = try object.required("environment")
-            variant = try object.optional("variant")
-            storagePolicy = try object.required("storagePolicy")
-            eventKey = try object.optional("eventKey")
-            reason = try object.optional("reason")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("id", id)
-            object.member("channelId", channelId)
-            object.member("bundleId", bundleId)
-            object.member("environment", environment.rawValue)
-            if let variant { object.member("variant", variant) }
-            object.member("storagePolicy", storagePolicy.rawValue)
-            object.member("eventKey", eventKey)
-            object.member("reason", reason)
-        }
     }
 
     /// An audience has another channel than before. Apps must look it up again.
-    public struct ChannelReplaced: Sendable, Hashable, Codable, ContractObject {
+    public struct ChannelReplaced: Codable, Sendable, Hashable, ContractAnswer {
         /// The server's ID of the new channel.
         public var id: String
         /// Apple's ID of it.
@@ -965,6 +592,8 @@ extension Contract {
         /// The channel that another one replaced.
         public var replaced: ReplacedChannel
 
+        package static let leftOut: Set = ["variant"]
+
         /// Members that are `nil` are left out.
         public init(
             id: String, channelId: String? = nil, bundleId: String, environment: Environment, variant: String? = nil,
@@ -979,38 +608,10 @@ extension Contract {
             self.eventKey = eventKey
             self.replaced = replaced
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            id = try object.required("id")
-            channelId = try object.optional("channelId")
-            bundleId = try object.required("bundleId")
-            environment = try object.required("environment")
-            variant = try object.optional("variant")
-            storagePolicy = try object.required("storagePolicy")
-            eventKey = try object.optional("eventKey")
-            replaced = try object.required("replaced")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("id", id)
-            object.member("channelId", channelId)
-            object.member("bundleId", bundleId)
-            object.member("environment", environment.rawValue)
-            if let variant { object.member("variant", variant) }
-            object.member("storagePolicy", storagePolicy.rawValue)
-            object.member("eventKey", eventKey)
-            object.member("replaced", replaced)
-        }
     }
 
     /// The channel that another one replaced.
-    public struct ReplacedChannel: Sendable, Hashable, Codable, ContractObject {
+    public struct ReplacedChannel: Codable, Sendable, Hashable, ContractAnswer {
         /// The server's ID of the resource.
         public var id: String
         /// Apple's ID of it.
@@ -1021,26 +622,10 @@ extension Contract {
             self.id = id
             self.channelId = channelId
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            id = try object.required("id")
-            channelId = try object.optional("channelId")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("id", id)
-            object.member("channelId", channelId)
-        }
     }
 
     /// The level of an app's quota changed.
-    public struct QuotaLevelChanged: Sendable, Hashable, Codable, ContractObject {
+    public struct QuotaLevelChanged: Codable, Sendable, Hashable, ContractAnswer {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
         /// capitals only.
         public var bundleId: String
@@ -1076,40 +661,10 @@ extension Contract {
             self.available = available
             self.unmanaged = unmanaged
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            bundleId = try object.required("bundleId")
-            environment = try object.required("environment")
-            level = try object.required("level")
-            previousLevel = try object.optional("previousLevel")
-            limit = try object.required("limit")
-            used = try object.required("used")
-            reserved = try object.required("reserved")
-            available = try object.required("available")
-            unmanaged = try object.required("unmanaged")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("bundleId", bundleId)
-            object.member("environment", environment.rawValue)
-            object.member("level", level.rawValue)
-            object.member("previousLevel", previousLevel?.rawValue)
-            object.member("limit", limit)
-            object.member("used", used)
-            object.member("reserved", reserved)
-            object.member("available", available)
-            object.member("unmanaged", unmanaged)
-        }
     }
 
     /// A reconciliation found something new, changed something, or raised an alarm. GET of its report has the details.
-    public struct ReconciliationFound: Sendable, Hashable, Codable, ContractObject {
+    public struct ReconciliationFound: Codable, Sendable, Hashable, ContractAnswer {
         /// The report.
         public var id: String
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
@@ -1158,48 +713,10 @@ extension Contract {
             self.actions = actions
             self.alarm = alarm
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            id = try object.required("id")
-            bundleId = try object.required("bundleId")
-            environment = try object.required("environment")
-            startedAt = try object.required("startedAt")
-            finishedAt = try object.required("finishedAt")
-            applied = try object.required("applied")
-            apple = try object.required("apple")
-            ledger = try object.required("ledger")
-            missing = try object.required("missing")
-            unmanaged = try object.required("unmanaged")
-            newUnmanaged = try object.required("newUnmanaged")
-            actions = try object.required("actions")
-            alarm = try object.optional("alarm")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("id", id)
-            object.member("bundleId", bundleId)
-            object.member("environment", environment.rawValue)
-            object.member("startedAt", startedAt)
-            object.member("finishedAt", finishedAt)
-            object.member("applied", applied)
-            object.member("apple", apple)
-            object.member("ledger", ledger)
-            object.member("missing", missing)
-            object.member("unmanaged", unmanaged)
-            object.member("newUnmanaged", newUnmanaged)
-            object.member("actions", actions)
-            object.member("alarm", alarm?.rawValue)
-        }
     }
 
     /// The app lacks the broadcast capability at Apple.
-    public struct CapabilityOff: Sendable, Hashable, Codable, ContractObject {
+    public struct CapabilityOff: Codable, Sendable, Hashable {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
         /// capitals only.
         public var bundleId: String
@@ -1214,28 +731,10 @@ extension Contract {
             self.environment = environment
             self.evidence = evidence
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            bundleId = try object.required("bundleId")
-            environment = try object.required("environment")
-            evidence = try object.required("evidence")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("bundleId", bundleId)
-            object.member("environment", environment.rawValue)
-            object.member("evidence", evidence)
-        }
     }
 
     /// APNs began to throttle an app. It answered 429 to several of its lanes.
-    public struct ThrottleBegan: Sendable, Hashable, Codable, ContractObject {
+    public struct ThrottleBegan: Codable, Sendable, Hashable {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
         /// capitals only.
         public var bundleId: String
@@ -1252,31 +751,11 @@ extension Contract {
             self.environment = environment
             self.api = api
             self.since = since
-        }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            bundleId = try object.required("bundleId")
-            environment = try object.required("environment")
-            api = try object.required("api")
-            since = try object.required("since")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("bundleId", bundleId)
-            object.member("environment", environment.rawValue)
-            object.member("api", api.rawValue)
-            object.member("since", since)
         }
     }
 
     /// APNs no longer throttles an app. No 429 came for 300 seconds.
-    public struct ThrottleEnded: Sendable, Hashable, Codable, ContractObject {
+    public struct ThrottleEnded: Codable, Sendable, Hashable {
         /// The app's bundle ID, spelled as registered at Apple, without a push-type suffix. Two apps cannot differ in
         /// capitals only.
         public var bundleId: String
@@ -1294,30 +773,10 @@ extension Contract {
             self.api = api
             self.since = since
         }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            bundleId = try object.required("bundleId")
-            environment = try object.required("environment")
-            api = try object.required("api")
-            since = try object.required("since")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("bundleId", bundleId)
-            object.member("environment", environment.rawValue)
-            object.member("api", api.rawValue)
-            object.member("since", since)
-        }
     }
 
     /// Somebody sent a test to the webhook.
-    public struct WebhookTest: Sendable, Hashable, Codable, ContractObject {
+    public struct WebhookTest: Codable, Sendable, Hashable {
         /// The webhook.
         public var webhook: String
         /// Who did it: key: and the name of an API key, command-line for an operator at the server, grandstand for the
@@ -1328,22 +787,6 @@ extension Contract {
         public init(webhook: String, by: String) {
             self.webhook = webhook
             self.by = by
-        }
-
-        /// Decodes the JSON of the API.
-        public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }
-
-        /// Encodes the JSON of the API.
-        public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }
-
-        package init(members object: JSONMembers) throws {
-            webhook = try object.required("webhook")
-            by = try object.required("by")
-        }
-
-        package func write(members object: inout JSONWriter) {
-            object.member("webhook", webhook)
-            object.member("by", by)
         }
     }
 }

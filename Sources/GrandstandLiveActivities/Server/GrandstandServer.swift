@@ -27,7 +27,7 @@ package struct GrandstandServer: DeviceServer {
                     try await client.exchange(.forgetInstallation(identity))
                 }
             guard (200..<300).contains(answer.status) else { return .refused(ServerProblem(answer)) }
-            let registered = try? JSONDecoder().decode(GrandstandClient.Registered.self, from: answer.body)
+            let registered = try? RawJSON(json: answer.body).decode(GrandstandClient.Registered.self)
             if case .register = request, registered == nil { return .unanswered("an answer that is not Grandstand's") }
             return .accepted(isNew: answer.status == 201)
         } catch {

@@ -47,7 +47,7 @@ struct Submission: Sendable {
     ///   form began to make. If `recover` returns `nil`, the work is done again.
     /// - Throws: `forbidden` if the key does not have the operation's scope; the errors of `work`, which are not
     ///   stored.
-    func once<Answer: ContractValue & Sendable>(
+    func once<Answer: Codable & Sendable>(
         _ operation: Contract.Operation, recover: (@Sendable (UUID) async throws -> Answer?)? = nil,
         _ work: @escaping @Sendable (Caller) async throws -> Answer
     ) async throws -> Answer {
@@ -61,6 +61,6 @@ struct Submission: Sendable {
         let bytes = try await visit.once(token.idempotencyKey(visit.path, fields), operation, recovery) { [visit] in
             JSONWriter.text(try await work(visit.caller(of: operation)))
         }
-        return try Answer(json: try JSONValue(decoding: bytes))
+        return try JSONValue(decoding: bytes).decode()
     }
 }

@@ -7,13 +7,13 @@ internal import NIOCore
 extension Response {
     /// A JSON answer with a resource of openapi.yaml.
     static func json(
-        _ value: some ContractValue, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
+        _ value: some Encodable, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
     ) -> Response {
         json(bytes: JSONWriter.text(value), status: status, headers: headers)
     }
 
     /// A JSON answer with its `ETag`.
-    static func json(_ versioned: Versioned<some ContractValue>, status: HTTPResponse.Status = .ok) -> Response {
+    static func json(_ versioned: Versioned<some Encodable>, status: HTTPResponse.Status = .ok) -> Response {
         json(versioned.value, status: status, headers: .version(versioned.version))
     }
 

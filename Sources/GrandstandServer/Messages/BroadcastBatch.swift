@@ -9,15 +9,21 @@ struct BroadcastBatch: Sendable {
 
     static let maximumBytes = 4 * 1024 * 1024
 
+    /// The shape of the body without that of its items.
+    private static let shape = RequestShape.object(
+        [.init("items", isRequired: true, .array(.any, 1...500, isUnique: false))], excluding: [])
+
     /// - Throws: a problem with the whole body. Problems of one item are in `items`.
     init(body: JSONValue, by actor: AuditActor) throws(Problem) {
-        try Contract.BroadcastBatch.shape.read(body) { _ throws(Problem) in }
+        try Self.shape.read(body) { _ throws(Problem) in }
         items = (body["items"]?.elements ?? []).enumerated().map { index, element in
             Result { () throws(Problem) in
-                try Contract.BroadcastItem.read(element, at: "/items/\(index)") { item, faults throws(Problem) in
+                try Contract.BroadcastDraft.read(
+                    element, as: Contract.BroadcastItem.shape, at: "/items/\(index)"
+                ) { draft, faults throws(Problem) in
                     BroadcastIntake(
-                        eventKey: try EventKey(allowed: item.eventKey),
-                        request: try BroadcastRequest(item.draft, &faults), by: actor)
+                        eventKey: try EventKey(allowed: element["eventKey"]?.string ?? ""),
+                        request: try BroadcastRequest(draft, &faults), by: actor)
                 }
             }
         }

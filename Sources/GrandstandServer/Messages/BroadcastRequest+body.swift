@@ -25,15 +25,16 @@ extension BroadcastRequest {
         self.init(
             payload: BroadcastPayload(
                 event: isEnd ? .end : .update, contentState: draft.contentState.map { Array($0.bytes) },
-                alert: draft.alert.map(JSONWriter.text), staleDate: draft.staleDate?.epoch,
-                dismissalDate: draft.dismissalDate?.epoch, relevanceScore: draft.relevanceScoreText?.bytes),
+                alert: draft.alert.map { Array($0.bytes) }, staleDate: draft.staleDate?.epoch,
+                dismissalDate: draft.dismissalDate?.epoch, relevanceScore: draft.relevanceScore.map { Array($0.bytes) }),
             priority: try APNsPriority(draft.priority), expiresIn: draft.expiresIn,
             apnsExpiration: draft.apnsExpiration)
         audiences = try [AudienceSelector](draft.audiences)
         for (name, content) in (draft.byVariant ?? [:]).sorted(by: { $0.key < $1.key }) {
             if let alert = content.alert { faults.requireText(of: alert, at: "/byVariant/\(name)/alert", Self.advice) }
             byVariant[try Variant(allowed: name)] = BroadcastContent.Override(
-                contentState: content.contentState.map { Array($0.bytes) }, alert: content.alert.map(JSONWriter.text))
+                contentState: content.contentState.map { Array($0.bytes) }, alert: content.alert.map { Array($0.bytes) }
+            )
         }
         switch draft.sendAt {
         case .at(let date): sendAt = date

@@ -46,12 +46,10 @@ struct ScheduledBroadcast {
 /// `{"bundleId", "environment", "variant"?}`.
 enum AudienceSelectors {
     static func text(_ selectors: [AudienceSelector]) -> String {
-        var writer = JSONWriter()
-        writer.array(selectors) { writer, selector in Contract.AudienceSelector(selector).write(to: &writer) }
-        return String(decoding: writer.bytes, as: UTF8.self)
+        String(decoding: JSONWriter.text(selectors.map(Contract.AudienceSelector.init)), as: UTF8.self)
     }
 
     static func read(_ bytes: [UInt8]) throws -> [AudienceSelector] {
-        try [Contract.AudienceSelector](json: JSONValue(parsing: bytes)).map(AudienceSelector.init)
+        try JSONValue(parsing: bytes).decode([Contract.AudienceSelector].self).map(AudienceSelector.init)
     }
 }

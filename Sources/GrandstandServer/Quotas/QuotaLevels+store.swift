@@ -49,7 +49,7 @@ struct PostgresQuotaLevels: Sendable {
 
     private static func detail(_ quota: Quota, _ previous: String) -> [UInt8] {
         JSONWriter.text { object in
-            object.member("quota", Optional(Contract.Quota(quota)))
+            object.member("quota", Contract.Quota(quota))
             object.member("previousLevel", previous)
         }
     }

@@ -28,8 +28,8 @@ extension StartDeclaration {
         self.init(
             at: draft.at, until: draft.until, attributesType: draft.attributesType,
             attributes: Array(draft.attributes.bytes), contentState: draft.contentState.map { Array($0.bytes) },
-            alert: JSONWriter.text(draft.alert),
-            alertsByLocale: (draft.alertsByLocale ?? [:]).mapValues(JSONWriter.text),
+            alert: Array(draft.alert.bytes),
+            alertsByLocale: (draft.alertsByLocale ?? [:]).mapValues { Array($0.bytes) },
             staleDate: draft.staleDate.map { Date(timeIntervalSince1970: Double($0.epoch)) },
             expiresIn: draft.expiresIn,
             audiences: try Self.chosen(draft.audiences, from: audiences, &faults), restarts: draft.restart ?? false)
@@ -55,9 +55,9 @@ extension Contract.Start {
         self.init(
             at: start.at, until: start.until, attributesType: start.attributesType,
             attributes: RawJSON(unchecked: start.attributes),
-            contentState: start.contentState.map(RawJSON.init(unchecked:)), alert: Contract.Alert(text: start.alert),
+            contentState: start.contentState.map(RawJSON.init(unchecked:)), alert: RawJSON(unchecked: start.alert),
             alertsByLocale: start.alertsByLocale.isEmpty
-                ? nil : start.alertsByLocale.mapValues(Contract.Alert.init(text:)),
+                ? nil : start.alertsByLocale.mapValues(RawJSON.init(unchecked:)),
             staleDate: start.staleDate, expiresIn: start.expiresIn,
             audiences: start.audiences?.map(Contract.AudienceSelector.init), restart: start.restarts)
     }

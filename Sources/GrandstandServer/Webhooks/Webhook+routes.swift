@@ -60,7 +60,7 @@ struct WebhookRoutes: Sendable {
             Route(.getWebhookDelivery) { _, context in
                 let delivery = try context.id("delivery", orThrow: .webhookDeliveryNotFound)
                 let log = try await webhooks.delivery(delivery, of: try context.webhook, context.caller)
-                return .json(try Contract.WebhookDeliveryLog(log))
+                return .json(Contract.WebhookDeliveryLog(log))
             },
             Route(.replayWebhookDelivery) { _, context in
                 let delivery = try context.id("delivery", orThrow: .webhookDeliveryNotFound)

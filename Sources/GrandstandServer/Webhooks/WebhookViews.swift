@@ -1,7 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
-internal import JSON
 
 extension Contract.Webhook {
     /// A webhook without its secret.
@@ -45,9 +44,9 @@ extension Contract.WebhookAttempt {
 
 extension Contract.WebhookDeliveryLog {
     /// A message with all attempts. `message` keeps the bytes that were signed.
-    init(_ log: WebhookDeliveryLog) throws {
+    init(_ log: WebhookDeliveryLog) {
         self.init(
-            message: try Contract.WebhookMessage(json: JSONValue(decoding: log.body)),
-            log: log.attempts.map(Contract.WebhookAttempt.init), Contract.WebhookDelivery(log.delivery))
+            message: RawJSON(unchecked: log.body), log: log.attempts.map(Contract.WebhookAttempt.init),
+            Contract.WebhookDelivery(log.delivery))
     }
 }

@@ -34,26 +34,6 @@ struct FuzzTests {
         #expect(try bench.create(policy: 0, of: "com.example.other").isEmpty == false)
     }
 
-    @Test func `JSON that is accepted is also accepted by Foundation`() {
-        var random = SeededRandom(seed: Self.seed)
-        let texts = [
-            Bench.update, #"{"a":[1,2.5e3,-0,true,null,"\u26bd\"\\"],"b":{"c":{}}}"#, "[[[[]]]]", #"{"":""}"#, "  7 ",
-        ]
-        var isRead = 0
-        for _ in 0..<Self.count {
-            guard var bytes = texts.randomElement(using: &random).map({ Array($0.utf8) }) else { return }
-            for _ in 0..<Int.random(in: 0..<4, using: &random) { Self.mutilate(&bytes, &random) }
-            guard JSONValue(parsing: bytes) != nil else { continue }
-            isRead += 1
-            #expect(String(validating: bytes, as: UTF8.self) != nil, "seed \(Self.seed)")
-            // Foundation may refuse a number beyond the range of Double, although it is valid JSON.
-            if String(decoding: bytes, as: UTF8.self).contains(#/[eE][+-]?\d{3}/#) { continue }
-            let foundation = try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)
-            #expect(foundation != nil, "seed \(Self.seed): \(String(decoding: bytes, as: UTF8.self))")
-        }
-        #expect(isRead > Self.count / 20)
-    }
-
     @Test func `scripts of faults are accepted, or refused with a reason`() {
         var random = SeededRandom(seed: Self.seed)
         let script =

@@ -80,7 +80,7 @@ struct SaturdayFeeder {
             start: script.isStarted
                 ? .init(
                     attributesType: SaturdayGround.attributesType, attributes: try RawJSON(json: "{}"),
-                    contentState: try content(0, nil), alert: .init(title: "Kick-off", body: "Now")) : nil)
+                    contentState: try content(0, nil), alert: .alert(title: "Kick-off", body: "Now")) : nil)
         let call = GrandstandClient.Call<GrandstandClient.Event>.putEvent(script.key, draft).ifNoneExists()
         try await ground.change(script.key, script.declaring, turn: script.number, { _ in call }, isDone: { _ in true })
         try await ground.organiser.channels(of: script.key)

@@ -1,34 +1,30 @@
-internal import GrandstandClient
+internal import ContractKit
 
 /// Any JSON, for looking into answers without a type for each.
-typealias JSON = JSONTree
+struct JSON: Decodable, Equatable {
+    private let value: YAML
 
-extension JSONTree {
+    static let null = JSON(.null)
+
+    private init(_ value: YAML) { self.value = value }
+    init(from decoder: any Decoder) throws { value = try YAML(from: decoder) }
+
     /// A member of an object; `nil` when it is not there or null.
-    subscript(name: String) -> JSON? {
-        guard case .object(let members) = self, let value = members[name], value != .null else { return nil }
-        return value
-    }
+    subscript(name: String) -> JSON? { value[name].flatMap { $0 == .null ? nil : JSON($0) } }
 
     subscript(index: Int) -> JSON? { items.indices.contains(index) ? items[index] : nil }
 
     /// The elements of an array; empty for any other value.
-    var items: [JSON] { if case .array(let items) = self { items } else { [] } }
+    var items: [JSON] { value.elements.map(JSON.init) }
 
-    var string: String? { if case .string(let value) = self { value } else { nil } }
+    var string: String? { value.string }
 
-    var int: Int? { if case .integer(let value) = self { Int(value) } else { nil } }
+    var int: Int? { value.number.flatMap { Int(exactly: $0) } }
 
-    var number: Double? {
-        switch self {
-        case .integer(let value): Double(value)
-        case .number(let value): value
-        default: nil
-        }
-    }
+    var number: Double? { value.number }
 
-    var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
+    var bool: Bool? { if case .bool(let value) = value { value } else { nil } }
 
     /// The names of an object's members, sorted.
-    var names: [String] { if case .object(let members) = self { members.keys.sorted() } else { [] } }
+    var names: [String] { value.members.map(\.name).sorted() }
 }

@@ -14,8 +14,6 @@ struct Contract {
         var room: String
         var text: String
         var shape: Shape
-        /// It is written byte for byte as it was read, unless a member was changed.
-        var isKept = false
     }
 
     enum Shape {
@@ -33,8 +31,6 @@ struct Contract {
         case string, integer, number, boolean, date, raw
         /// A string that is never printed, and that only the first answer has.
         case secret
-        /// A number that is written exactly as it was read.
-        case keptNumber
         case named(String)
         case array(ValueType)
         case map(ValueType)
@@ -118,8 +114,7 @@ private struct Reader {
 
     func schema(_ name: String, _ node: Node, in room: String) throws -> Contract.Schema {
         Contract.Schema(
-            name: name, room: room, text: node["description"]?.string ?? "", shape: try shape(name, node),
-            isKept: node["x-kept"]?.bool == true)
+            name: name, room: room, text: node["description"]?.string ?? "", shape: try shape(name, node))
     }
 
     private func shape(_ name: String, _ node: Node) throws -> Contract.Shape {
@@ -131,7 +126,8 @@ private struct Reader {
                     return (word, texts?[word]?.string ?? "")
                 })
         }
-        if node["x-raw"]?.bool == true, node["additionalProperties"]?.mapping == nil { return .plain(.raw) }
+        let isRaw = node["x-raw"]?.bool == true
+        if isRaw, node["properties"] == nil, node["additionalProperties"]?.mapping == nil { return .plain(.raw) }
         if node["anyOf"] != nil {
             let cases = try node.member("x-cases").elements().map { try $0.text() }
             let types = try node.member("anyOf").elements().map(type)
@@ -174,8 +170,7 @@ private struct Reader {
             let name = String(node["$ref"]?.string?.split(separator: "/").last ?? "")
             switch try shape(name, target) {
             case .plain(let plain): return plain
-            case .object where node["x-raw"]?.bool == true && name == "WebhookData": return .raw
-            case .union where node["x-raw"]?.bool == true: return .raw
+            case .object where target["x-raw"]?.bool == true: return .raw
             case .words, .object, .page, .union: return .named(name)
             }
         }
@@ -198,7 +193,7 @@ private struct Reader {
             if node["x-secret"]?.bool == true { return .secret }
             return node["format"]?.string == "date-time" ? .date : .string
         case "integer": return .integer
-        case "number": return node["x-kept"]?.bool == true ? .keptNumber : .number
+        case "number": return .number
         case "boolean": return .boolean
         case "array": return .array(try type(try node.member("items")))
         case "object":

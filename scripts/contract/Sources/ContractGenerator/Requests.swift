@@ -93,12 +93,8 @@ struct RequestShapes {
         case ["boolean"]: return ".flag"
         case ["array"]:
             guard let most = node["maxItems"]?.int else { throw ContractFault("An array of a request has no maxItems") }
-            var element = try shape(try node.member("items"))
-            if node["x-each"]?.bool == true { element = ".any" }
+            let element = try shape(try node.member("items"))
             let isUnique = node["uniqueItems"]?.bool == true
-            if node["x-faults"]?.string == "array" {
-                return ".list(\(element), \(node["minItems"]?.int ?? 0)...\(Self.number(most)))"
-            }
             return ".array(\(element), \(node["minItems"]?.int ?? 0)...\(Self.number(most)), isUnique: \(isUnique))"
         case ["object"]:
             guard let values = node["additionalProperties"], values.mapping != nil, let names = node["propertyNames"]

@@ -54,6 +54,9 @@ enum SwiftName {
         return reserved.contains(name) ? "`\(name)`" : name
     }
 
+    /// The name of a word. `unknown` is that of all words that are not known, so the word itself needs another one.
+    static func word(_ word: String) -> String { word == "unknown" ? "notKnown" : member(word) }
+
     static func joined(_ word: String) -> String {
         let parts = word.split { "-._ /".contains($0) }.map(String.init)
         guard let first = parts.first else { return "none" }
@@ -68,7 +71,7 @@ extension Contract.ValueType {
         switch self {
         case .string: "String"
         case .integer: "Int"
-        case .number, .keptNumber: "Double"
+        case .number: "Double"
         case .boolean: "Bool"
         case .date: "Date"
         case .raw: "RawJSON"

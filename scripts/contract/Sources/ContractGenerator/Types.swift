@@ -5,7 +5,7 @@ extension Contract {
             switch type {
             case .date: true
             case .array(let inner), .map(let inner), .optional(let inner): hasDate(inner)
-            case .string, .integer, .number, .keptNumber, .boolean, .raw, .secret, .named: false
+            case .string, .integer, .number, .boolean, .raw, .secret, .named: false
             }
         }
         let hasDates = schemas.contains { schema in
@@ -15,17 +15,11 @@ extension Contract {
             case .page, .plain, .words: false
             }
         }
-        let hasObjects = schemas.contains { schema in
-            switch schema.shape {
-            case .object, .union: true
-            case .page, .plain, .words: false
-            }
-        }
-        let foundation = [
+        guard hasDates else { return [] }
+        return [
             "#if canImport(FoundationEssentials)", "public import FoundationEssentials", "#else",
             "public import Foundation", "#endif",
         ]
-        return (hasDates ? foundation : []) + (hasObjects ? ["package import JSON"] : [])
     }
 
     /// The files with enumerations or objects, in the order of openapi.yaml.
@@ -62,7 +56,7 @@ extension Contract {
         var swift = SwiftText(imports: [])
         swift.block("extension Contract") { swift in
             swift.document("Every object and union by the name of its schema.")
-            swift.line("package static var values: [String: any (ContractValue & Codable).Type] {")
+            swift.line("package static var values: [String: any (Codable & Sendable).Type] {")
             swift.line("    [")
             for schema in schemas {
                 switch schema.shape {
@@ -76,28 +70,31 @@ extension Contract {
         return swift.text
     }
 
-    /// Words are written as their text: that takes no call through a protocol.
-    private var words: [ValueType] {
-        schemas.compactMap { if case .words = $0.shape { .named($0.name) } else { nil } }
-    }
-
     private func words(_ schema: Schema, _ words: [(word: String, text: String)], _ swift: inout SwiftText) {
-        swift.block("public struct \(schema.name): ContractWord") { swift in
+        swift.block("public enum \(schema.name): ContractWord") { swift in
             for (word, text) in words {
                 swift.document(text.isEmpty ? "The word \(word)." : text)
-                swift.line("public static let \(SwiftName.member(word)) = Self(rawValue: \"\(word)\")")
+                swift.line("case \(SwiftName.word(word))")
+            }
+            swift.document("A word of a newer server.")
+            swift.line("case unknown(String)")
+            swift.line()
+            swift.line("/// The words that this version knows.")
+            let names = words.map { ".\(SwiftName.word($0.word))" }
+            swift.line("public static let allCases: [Self] = [\(names.joined(separator: ", "))]")
+            swift.line()
+            swift.line("/// The word in JSON.")
+            swift.block("public var rawValue: String") { swift in
+                swift.block("switch self") { swift in
+                    for (word, _) in words { swift.line("case .\(SwiftName.word(word)): \"\(word)\"") }
+                    swift.line("case .unknown(let word): word")
+                }
             }
             swift.line()
-            swift.line("/// The values that this version knows.")
-            swift.line("public static let allCases: [Self] = [")
-            for (word, _) in words { swift.line("    .\(SwiftName.joined(word)),") }
-            swift.line("]")
-            swift.line()
-            swift.line("/// The value in JSON.")
-            swift.line("public let rawValue: String")
-            swift.line()
-            swift.line("/// Any value. A newer server may send others than the known ones.")
-            swift.line("public init(rawValue: String) { self.rawValue = rawValue }")
+            swift.line("/// Any word: one that this version does not know is `unknown`.")
+            swift.block("public init(rawValue: String)") { swift in
+                swift.line("self = Self.allCases.first { $0.rawValue == rawValue } ?? .unknown(rawValue)")
+            }
         }
     }
 
@@ -142,75 +139,51 @@ extension Contract {
     }
 
     private func object(_ schema: Schema, _ fields: [Field], _ swift: inout SwiftText) {
-        swift.block("public struct \(schema.name): Sendable, Hashable, Codable, ContractObject") { swift in
+        let optional = fields.filter(\.type.isOptional)
+        let writesNulls = optional.contains(where: \.isAlwaysThere)
+        let protocols = "Codable, Sendable, Hashable" + (writesNulls ? ", ContractAnswer" : "")
+        swift.block("public struct \(schema.name): \(protocols)") { swift in
             for field in fields {
                 swift.document(field.text.isEmpty ? "\(field.name)." : field.text)
-                let name = SwiftName.member(field.name)
-                if field.type == .optional(.keptNumber) {
-                    swift.block("public var \(name): Double?") { swift in
-                        swift.line("get { \(name)Text?.value }")
-                        swift.line("set { \(name)Text = newValue.map(KeptNumber.init) }")
-                    }
-                    swift.document("Its text, as it was read.")
-                    swift.line("package var \(name)Text: KeptNumber?")
-                    continue
-                }
                 guard field.type == .optional(.secret) else {
-                    let observer = schema.isKept ? " { didSet { kept = KeptText() } }" : ""
-                    swift.line("public var \(name): \(field.type.swift())\(observer)")
+                    swift.line("public var \(SwiftName.member(field.name)): \(field.type.swift())")
                     continue
                 }
                 // Printing the object prints its stored members.
-                swift.block("public var \(name): String?") { swift in
+                swift.block("public var \(SwiftName.member(field.name)): String?") { swift in
                     swift.line("get { hidden?.rawValue }")
                     swift.line("set { hidden = newValue.map(Secret.init(_:)) }")
                 }
                 swift.line("private var hidden: Secret?")
             }
-            if schema.isKept { swift.line("private var kept = KeptText()") }
-            swift.line()
-            swift.line("/// Members that are `nil` are left out.")
-            swift.block("public init(\(parameters(fields)))") { swift in
-                for field in fields {
-                    let name = SwiftName.member(field.name)
-                    swift.line(
-                        field.type == .optional(.secret)
-                            ? "hidden = \(name).map(Secret.init(_:))"
-                            : field.type == .optional(.keptNumber)
-                                ? "\(name)Text = \(name).map(KeptNumber.init)"
-                                : "self.\(SwiftName.joined(field.name)) = \(name)")
-                }
-            }
-            if let base = Self.bases[schema.name] { extend(base, by: fields, &swift) }
-            if schema.isKept, fields.allSatisfy(\.type.isOptional) {
+            let leftOut = optional.filter { !$0.isAlwaysThere }.map { "\"\($0.name)\"" }
+            if writesNulls, !leftOut.isEmpty {
                 swift.line()
-                swift.document("A text that is one already. It is written as it is.")
-                swift.block("package init(text: [UInt8])") { swift in
-                    swift.line("self = (try? Self(json: JSONValue(decoding: text))) ?? Self()")
-                    swift.line("kept = KeptText(text)")
-                }
+                swift.line("package static let leftOut: Set = [\(leftOut.joined(separator: ", "))]")
             }
-            codable(&swift)
+            names(fields, &swift)
             swift.line()
-            swift.block("package init(members object: JSONMembers) throws") { swift in
-                for field in fields {
-                    let read = field.type.isOptional ? "optional" : "required"
-                    let value = "try object.\(read)(\"\(field.name)\")"
-                    swift.line(
-                        field.type == .optional(.secret)
-                            ? "hidden = (\(value)).map(Secret.init(_:))" : "\(stored(field)) = \(value)")
+            if let base = Self.bases[schema.name] {
+                extend(base, by: fields, &swift)
+            } else {
+                swift.document("Members that are `nil` are left out.")
+                swift.block("public init(\(parameters(fields)))") { swift in
+                    for field in fields { assign(field, &swift) }
                 }
-                if schema.isKept { swift.line("kept = KeptText(object)") }
             }
-            swift.line()
-            swift.block("package func write(members object: inout JSONWriter)") { swift in
-                for field in fields { write(field, &swift) }
-            }
-            if schema.isKept {
-                swift.line()
-                swift.block("package func write(to json: inout JSONWriter)") { swift in
-                    swift.line("kept.write(to: &json) { write(members: &$0) }")
-                }
+        }
+    }
+
+    /// The names of the members in JSON, if one has another name in Swift.
+    private func names(_ fields: [Field], _ swift: inout SwiftText) {
+        func name(_ field: Field) -> String {
+            field.type == .optional(.secret) ? "hidden" : SwiftName.joined(field.name)
+        }
+        guard fields.contains(where: { name($0) != $0.name }) else { return }
+        swift.line()
+        swift.block("private enum CodingKeys: String, CodingKey") { swift in
+            for field in fields {
+                swift.line("case \(name(field))" + (name(field) == field.name ? "" : " = \"\(field.name)\""))
             }
         }
     }
@@ -228,95 +201,58 @@ extension Contract {
         }
         let known = Dictionary(uniqueKeysWithValues: base.map { ($0.name, $0.type) })
         let own = fields.filter { known[$0.name] != $0.type }
-        // What a request says is the client's to say; an answer is made by the server only.
-        let isRequest = name.hasSuffix("Draft")
-        let argument = isRequest ? "draft" : "base"
-        swift.line()
-        swift.document(isRequest ? "The same of what is said already." : "All members of the other, and these.")
-        swift.block("\(isRequest ? "public" : "package") init(\(parameters(own)), _ \(argument): \(name))") { swift in
+        // A client composes requests, and the server answers.
+        let access = name.hasSuffix("Draft") ? "public" : "package"
+        swift.document("The members of the other object, and these.")
+        swift.block("\(access) init(\(parameters(own)), _ base: \(name))") { swift in
             for field in fields {
-                let isKnown = known[field.name] == field.type
-                if field.type == .optional(.secret) {
-                    swift.line("hidden = \(SwiftName.joined(field.name)).map(Secret.init(_:))")
-                } else if field.type == .optional(.keptNumber) {
-                    swift.line("\(stored(field)) = \(argument).\(stored(field))")
-                } else {
+                if known[field.name] == field.type {
                     let name = SwiftName.joined(field.name)
-                    swift.line("self.\(name) = " + (isKnown ? "\(argument).\(name)" : SwiftName.member(field.name)))
+                    swift.line("self.\(name) = base.\(name)")
+                } else {
+                    assign(field, &swift)
                 }
             }
         }
-        guard isRequest else { return }
-        swift.line()
-        swift.document("All of it that the other has, too.")
-        swift.block("package var draft: \(name)") { swift in
-            let arguments = base.map { "\(SwiftName.joined($0.name)): \(SwiftName.joined($0.name))" }
-            swift.line("var draft = \(name)(\(arguments.joined(separator: ", ")))")
-            for field in base where field.type == .optional(.keptNumber) {
-                swift.line("draft.\(stored(field)) = \(stored(field))")
-            }
-            swift.line("return draft")
-        }
     }
 
-    /// Codable for any encoder. With the API's own encoder, the bytes are kept.
-    private func codable(_ swift: inout SwiftText) {
-        swift.line()
-        swift.line("/// Decodes the JSON of the API.")
+    private func assign(_ field: Field, _ swift: inout SwiftText) {
+        let name = SwiftName.member(field.name)
         swift.line(
-            "public init(from decoder: any Decoder) throws { try self.init(json: RawJSON(from: decoder).value) }")
-        swift.line()
-        swift.line("/// Encodes the JSON of the API.")
-        swift.line(
-            "public func encode(to encoder: any Encoder) throws { try RawJSON(writing: self).encode(to: encoder) }")
+            field.type == .optional(.secret)
+                ? "hidden = \(name).map(Secret.init(_:))" : "self.\(SwiftName.joined(field.name)) = \(name)")
     }
 
     private func parameters(_ fields: [Field]) -> String {
         fields.map { field in
-            "\(SwiftName.joined(field.name) == "default" ? "`default`" : SwiftName.joined(field.name)): \(field.type.swift())"
-                + (field.type.isOptional ? " = nil" : "")
+            "\(SwiftName.member(field.name)): \(field.type.swift())" + (field.type.isOptional ? " = nil" : "")
         }.joined(separator: ", ")
     }
 
-    /// The stored property of the member.
-    private func stored(_ field: Field) -> String {
-        SwiftName.member(field.name) + (field.type == .optional(.keptNumber) ? "Text" : "")
-    }
-
-    /// An optional member is written only if it has a value.
-    private func write(_ field: Field, _ swift: inout SwiftText) {
-        let name = stored(field)
-        let isWord = words.contains(field.type) || words.contains { .optional($0) == field.type }
-        guard field.type.isOptional, !field.isAlwaysThere else {
-            let text = isWord ? name + (field.type.isOptional ? "?" : "") + ".rawValue" : name
-            swift.line("object.member(\"\(field.name)\", \(text))")
-            return
-        }
-        swift.line("if let \(name) { object.member(\"\(field.name)\", \(name)\(isWord ? ".rawValue" : "")) }")
-    }
-
     private func union(_ schema: Schema, _ cases: [(name: String, type: ValueType)], _ swift: inout SwiftText) {
-        swift.block("public enum \(schema.name): Sendable, Hashable, Codable, ContractValue") {
-            swift in
+        swift.block("public enum \(schema.name): Codable, Sendable, Hashable") { swift in
             for (name, type) in cases { swift.line("case \(SwiftName.member(name))(\(type.swift()))") }
-            codable(&swift)
             swift.line()
-            swift.block("package init(json: JSONValue) throws") { swift in
+            swift.document("Decodes the first alternative that fits.")
+            swift.block("public init(from decoder: any Decoder) throws") { swift in
+                swift.line("let container = try decoder.singleValueContainer()")
                 for (name, type) in cases.dropLast() {
-                    swift.block("if let value = try? \(type.swift())(json: json)") { swift in
+                    swift.block("if let value = try? container.decode(\(type.swift()).self)") { swift in
                         swift.line("self = .\(SwiftName.joined(name))(value)")
                         swift.line("return")
                     }
                 }
                 if let (name, type) = cases.last {
-                    swift.line("self = .\(SwiftName.joined(name))(try \(type.swift())(json: json))")
+                    swift.line("self = .\(SwiftName.joined(name))(try container.decode(\(type.swift()).self))")
                 }
             }
             swift.line()
-            swift.block("package func write(to json: inout JSONWriter)") { swift in
+            swift.document("Encodes the alternative.")
+            swift.block("public func encode(to encoder: any Encoder) throws") { swift in
+                swift.line("var container = encoder.singleValueContainer()")
                 swift.block("switch self") { swift in
                     for (name, _) in cases {
-                        swift.line("case .\(SwiftName.joined(name))(let value): value.write(to: &json)")
+                        swift.line("case .\(SwiftName.joined(name))(let value): try container.encode(value)")
                     }
                 }
             }
