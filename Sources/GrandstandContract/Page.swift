@@ -19,4 +19,8 @@ extension Contract {
 /// An object of an answer whose optional members are null if they have no value.
 package protocol ContractAnswer: WritesNulls {}
 
+extension ContractAnswer {
+    package static var leftOut: Set<String> { [] }
+}
+
 extension Contract.Page: ContractAnswer {}

@@ -10,10 +10,6 @@ package protocol WritesNulls {
     static var leftOut: Set<String> { get }
 }
 
-extension WritesNulls {
-    package static var leftOut: Set<String> { [] }
-}
-
 /// Writes the JSON of `Encodable` types. Members are in the order of their declaration, and those of dictionaries are
 /// sorted by name, so that equal values give equal bytes. A `JSONWritable` writes itself.
 ///

@@ -10,6 +10,8 @@ struct CalendarFault: Error, Sendable, Hashable, Encodable, WritesNulls {
     /// The UID of the entry; `nil`: it is unknown, or the fault concerns several entries.
     var uid: String?
 
+    static let leftOut: Set<String> = []
+
     init(line: Int?, _ detail: String, uid: String? = nil) {
         self.line = line
         self.detail = detail
