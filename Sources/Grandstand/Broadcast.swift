@@ -104,6 +104,11 @@ package struct Broadcast: Sendable, Hashable {
         }
     }
 
+    /// `sendAt`; `nil` also while the event has no start from which it counts.
+    package var goesAt: Date? {
+        sendAt == sendAfterStart.map { EventSpecification.undated.addingTimeInterval(Double($0)) } ? nil : sendAt
+    }
+
     package var state: State {
         State(isScheduled: isScheduled, isCancelled: isCancelled, deliveries: deliveries.map(\.state))
     }

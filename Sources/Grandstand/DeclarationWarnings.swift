@@ -79,8 +79,10 @@ package struct DeclarationWarnings: Sendable {
             }
         } else if let some = Self.words(scheduled.filter({ $0.afterStart != nil })) {
             moved = own
-            warnings.append(
-                "startsAt is now unset. Scheduled messages that count from it (\(some)) wait until it is set.")
+            if before.startsAt != nil {
+                warnings.append(
+                    "startsAt is now unset. Scheduled messages that count from it (\(some)) wait until it is set.")
+            }
         }
         if let endsAt = after.endsAt, let some = Self.words(moved.filter { $0.sendAt > endsAt }) {
             warnings.append("Scheduled messages after endsAt, \(RFC3339.text(endsAt)): \(some).")
@@ -105,6 +107,18 @@ package struct DeclarationWarnings: Sendable {
                 + "nothing more and stay on lock screens until they are stale, twelve hours at most. Declare it again, as "
                 + "long as its channel is kept, and send it an end."
         }
+    }
+
+    /// A warning if the event moves and its start does not, because the start has its own time.
+    ///
+    /// - Parameter at: the start's time in the declaration before.
+    package func keeping(startAt at: Date?, from before: EventTimes) -> [String] {
+        guard let at, declaredStart?.at.map(RFC3339.text) == RFC3339.text(at), before.startsAt != after.startsAt
+        else { return [] }
+        return [
+            "startsAt was changed, but cards are still started at \(RFC3339.text(at)), because start has an at of its own. "
+                + "Without at, they are started at startsAt."
+        ]
     }
 
     /// Warnings about the times in the member `start` of the declaration.

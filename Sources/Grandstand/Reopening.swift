@@ -21,10 +21,14 @@ package struct Reopening: Sendable, Hashable {
         package var lostChannelID: String?
         /// Whether APNs may have forwarded an `end` to devices.
         package var mayHaveEnded: Bool
+        /// Whether the app has no place for the new channel now.
+        package var lacksPlace: Bool
 
         package init(
-            audience: Audience.ID, outcome: Outcome, lostChannelID: String? = nil, mayHaveEnded: Bool = false
+            audience: Audience.ID, outcome: Outcome, lostChannelID: String? = nil, mayHaveEnded: Bool = false,
+            lacksPlace: Bool = false
         ) {
+            self.lacksPlace = lacksPlace
             self.audience = audience
             self.outcome = outcome
             self.lostChannelID = lostChannelID
@@ -55,8 +59,14 @@ package struct Reopening: Sendable, Hashable {
             var warnings: [String] = []
             if let lost = part.lostChannelID {
                 warnings.append(
-                    "The channel \(lost) of \(app) was deleted, and its followers are lost. A new channel is created; "
-                        + "lookups of the event return it.")
+                    "The channel \(lost) of \(app) was deleted, and its followers are lost."
+                        + (part.lacksPlace ? "" : " A new channel is created; lookups of the event return it."))
+            }
+            if part.lacksPlace {
+                warnings.append(
+                    "There is no place for a new channel of \(app) now: the app has as many channels as its limit or Apple "
+                        + "allows. It is created when a place is free. GET /v1/quotas shows which channels use the places."
+                )
             }
             if part.mayHaveEnded {
                 warnings.append(

@@ -229,14 +229,6 @@ struct ContentTests {
         }
     }
 
-    @Test func `a written content type is read as the same`() throws {
-        let type = try Self.schema(
-            "{}", #", "rules": {"quiet": ["/clock"], "quietInterval": 60}"#)
-        let again = try ContentType(
-            type.bundleID, type.attributesType, parsing: JSONWriter.text(Contract.ContentTypeDraft(type)))
-        #expect(Contract.ContentTypeDraft(again) == Contract.ContentTypeDraft(type))
-        #expect(again.rules.quietInterval == 60)
-    }
 }
 
 struct StateChangeTests {

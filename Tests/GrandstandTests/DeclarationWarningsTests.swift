@@ -75,6 +75,14 @@ struct DeclarationWarningsTests {
         #expect(told[1].contains("have tokens") && !told[1].contains("channel a=="))
     }
 
+    @Test(arguments: [7_200.0, nil]) func `a start with its own time warns when its event moves`(after: Double?) {
+        let start = StartDeclaration(at: Self.at(60), attributesType: "M", attributes: [], alert: [])
+        let told = Self.declared(after, start: start)
+        #expect(told.keeping(startAt: Self.at(60), from: Self.times(3_600)).count == 1)
+        #expect(told.keeping(startAt: Self.at(30), from: Self.times(3_600)).isEmpty)
+        #expect(told.keeping(startAt: Self.at(60), from: Self.times(after)).isEmpty)
+    }
+
     @Test func `a start whose content is stale from the beginning gives a warning`() {
         func warnings(_ staleDate: Double?, at time: Double? = nil) -> [String] {
             Self.declared(

@@ -23,24 +23,20 @@ package struct StateChange: Sendable {
     package let rule: Int?
 
     /// - Parameters:
-    ///   - old: the newest accepted content; `nil`: there is none.
+    ///   - old: the newest accepted content; `nil`: there is none, or Apple did not take it.
     ///   - told: the last state; `nil`: the newest accepted content counts as the last state.
     ///   - type: `nil`: every difference is an update.
     package init(from old: JSONValue?, after told: JSONValue? = nil, to new: JSONValue, by type: ContentType?) {
-        guard let old else {
-            (outcome, rule) = (.update, nil)
-            return
-        }
-        guard !old.source.elementsEqual(new.source), !old.isSame(as: new) else {
+        if let old, old.source.elementsEqual(new.source) || old.isSame(as: new) {
             (outcome, rule) = (.unchanged, nil)
             return
         }
         let rules = type?.rules ?? StateRules()
-        if let ringing = rules.rings.firstIndex(where: { $0.holds(from: told ?? old, to: new) }) {
+        if let before = told ?? old, let ringing = rules.rings.firstIndex(where: { $0.holds(from: before, to: new) }) {
             (outcome, rule) = (.rings, ringing)
             return
         }
-        let isQuiet = !rules.quiet.isEmpty && old.isSame(as: new, ignoring: rules.quiet)
+        let isQuiet = !rules.quiet.isEmpty && old?.isSame(as: new, ignoring: rules.quiet) ?? false
         (outcome, rule) = (isQuiet ? .quiet : .update, nil)
     }
 }

@@ -37,7 +37,7 @@ package struct StateDecision: Sendable {
     package struct TargetAudience: Sendable {
         package var audience: Audience.ID
         package var type: ContentType?
-        /// The audience's newest accepted content; `nil`: none.
+        /// The audience's newest accepted content; `nil`: none, or Apple did not take it.
         package var newest: [UInt8]?
         /// The audience's last state; `nil`: its newest accepted content counts as the last state.
         package var told: [UInt8]?

@@ -15,8 +15,8 @@ extension Lane {
     /// Removes the channel, because it no longer exists or the audience needs another channel. Messages that wait are
     /// sent to the next channel; a request under way is settled as usual.
     ///
-    /// - Parameter refusal: the reason with which APNs refuses messages because it does not have this channel. Messages
-    ///   that were refused with this reason are rejected for good.
+    /// - Parameter refusal: the reason with which APNs refuses messages because it does not have this channel, if the
+    ///   lane gets no other one. Messages that were refused with this reason are rejected for good.
     /// - Returns: until when a device may still need the channel, as far as this lane knows.
     package mutating func disconnect(refusal: String? = nil, at now: Date) -> Date? {
         guard let channel else { return nil }

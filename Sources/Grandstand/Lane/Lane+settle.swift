@@ -40,7 +40,8 @@ extension Lane {
         case .channelDoubted(let refusal, let next):
             let hasChannel = channel.map { $0.takesMessages && $0.channelID == messages[index].channelID } ?? false
             effect = hasChannel ? .channelDoubted(reason: refusal.reason.rawValue) : .settled
-            if let next, hasChannel {
+            // Another channel is created, unless the audience is over.
+            if let next, hasChannel || fencedAt == nil {
                 wait(index, until: next, refusal.reason.rawValue)
             } else {
                 messages[index].settle(.rejected, at: settlement.at)

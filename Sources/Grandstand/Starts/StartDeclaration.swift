@@ -82,8 +82,8 @@ package struct StartWindow: Sendable, Hashable {
     /// comes.
     package func end(at now: Date) -> Date { ends.first { $0 > now } ?? until }
 
-    /// The `apns-expiration` of a push that is sent now: never after the event's end, because APNs would start a card
-    /// of an event that is over.
+    /// The `apns-expiration` of a push that is sent now: not after the event's expected end (`end`), because APNs would
+    /// start a card of an event that is over.
     package func expiration(of declaration: StartDeclaration, at now: Date) -> Int {
         let seconds = declaration.expiresIn ?? StartDeclaration.standardExpiry
         let latest = min(now.addingTimeInterval(Double(seconds)), until, end(at: now))

@@ -543,7 +543,7 @@ extension Contract {
         public var state: BroadcastState
         /// When it was accepted. From then on it is durable.
         public var acceptedAt: Date
-        /// When it is or was sent, if not at once.
+        /// When it is or was sent, if not at once. Absent while the event has no startsAt that it counts from.
         public var sendAt: Date?
         /// Seconds from startsAt of the event to sendAt, if it was asked for so.
         public var afterStart: Int?
@@ -566,8 +566,8 @@ extension Contract {
         public var outcome: StateOutcome?
         /// If the message is from a state: the index in rings of the rule that matched, from 0. Otherwise null.
         public var rule: Int?
-        /// The request with the event's defaults, as a body that sends it once more; without sendAt. Only where one
-        /// broadcast is read.
+        /// The request with the event's defaults, as a body that sends it once more; without sendAt. Its contentState
+        /// is its own, also if newer content was sent in its place. Only where one broadcast is read.
         public var message: BroadcastDraft?
 
         package static let leftOut: Set = ["sendAt", "afterStart", "withdrawnBy", "source", "outcome", "message"]

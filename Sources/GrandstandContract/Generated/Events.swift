@@ -113,7 +113,8 @@ extension Contract {
     public enum ChannelFate: ContractWord {
         /// It still exists, with all of its followers.
         case kept
-        /// It no longer existed, or never did. A new one is created, and followers of the old one are lost.
+        /// It no longer existed, or never did. A new one is created, if need be when there is a place, and followers of
+        /// the old one are lost.
         case new
         /// The audience gets messages by tokens.
         case none
@@ -305,9 +306,9 @@ extension Contract {
         /// When POST …/reopen last took its end or cancellation back. Only of an event of which that was done.
         public var reopenedAt: Date?
         /// Only in the answer to PUT and PATCH. Effects that may not be meant: followers that are lost (another storage
-        /// policy, an audience removed without an end), scheduled broadcasts that keep their times while the event
-        /// moves, go at once or after endsAt, a start's staleDate that is past; and, if its times changed after cards
-        /// were started, who gets one and who gets none.
+        /// policy, an audience removed without an end), scheduled broadcasts or a start that keep their times while the
+        /// event moves, broadcasts that go at once or after endsAt, a start's staleDate that is past; and, if its times
+        /// changed after cards were started, who gets one and who gets none.
         public var warnings: [String]?
 
         package static let leftOut: Set = ["content", "reopenedAt", "warnings"]
@@ -530,8 +531,8 @@ extension Contract {
         /// From when on the system marks contentState as out of date. Fractions of seconds are cut off. Left out, the
         /// event's default, else when the event is expected to end.
         public var staleDate: Date?
-        /// Seconds for which Apple keeps the push for a phone that is offline, never beyond the end of the event. It
-        /// keeps one push of each event.
+        /// Seconds for which Apple keeps the push for a phone that is offline, not beyond endsAt while that is ahead.
+        /// It keeps one push of each event.
         public var expiresIn: Int?
         /// Only these audiences of the event. Left out: all. Where an app has several in an environment, each
         /// installation starts on one of those that are not over: the one whose variant it names, else the one whose

@@ -27,6 +27,8 @@ extension Contract {
         case channelNotFound = "channel-not-found"
         /// The channel does not exist yet. Retry-After says when to ask again.
         case channelPending = "channel-pending"
+        /// Live events use the content type. detail names some of them.
+        case contentInUse = "content-in-use"
         /// A version of the app cannot decode the contentState. errors names the places and the versions.
         case contentMismatch = "content-mismatch"
         /// The app has no content type of this name.
@@ -111,6 +113,7 @@ extension Contract {
             case .channelInUse: "A live event needs this channel"
             case .channelNotFound: "No such channel"
             case .channelPending: "The channel is not there yet"
+            case .contentInUse: "Live events use this content type"
             case .contentMismatch: "The content does not fit the app"
             case .contentNotFound: "No such content type"
             case .credentialsMissing: "The key file cannot be used"
@@ -152,49 +155,20 @@ extension Contract {
             switch self {
             case .malformedJson: 400
             case .unauthenticated: 401
-            case .forbidden,
-                .wrongInstallationSecret:
-                403
-            case .appNotFound,
-                .broadcastNotFound,
-                .channelNotFound,
-                .channelPending,
-                .contentNotFound,
-                .eventNotFound,
-                .installationNotFound,
-                .keyNotFound,
-                .notFound,
-                .reconciliationNotFound,
-                .variantNotFound,
-                .webhookDeliveryNotFound,
-                .webhookNotFound:
+            case .forbidden, .wrongInstallationSecret: 403
+            case .appNotFound, .broadcastNotFound, .channelNotFound, .channelPending, .contentNotFound, .eventNotFound,
+                .installationNotFound, .keyNotFound, .notFound, .reconciliationNotFound, .variantNotFound,
+                .webhookDeliveryNotFound, .webhookNotFound:
                 404
             case .methodNotAllowed: 405
-            case .appExists,
-                .appInUse,
-                .broadcastSent,
-                .channelExists,
-                .channelInUse,
-                .credentialsMissing,
-                .eventEnded,
-                .idempotencyInProgress,
-                .quotaExhausted,
-                .reconciliationRunning,
-                .staleInstallation,
-                .staleState,
-                .webhookLimit:
+            case .appExists, .appInUse, .broadcastSent, .channelExists, .channelInUse, .contentInUse,
+                .credentialsMissing, .eventEnded, .idempotencyInProgress, .quotaExhausted, .reconciliationRunning,
+                .staleInstallation, .staleState, .webhookLimit:
                 409
             case .versionMismatch: 412
-            case .bodyTooLarge,
-                .payloadTooLarge:
-                413
+            case .bodyTooLarge, .payloadTooLarge: 413
             case .unsupportedMediaType: 415
-            case .contentMismatch,
-                .expirationNotAllowed,
-                .idempotencyMismatch,
-                .invalidRequest,
-                .unknownField:
-                422
+            case .contentMismatch, .expirationNotAllowed, .idempotencyMismatch, .invalidRequest, .unknownField: 422
             case .rateLimited: 429
             case .internalError: 500
             case .apnsRefused: 502

@@ -62,6 +62,15 @@ extension PostgresChannelStore {
         """
     }
 
+    /// The number of free places in the quota of an app `a` with its environment `ae`.
+    static let places: PostgresQuery = """
+        least(a.channel_limit, \(APNsLimits.channels) - (
+            select count(*) from unmanaged_channels u
+            where u.bundle_id = a.bundle_id and u.environment = ae.environment)) - (
+        select count(*) from channels c where c.bundle_id = a.bundle_id and c.environment = ae.environment
+            and c.state in \(Channel.State.sql(.countsAgainstQuota)))
+        """
+
     /// The number of attempts to delete a channel after which the channel's place no longer counts as a place that will
     /// soon be free.
     private static let hopefulDeletions = 3
@@ -86,11 +95,7 @@ extension PostgresChannelStore {
         ), room as materialized (
             -- Counted once for each app and environment, not for each channel.
             select a.bundle_id, ae.environment, w.live, w.urgent, ae.full_since is not null as is_full,
-                least(a.channel_limit, \(APNsLimits.channels) - (
-                    select count(*) from unmanaged_channels u
-                    where u.bundle_id = a.bundle_id and u.environment = ae.environment)) - (
-                select count(*) from channels c where c.bundle_id = a.bundle_id and c.environment = ae.environment
-                    and c.state in \(Channel.State.sql(.countsAgainstQuota))) as places, (
+                \(places) as places, (
                 select count(*) from channels c where c.bundle_id = a.bundle_id and c.environment = ae.environment
                     and c.state = 'deleting' and c.attempts <= \(hopefulDeletions)) as leaving
             from (select bundle_id, environment, count(*) filter (where urgency = 2) as live,

@@ -68,8 +68,9 @@ struct Attention: Sendable {
         if quota.isNothingAccepted, let since = quota.unacceptedSince {
             add(
                 .critical,
-                "APNs has accepted no broadcast since \(Moment(since).text), although some fail or wait. The newest "
-                    + "states are sent by themselves as soon as it accepts them.",
+                "APNs has accepted no broadcast since \(Moment(since).text), although some fail or wait. Those that "
+                    + "wait are sent as soon as it accepts them. In place of rejected and expired ones send the newest "
+                    + "state.",
                 ConsolePath.app(app.bundleID), [.doctor(app.bundleID)])
         }
         if let since = quota.fullSince {

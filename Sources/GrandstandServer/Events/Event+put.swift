@@ -33,8 +33,9 @@ extension PostgresEventStore {
                     startsAt: specification.startsAt?.inMicroseconds, endsAt: specification.endsAt?.inMicroseconds),
                 start: specification.start, now: now)
             let moving =
-                if let before {
+                if let (before, startAt) = before {
                     try await Self.move(declarationWarnings, from: before, specification.key, on: connection)
+                        + declarationWarnings.keeping(startAt: startAt, from: before)
                 } else { [String]() }
             try await connection.pipeline([
                 AuditRows(by: actor, at: now).insert(
@@ -42,7 +43,7 @@ extension PostgresEventStore {
                     reasons: Self.reasons(moved)),
                 "select pg_notify(\(WakeTopic.channels.rawValue), '')",
             ])
-            let isMoved = before.map { $0 != declarationWarnings.after } ?? false
+            let isMoved = before.map { $0.times != declarationWarnings.after } ?? false
             return (created, isMoved, warnings + moving + declarationWarnings.start + contents)
         }
         let outlook = try await isMoved ? self.outlook(of: specification.key, now: now) : []
@@ -63,13 +64,16 @@ extension PostgresEventStore {
     /// Locks the event. Refuses an event key whose prefix is reserved for other API keys, and an outdated version. With
     /// `If-Match`, an event out of the caller's reach is refused in the same words as an event that does not exist.
     ///
-    /// - Returns: the event's times; `nil`: the event does not exist yet.
+    /// - Returns: the event's times, and the time that its start has itself; `nil`: the event does not exist yet.
     private static func check(
         _ condition: WriteCondition, _ key: EventKey, within reach: AppReach, now: Date,
         on connection: PostgresConnection
-    ) async throws -> EventTimes? {
+    ) async throws -> (times: EventTimes, startAt: Date?)? {
         let row = try await connection.query(
-            "select version, starts_at, ends_at from events where key = \(key.rawValue) for no key update"
+            """
+            select version, starts_at, ends_at, (select at from event_starts where event_key = key) as start_at
+            from events where key = \(key.rawValue) for no key update
+            """
         ).first
         let isReached = try await EventReach.reaches(reach, event: key, on: connection)
         if row == nil || !isReached {
@@ -80,7 +84,10 @@ extension PostgresEventStore {
             throw Problem.takenEvent(key)
         }
         try condition.check(try row?.decode("version"))
-        return try row.map { EventTimes(startsAt: try $0.decode("starts_at"), endsAt: try $0.decode("ends_at")) }
+        return try row.map { row in
+            let times = EventTimes(startsAt: try row.decode("starts_at"), endsAt: try row.decode("ends_at"))
+            return (times, try row.decode("start_at"))
+        }
     }
 
     /// Moves broadcasts that are scheduled relative to the event's start; without a start they wait for one. If the

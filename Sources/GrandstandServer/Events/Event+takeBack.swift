@@ -230,7 +230,10 @@ extension PostgresEventStore {
                 coalesce((select state = 'active' from channels where id = l.channel), false) as is_kept, (
                     select k.channel_id from (select * from channels where event_key = u.event_key offset 0) k
                     where \(AudienceColumns.serves("k", "u")) and k.channel_id is not null
-                    order by k.created_at desc limit 1) as latest
+                    order by k.created_at desc limit 1) as latest, (
+                    select ae.full_since is not null or \(PostgresChannelStore.places) <= 0
+                    from apps a join app_environments ae using (bundle_id)
+                    where ae.bundle_id = u.bundle_id and ae.environment = u.environment) as is_full
             from audiences u cross join lateral (select channel from lanes where id = u.lane offset 0) l
             where u.event_key = \(key.rawValue) order by u.position
             """)
@@ -242,7 +245,8 @@ extension PostgresEventStore {
             return Reopening.Part(
                 audience: audience, outcome: !wantsChannel ? .none : isKept ? .kept : .new,
                 lostChannelID: wantsChannel && !isKept ? try row.decode("latest") : nil,
-                mayHaveEnded: ends.mayHaveEnded.contains(audience))
+                mayHaveEnded: ends.mayHaveEnded.contains(audience),
+                lacksPlace: try wantsChannel && !isKept && row.decode("is_full"))
         }
     }
 }

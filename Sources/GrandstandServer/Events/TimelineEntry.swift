@@ -57,7 +57,7 @@ struct TimelineEntry: Sendable {
         stateOutcome = broadcast.outcome?.words(rule: broadcast.rule)
         let actor = broadcast.by ?? ""
         by = actor.hasPrefix("key:") ? String(actor.dropFirst(4)) : actor
-        goesAt = broadcast.sendAt.map { Moment($0) }
+        goesAt = broadcast.goesAt.map { Moment($0) }
         let apps = broadcast.deliveries.map(\.bundleID)
         let preview = apps.lazy.compactMap { previews[$0] }.first ?? previews.values.first
         entryText = preview?.shown(payload?.contentState).flatMap { $0.compact ?? $0.expanded }

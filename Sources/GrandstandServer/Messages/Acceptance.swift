@@ -327,6 +327,10 @@ struct Acceptance {
                     audience: id, type: types[id], newest: content(of: lane.newest, place),
                     isMisnamed: missing[id] != nil)
                 if lane.told != lane.newest { target.told = content(of: lane.told, place) }
+                if !isOver, lane.newest.flatMap({ known[$0] })?.lost.contains(lane.id) == true {
+                    target.told = target.told ?? target.newest
+                    target.newest = nil
+                }
                 target.rings = rings(of: place)
                 return target
             }, isOver: isOver, progress: target.progress, now: now)

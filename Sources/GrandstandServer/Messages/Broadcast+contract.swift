@@ -8,7 +8,7 @@ extension Contract.Broadcast {
         let isOfEvent = broadcast.eventKey != nil
         self.init(
             id: broadcast.id.words, eventKey: broadcast.eventKey?.rawValue, event: .init(broadcast.event),
-            state: .init(broadcast.state), acceptedAt: broadcast.acceptedAt, sendAt: broadcast.sendAt,
+            state: .init(broadcast.state), acceptedAt: broadcast.acceptedAt, sendAt: broadcast.goesAt,
             afterStart: broadcast.sendAfterStart, by: broadcast.by, withdrawnBy: broadcast.withdrawnBy,
             counts: Dictionary(uniqueKeysWithValues: broadcast.counts.map { ($0.state.rawValue, $0.count) }),
             deliveries: broadcast.deliveries.map {

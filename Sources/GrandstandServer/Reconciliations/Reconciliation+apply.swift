@@ -104,12 +104,15 @@ private struct Step {
             """)
     }
 
-    /// The reasons with which Apple refused messages to channels in doubt. A refused message is rejected for good;
-    /// messages that wait behind it are sent to the next channel.
+    /// The reasons with which Apple refused messages to channels in doubt that get no successor. There a refused message
+    /// is rejected for good. Elsewhere it is sent to the next channel.
     private func refusals(_ ids: [UUID], on connection: PostgresConnection) async throws -> [UUID: String] {
         var refusals: [UUID: String] = [:]
         let rows = try await connection.query(
-            "select id, reason from channels where id = any(\(ids)) and doubted_at is not null and reason is not null")
+            """
+            select id, reason from channels c where id = any(\(ids)) and doubted_at is not null and reason is not null
+                and not exists (select from events where key = c.event_key and ended_at is null and cancelled_at is null)
+            """)
         for row in rows { refusals[try row.decode("id")] = try row.decode("reason") }
         return refusals
     }

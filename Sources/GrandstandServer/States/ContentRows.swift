@@ -11,6 +11,8 @@ enum ContentRows {
         let acceptedAt: Date
         /// The index of the ring rule because of which the broadcast, made from a state, has an alert.
         let rule: Int?
+        /// The lanes whose message of this broadcast Apple never took.
+        var lost: Set<Int> = []
     }
 
     /// The content types of lanes. Contains only the audiences' own lanes, not the lanes of their crowds.
@@ -49,8 +51,12 @@ enum ContentRows {
     /// `known(_:)` reads the rows.
     static func newest(_ lanes: PostgresQuery) -> PostgresQuery {
         """
-        select id, \(BroadcastRows.content), accepted_at, state_rule from broadcasts
-        where id = any(array(
+        select id, \(BroadcastRows.content), accepted_at, state_rule, array(
+            select d.lane from deliveries d
+            where d.broadcast_id = broadcasts.id and d.lane = any(\(lanes))
+                -- Without an attempt, the message was too long for tokens, and would be again.
+                and (d.state = 'expired' or d.state = 'rejected' and d.attempts > 0)) as lost
+        from broadcasts where id = any(array(
             select unnest(array[newest_broadcast, state_broadcast]) from lanes where id = any(\(lanes))
             union
             select unnest(array[d.broadcast_id, d.content_before]) from deliveries d
@@ -63,7 +69,7 @@ enum ContentRows {
         for row in rows {
             known[try row.decode("id")] = Known(
                 content: try row.content(), acceptedAt: try row.decode("accepted_at"),
-                rule: try row.decode("state_rule"))
+                rule: try row.decode("state_rule"), lost: Set(try row.decode([Int].self, "lost")))
         }
         return known
     }

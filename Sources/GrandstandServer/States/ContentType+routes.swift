@@ -90,7 +90,7 @@ struct ContentOperations: Sendable {
         return Versioned(value: Contract.ContentType(declared), version: declared.version)
     }
 
-    /// - Throws: `app-not-found`, `content-not-found`, `version-mismatch`, `forbidden`.
+    /// - Throws: `app-not-found`, `content-not-found`, `content-in-use`, `version-mismatch`, `forbidden`.
     func delete(
         _ name: String, of bundleID: BundleID, if condition: WriteCondition, _ caller: Caller
     ) async throws {

@@ -103,7 +103,7 @@ struct PostgresContentStore: Sendable {
     }
 
     /// - Returns: whether there was such a content type.
-    /// - Throws: `version-mismatch`.
+    /// - Throws: `version-mismatch`; `content-in-use` if live events use it.
     func delete(
         _ name: String, of bundleID: BundleID, by actor: AuditActor, if condition: WriteCondition, now: Date
     ) async throws -> Bool {
@@ -117,12 +117,39 @@ struct PostgresContentStore: Sendable {
             try condition.check(try rows.first?.decode("version"))
             guard let row = rows.first else { return false }
             let app: BundleID = try row.word("bundle_id")
+            try await Self.requireUnused(name, of: app, now: now, on: connection)
             try await connection.pipeline([
                 "delete from content_types where bundle_id = \(app.rawValue) and attributes_type = \(name)",
                 AuditRows(by: actor, at: now).insert(.contentDeleted, .init(bundleID: app), reason: name),
             ])
             return true
         }
+    }
+
+    /// The most events that a refusal names.
+    private static let mostNamed = 10
+
+    /// Without the type, the live events that use it would lose their check and rings, or get those of another type.
+    ///
+    /// - Throws: `content-in-use`.
+    private static func requireUnused(
+        _ name: String, of app: BundleID, now: Date, on connection: PostgresConnection
+    ) async throws {
+        let rows = try await connection.query(
+            """
+            select distinct e.key from audiences u join events e on e.key = u.event_key
+            join lateral (\(ContentRows.type(of: "u.bundle_id", named: "coalesce(u.content, e.content)"))) t
+                on t.attributes_type = \(name)
+            where u.bundle_id = \(app.rawValue) and \(PostgresEventStore.state(now: now)) = 'live'
+            order by e.key limit \(mostNamed + 1)
+            """)
+        guard !rows.isEmpty else { return }
+        let keys: [String] = try rows.prefix(mostNamed).map { try $0.decode("key") }
+        throw Problem(
+            .contentInUse,
+            "Live events use the content type \(JSONText.quoted(name)): \(keys.joined(separator: ", "))"
+                + (rows.count > mostNamed ? " and others" : "")
+                + ". Name another type in their member content, or delete this one when they are over.")
     }
 
     private static let columns: PostgresQuery =

@@ -29,6 +29,8 @@ struct AdviceTests {
             credentials: Sample.app().credentials,
             refusal: KeyRefusal(reason: .invalidProviderToken, since: Samples.now))
         #expect(Attention.list(fine).map(\.level) == ["critical"])
+        (fine.keyRefused, fine.isNothingAccepted, fine.unacceptedSince) = (nil, true, Samples.now)
+        #expect(Attention.list(fine)[0].text.contains("In place of rejected and expired ones send the newest state."))
         let coming = samples.quota([.active: 10], unmanaged: 0, alarm: nil, isCapabilityOff: false)
         #expect(Attention.list(coming).map(\.level) == ["warning"])
     }

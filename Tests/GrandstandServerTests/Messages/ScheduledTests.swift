@@ -94,15 +94,6 @@ struct ScheduledTests {
         }
     }
 
-    @Test func `a time in the past means now`() async throws {
-        try await withStores { stores in
-            try await stores.open()
-            let accepted = try await stores.accept(.update(sendAt: stores.now))
-            #expect(!accepted.isScheduled)
-            try await stores.sendOne()
-        }
-    }
-
     @Test func `a message that is due after the end is not sent, with the reason`() async throws {
         try await withStores { stores in
             try await stores.open()

@@ -148,8 +148,8 @@ extension LaneScript {
         "a request on the old channel counts for nothing on the new one": .init(
             [.update(for: 60), .take, .change, .ok, .connect, .disconnect, .states], "1, +60, free, accepted"),
         "a refusal because of the old channel does not doubt the new one": .init(
-            [.update(for: 60), .take, .disconnect, .connect, .settle(.doubted(1)), .states], "1, +60, rejected"),
-        "if a lane loses its channel, only the message that APNs refused because of it is rejected": .init(
+            [.update(for: 60), .take, .disconnect, .connect, .settle(.doubted(1)), .states], "1, +60, queued"),
+        "if a lane loses its channel for good, only the message that APNs refused because of it is rejected": .init(
             [.alert(for: 60), .take, .settle(.doubted(1)), .update, .lose, .states], "1!1, doubt, +60, rejected waiting"
         ),
     ])

@@ -51,8 +51,8 @@ enum DoctorAlarms {
         case .nothingAccepted:
             (
                 .failed, "broadcasts fail or wait, and APNs has accepted none for ten seconds or longer",
-                "look at the other checks; the server's log has the first failure, and the newest states are sent by "
-                    + "themselves as soon as APNs accepts them"
+                "look at the other checks; the server's log has the first failure. Broadcasts that wait are sent as "
+                    + "soon as APNs accepts them; in place of rejected and expired ones send the newest state"
             )
         case .quotaExhausted:
             (

@@ -126,10 +126,7 @@ extension Contract {
                             $0.key < $1.key
                         }) {
                             let names = kinds.map { ".\(SwiftName.joined($0.slug))" }
-                            for (index, name) in names.enumerated() {
-                                let isLast = index == names.count - 1
-                                swift.line((index == 0 ? "case " : "    ") + name + (isLast ? ": \(status)" : ","))
-                            }
+                            swift.line("case \(names.joined(separator: ", ")): \(status)")
                         }
                     }
                 }
