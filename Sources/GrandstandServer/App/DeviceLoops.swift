@@ -11,7 +11,7 @@ struct DeviceLoops: Sendable {
 
     init(
         _ configuration: Configuration, _ resources: ServerResources, _ parts: ServerParts,
-        rates: [APNsEnvironment: SendRates], keys: KeyWatch, logger: Logger
+        rates: [APNsEnvironment: SendRates], accounts: [APNsEnvironment: SendAccounts], keys: KeyWatch, logger: Logger
     ) {
         let stores = parts.stores
         var settings = ShardSettings(lease: ServerLoops.lease, drain: resources.drain)
@@ -19,7 +19,7 @@ struct DeviceLoops: Sendable {
         members = rates.flatMap { [settings] environment, rates in
             let pushes = DevicePushes(
                 gateway: parts.apple.gateway, concurrency: configuration.devicePushesUnderWay, rates: rates,
-                keys: keys, now: resources.now)
+                accounts: accounts[environment], keys: keys, now: resources.now)
             func loop<Store: ShardStore>(
                 _ store: Store, wokenBy topic: WakeTopic,
                 onSettled: @escaping @Sendable ([TokenVerdict]) -> Void = { _ in }

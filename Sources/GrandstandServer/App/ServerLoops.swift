@@ -52,20 +52,24 @@ struct ServerLoops: Sendable {
                 func learned(_ api: AppSendRate.API) -> SendRates {
                     SendRates(environment: environment, api: api, counting: resources.counting, logger: logger)
                 }
-                let accounts = SendAccounts(environment: environment)
-                return (environment, (broadcasts: learned(.broadcast), devices: learned(.device), accounts: accounts))
+                return (environment, (broadcasts: learned(.broadcast), devices: learned(.device)))
             })
         let allRates = rates.values.flatMap { [$0.broadcasts, $0.devices] }
         resources.metrics.tell { allRates.flatMap { Gauges.of($0) } }
+        // Broadcasts and pushes to devices may fail for different reasons, so each has its own lines in the log.
+        func accounts() -> [APNsEnvironment: SendAccounts] {
+            Dictionary(uniqueKeysWithValues: APNsEnvironment.allCases.map { ($0, SendAccounts(environment: $0)) })
+        }
+        let (broadcastAccounts, deviceAccounts) = (accounts(), accounts())
         let keys = KeyWatch(fault: { [ring = resources.keyRing] in ring.fault(of: $0) }, logger: logger)
         let sendReports = SendReports(
-            allRates, rates.values.map(\.accounts), keys, store: stores.throttles, apps: stores.apps, now: now,
-            logger: logger
-        )
+            allRates, [broadcastAccounts, deviceAccounts].flatMap(\.values), keys, store: stores.throttles,
+            apps: stores.apps, now: now, logger: logger)
         let dispatchers = rates.map { environment, rates in
             Dispatcher(
                 environment: environment, outbox: stores.requests.outbox,
-                sends: Sends(gateway: apple.watched, now: now), rates: rates.broadcasts, accounts: rates.accounts,
+                sends: Sends(gateway: apple.watched, now: now), rates: rates.broadcasts,
+                accounts: broadcastAccounts[environment],
                 keys: keys, signals: signals,
                 settings: .init(
                     concurrency: configuration.broadcastsUnderWay, laneInterval: configuration.laneInterval,
@@ -111,7 +115,9 @@ struct ServerLoops: Sendable {
                 Member(.dispatch, sendReports, "send reports"),
             ] + dispatchers.map { Member(.dispatch, $0, "dispatcher") }
             + DeviceLoops(
-                configuration, resources, parts, rates: rates.mapValues(\.devices), keys: keys, logger: logger
+                configuration, resources, parts, rates: rates.mapValues(\.devices), accounts: deviceAccounts,
+                keys: keys,
+                logger: logger
             ).members
     }
 

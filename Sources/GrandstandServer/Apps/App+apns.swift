@@ -93,7 +93,8 @@ extension PostgresAppStore {
     /// Stores what a replica saw since its last report.
     ///
     /// - Parameters:
-    ///   - reports: when the newest broadcast of an app was accepted, and since when all of them fail.
+    ///   - reports: when the newest message of an app was accepted, and since when all of them fail. An app may have
+    ///     one for its broadcasts and one for its pushes to devices.
     ///   - lacking: the apps whose key files the replica lacks.
     package func note(
         _ reports: [(app: AppEnvironment, acceptedAt: Date?, failingSince: Date?)], lacking: [AppEnvironment] = [],
@@ -105,17 +106,24 @@ extension PostgresAppStore {
             """
             with news as (
                 select ae.bundle_id, ae.environment, r.accepted_at, w.since, m.bundle_id is not null as lacks_key
-                from app_environments ae left join unnest(\(reports.map { $0.app.bundleID.rawValue }),
-                    \(reports.map { $0.app.environment.rawValue }), \(reports.map { $0.acceptedAt }),
-                    \(reports.map { $0.failingSince })) as r(bundle_id, environment, accepted_at, failing_since)
+                from app_environments ae left join (
+                    select bundle_id, environment, max(accepted_at) as accepted_at, min(failing_since) as failing_since
+                    from unnest(\(reports.map { $0.app.bundleID.rawValue }),
+                        \(reports.map { $0.app.environment.rawValue }), \(reports.map { $0.acceptedAt }),
+                        \(reports.map { $0.failingSince })) as r(bundle_id, environment, accepted_at, failing_since)
+                    group by bundle_id, environment) r
                     on r.bundle_id = ae.bundle_id and r.environment = ae.environment::text
                 left join unnest(\(lacking.map(\.bundleID.rawValue)), \(lacking.map(\.environment.rawValue)))
                     as m(bundle_id, environment)
                     on m.bundle_id = ae.bundle_id and m.environment = ae.environment::text
                 cross join lateral (select greatest(r.failing_since, (
-                    select \(overdue)::timestamptz where r.failing_since is null and exists (
+                    select \(overdue)::timestamptz where r.failing_since is null and (exists (
                         select from lanes where environment = ae.environment and bundle_id = ae.bundle_id
-                            and due_at <= \(overdue)))) as since) w
+                            and due_at <= \(overdue))
+                        or exists (
+                        select from lanes where environment = ae.environment and bundle_id = ae.bundle_id
+                            and shard_due_at <= \(overdue))
+                        or exists (\(Self.waitsForChannel(since: overdue)))))) as since) w
                 where w.since is not null or m.bundle_id is not null
                     or r.accepted_at is not null and ae.unaccepted_since is not null
                 order by ae.bundle_id, ae.environment for no key update of ae
@@ -130,6 +138,19 @@ extension PostgresAppStore {
                 key_missing_at = case when n.lacks_key then \(now)::timestamptz else ae.key_missing_at end
             from news n where n.bundle_id = ae.bundle_id and n.environment = ae.environment
             """)
+    }
+
+    /// The lanes of an app `ae` whose messages wait because Apple does not create their channel. A quota without a free
+    /// place has an alarm of its own, so lanes that wait for a place are left out.
+    private static func waitsForChannel(since: Date) -> PostgresQuery {
+        """
+        select from lanes l cross join lateral (select * from audiences where lane = l.id offset 0) u
+        join channels c on c.event_key = u.event_key and \(AudienceColumns.servesOfEvent("c", "u"))
+        where l.environment = ae.environment and l.bundle_id = ae.bundle_id and l.due_at is not null
+            and l.channel is null and c.state in \(Channel.State.sql(.isIntent)) and c.created_at <= \(since)
+            and coalesce(c.reason, '') not in
+                ('quota-exhausted', \(APNsReason.cannotCreateChannelConfig.rawValue))
+        """
     }
 }
 

@@ -18,6 +18,7 @@ final class DevicePushes: Sendable {
     private let gateway: any DeviceGateway
     private let concurrency: Int
     let rates: SendRates
+    let accounts: SendAccounts
     private let keys: KeyWatch?
     private let places: Semaphore
     private let now: @Sendable () -> Date
@@ -27,14 +28,17 @@ final class DevicePushes: Sendable {
 
     /// - Parameters:
     ///   - concurrency: the maximum number of requests to APNs at a time.
+    ///   - accounts: records whether APNs accepts the pushes of each app.
     ///   - keys: knows the apps whose pushes are left to other processes; `nil`: this process has all keys.
     init(
-        gateway: any DeviceGateway, concurrency: Int, rates: SendRates, keys: KeyWatch? = nil,
+        gateway: any DeviceGateway, concurrency: Int, rates: SendRates, accounts: SendAccounts? = nil,
+        keys: KeyWatch? = nil,
         now: @escaping @Sendable () -> Date
     ) {
         self.gateway = gateway
         self.concurrency = concurrency
         self.rates = rates
+        self.accounts = accounts ?? SendAccounts(environment: rates.environment)
         self.keys = keys
         self.now = now
         places = Semaphore(permits: concurrency)

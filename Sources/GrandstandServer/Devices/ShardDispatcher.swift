@@ -150,23 +150,31 @@ struct ShardDispatcher<Store: ShardStore>: Service {
         }
     }
 
-    /// Logs one line for all refusals of a shard. Tokens are never logged.
+    /// Logs a warning when an app's pushes begin to fail, and a notice when they are accepted again. Tokens are never
+    /// logged.
     private func tell(_ made: [PushOutcome<Store.Shard.Member>], of shard: Store.Shard) {
+        let (app, now) = (shard.address.bundleID, now())
         var reasons: [String: Int] = [:]
+        var (begins, ends) = (false, false)
         for one in made {
-            switch one.verdict {
-            case .accepted, nil: break
-            case .retry(_, let reason) where APNsReason(rawValue: reason).concernsProviderToken: break
-            case .retry(_, let reason), .unknown(let reason), .rejected(let reason),
-                .expired(let reason), .gone(let reason, _), .suspect(let reason):
-                reasons[reason, default: 0] += 1
+            guard let verdict = one.verdict else { continue }
+            switch verdict {
+            case .accepted: ends = pushes.accounts.accepted(app, sentAt: one.sentAt, at: now) || ends
+            // An app was removed from a phone: nothing is wrong with the pushes.
+            case .gone: break
+            case .retry, .unknown, .rejected, .expired, .suspect:
+                begins = pushes.accounts.failed(app, sentAt: one.sentAt, at: now) || begins
             }
+            guard let reason = verdict.reason else { continue }
+            if case .retry = verdict, APNsReason(rawValue: reason).concernsProviderToken { continue }
+            reasons[reason, default: 0] += 1
         }
+        if ends { logger.notice("APNs accepts pushes to devices of the app again", metadata: ["app": "\(app)"]) }
         guard !reasons.isEmpty else { return }
-        logger.warning(
-            "APNs did not accept all pushes to devices",
+        logger.log(
+            level: begins ? .warning : .debug, "APNs did not accept all pushes to devices",
             metadata: [
-                "app": "\(shard.address.bundleID)", "pushes": "\(made.count)",
+                "app": "\(app)", "pushes": "\(made.count)",
                 "reasons":
                     "\(reasons.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))",
             ])

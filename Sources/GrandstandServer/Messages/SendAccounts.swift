@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Synchronization
 
-/// Whether APNs accepts the broadcasts of each app in one environment, as this process sees it. Newer states replace
+/// Whether APNs accepts the broadcasts, or the pushes to devices, of each app in one environment, as this process sees it. Newer states replace
 /// waiting ones, so only the answers show that nothing gets through.
 final class SendAccounts: Sendable {
     private struct Account {
@@ -24,9 +24,9 @@ final class SendAccounts: Sendable {
 
     init(environment: APNsEnvironment) { self.environment = environment }
 
-    /// Records that a broadcast failed.
+    /// Records that a message failed.
     ///
-    /// - Returns: whether to log this failure. Further ones are not logged until a broadcast is accepted.
+    /// - Returns: whether to log this failure. Further ones are not logged until a message is accepted.
     func failed(_ app: BundleID, sentAt: Date, at now: Date) -> Bool {
         change(app) { account in
             account.hasFailed = true
@@ -38,7 +38,7 @@ final class SendAccounts: Sendable {
         }
     }
 
-    /// Records that a broadcast was accepted.
+    /// Records that a message was accepted.
     ///
     /// - Returns: whether to log the end of the failures.
     func accepted(_ app: BundleID, sentAt: Date, at now: Date) -> Bool {
@@ -52,7 +52,7 @@ final class SendAccounts: Sendable {
         }
     }
 
-    /// What was answered since the last call: when the newest broadcast of an app was accepted, and since when all of
+    /// What was answered since the last call: when the newest message of an app was accepted, and since when all of
     /// them fail.
     func reports() -> [(app: AppEnvironment, acceptedAt: Date?, failingSince: Date?)] {
         accounts.withLock { accounts in

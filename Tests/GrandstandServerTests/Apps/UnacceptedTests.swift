@@ -46,6 +46,40 @@ struct UnacceptedTests {
         }
     }
 
+    @Test(arguments: [("Forbidden", Quota.Alarm.nothingAccepted as Quota.Alarm?), ("CannotCreateChannelConfig", nil)])
+    func `a message counts that waits for a channel that Apple does not create, unless it waits for a free place`(
+        reason: String, alarm: Quota.Alarm?
+    ) async throws {
+        try await withStores { stores in
+            try await stores.put(.sample())
+            try await stores.accept(.update())
+            try await stores.align()
+            try await stores.refuse(try #require(try await stores.claimChannels().first), reason, for: 60)
+            for _ in 0..<3 {
+                stores.clock.advance(by: 9)
+                try await stores.apps.note([], now: stores.now)
+            }
+            #expect(try await stores.quota().isNothingAccepted == (alarm != nil))
+        }
+    }
+
+    @Test func `a crowd's message that is due counts, and so do failing pushes beside broadcasts that are rare`()
+        async throws
+    {
+        try await withCrowds { world in
+            try await world.reach(by: .tokens)
+            try await world.show("aa01")
+            try await world.stores.accept(.update())
+            world.stores.clock.advance(by: 5)
+            try await world.stores.apps.note([], now: world.now)
+            #expect(try await world.stores.quota().unacceptedSince == world.now - 2)
+            let (app, accepted) = (try AppEnvironment.sample(), world.now - 1)
+            try await world.stores.apps.note(
+                [(app, accepted, nil), (app, nil, world.now - 3)], now: world.now)
+            #expect(try await world.stores.quota().unacceptedSince == accepted)
+        }
+    }
+
     @Test func `a minute after the last failure, and ten seconds after a key was last missing, the alarms end`()
         async throws
     {

@@ -1,6 +1,8 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandTestKit
+internal import Logging
 internal import Synchronization
 internal import Testing
 
@@ -36,17 +38,17 @@ struct ShardDispatcherTests {
     private static func dispatcher(
         _ store: FakeStartStore, _ gateway: FakeDevices, concurrency: Int = 20, lease: TimeInterval = 3_600,
         drain: Duration = .seconds(3_600), pollInterval: Duration = .seconds(3_600),
-        now: @escaping @Sendable () -> Date = { LoopSample.now }
+        now: @escaping @Sendable () -> Date = { LoopSample.now }, places: Int = 4, logger: Logger = LoopSample.logger
     ) -> ShardDispatcher<FakeStarts> {
         var settings = ShardSettings(lease: lease, drain: Drain(drain))
-        settings.pollInterval = pollInterval
+        (settings.pollInterval, settings.places) = (pollInterval, places)
         return ShardDispatcher(
             environment: .production, store: store.store,
             pushes: DevicePushes(
                 gateway: gateway, concurrency: concurrency, rates: LoopSample.rates(.device), now: now),
             signals: HandSignals(),
             wakenBy: .starts,
-            settings: settings, now: now, logger: LoopSample.logger)
+            settings: settings, now: now, logger: logger)
     }
 
     private static func run(_ dispatcher: ShardDispatcher<FakeStarts>, while body: () async -> Void) async {
@@ -100,6 +102,26 @@ struct ShardDispatcherTests {
         await Self.run(Self.dispatcher(store, gateway)) { await store.wait { $0.settled.count == 1 } }
         let outcomes = store.record.settled[0].outcomes.sorted { $0.member.installation < $1.member.installation }
         #expect(outcomes.map(\.verdict) == [.accepted, .unknown(reason: "lost"), .suspect(reason: "BadDeviceToken")])
+    }
+
+    @Test func `failing pushes are logged when they begin and when they end, and a phone without the app never`() async
+    {
+        let answers: [APNsAnswer<Void>] = [
+            .refusing(.unregistered), .refusing(.topicDisallowed), .refusing(.internalServerError),
+            .refusing(.topicDisallowed), .ok, .ok,
+        ]
+        let byToken = Dictionary(
+            uniqueKeysWithValues: answers.enumerated().map { (Self.member($0.offset).token, $0.element) })
+        let store = FakeStartStore(answers.indices.map { Self.shard($0, [Self.member($0)]) })
+        let log = LogLines()
+        let dispatcher = Self.dispatcher(
+            store, FakeDevices { byToken[$0.token] ?? .ok }, places: 1, logger: log.logger)
+        await Self.run(dispatcher) { await store.wait { $0.settled.count == answers.count } }
+        #expect(
+            log.all.filter { $0.contains("pushes to devices") } == [
+                "warning APNs did not accept all pushes to devices",
+                "notice APNs accepts pushes to devices of the app again",
+            ])
     }
 
     @Test func `while APNs does not work no further push becomes unknown`() async {
