@@ -24,4 +24,5 @@ alter default privileges in schema public grant execute on functions to grandsta
 -- What is there already, where the schema was made before.
 grant select, insert, update, delete on all tables in schema public to grandstand_server;
 grant usage, select on all sequences in schema public to grandstand_server;
+grant execute on all functions in schema public to grandstand_server;
 reset role;

@@ -4,10 +4,10 @@ internal import Postgres
 struct DatabaseReview: Sendable {
     /// Whether a commit reaches the disk (`fsync`).
     let isFlushed: Bool
-    /// The rights that this session's role lacks, such as `delete on events`.
+    /// The rights that this session's role lacks, such as `delete on events`, and the tables whose rows it may not see.
     let missingGrants: [String]
 
-    /// Reads settings and grants. The tables and sequences are those of the owner of `schema_migrations`.
+    /// Reads settings and grants. The tables, sequences and functions are those of the owner of `schema_migrations`.
     init(_ database: some PostgresQuerying) async throws {
         let row = try await database.query(
             #"""
@@ -21,7 +21,17 @@ struct DatabaseReview: Sendable {
                     when c.relkind = 'r' and wanted <> 'USAGE' and (wanted = 'SELECT' or c.relname not like 'schema\_%')
                         then not has_table_privilege(c.oid, wanted)
                     else false end
-                order by c.relname, wanted) as missing
+                order by c.relname, wanted) || array(
+                select format('execute on %s', p.proname)
+                from pg_class m join pg_proc p on p.proowner = m.relowner and p.pronamespace = m.relnamespace
+                -- A trigger runs whoever changes the table.
+                where m.oid = to_regclass('schema_migrations') and p.prorettype <> 'trigger'::regtype
+                    and not has_function_privilege(p.oid, 'EXECUTE')
+                order by p.proname) || array(
+                select format('all rows of %s (row-level security)', c.relname)
+                from pg_class m join pg_class c on c.relowner = m.relowner and c.relnamespace = m.relnamespace
+                where m.oid = to_regclass('schema_migrations') and c.relkind = 'r' and row_security_active(c.oid)
+                order by c.relname) as missing
             """#)[0]
         isFlushed = try row.decode(Bool.self, "is_flushed")
         missingGrants = try row.decode([String].self, "missing")

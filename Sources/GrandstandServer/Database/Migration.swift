@@ -8,6 +8,16 @@ struct Migration: Sendable, Hashable {
     /// The file's name without `.sql`.
     let name: String
     let sql: String
+    /// The tables that the migration creates.
+    let tables: [String]
+
+    init(version: Int, name: String, sql: String) {
+        (self.version, self.name, self.sql) = (version, name, sql)
+        let create = "create table "
+        tables = sql.split(separator: "\n").filter { $0.hasPrefix(create) }.map {
+            String($0.dropFirst(create.count).prefix { $0 == "_" || $0.isLetter })
+        }
+    }
 
     /// The migrations this binary carries, oldest first, each equal to its file byte for byte.
     static let all = MigrationFiles.all.enumerated().map { index, file in

@@ -54,6 +54,7 @@ package struct Migrator: Sendable {
     /// missing: that would be reported as a trouble of the database.
     package func status(on database: some PostgresQuerying) async throws -> Status {
         guard try await Self.has("schema_migrations", database) else {
+            if let schema = try await Self.hiddenSchema(database) { return .refused(.hidden(schema: schema)) }
             return migrations.isEmpty ? .current : .behind(migrations.map(\.name))
         }
         let rows = try await database.query("select version, name, checksum from schema_migrations order by version")
@@ -63,7 +64,26 @@ package struct Migrator: Sendable {
             return .refused(.unreleased)
         }
         let isNewer = (applied.keys.max() ?? 0) > (migrations.map(\.version).max() ?? 0)
-        return Self.compare(applied: applied, with: migrations, least: isNewer ? try await least(on: database) : nil)
+        let status = Self.compare(
+            applied: applied, with: migrations, least: isNewer ? try await least(on: database) : nil)
+        guard status == .current else { return status }
+        let missing = try await database.query(
+            """
+            select name from unnest(\(migrations.flatMap(\.tables))) as name where to_regclass(name) is null
+            """
+        ).map { try $0.decode(String.self, "name") }
+        return missing.isEmpty ? status : .refused(.incomplete(tables: missing))
+    }
+
+    /// The schema of `search_path` that has the tables, if this role lacks the right to use it.
+    private static func hiddenSchema(_ database: some PostgresQuerying) async throws -> String? {
+        try await database.query(
+            """
+            select n.nspname::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+            where c.relname = 'schema_migrations' and not has_schema_privilege(n.oid, 'USAGE')
+                and position(n.nspname in current_setting('search_path')) > 0
+            """
+        ).first?.decode(String.self, "name")
     }
 
     /// The version of the oldest binary that may use the database; `nil`: the database does not say.
@@ -226,6 +246,10 @@ package enum MigrationRefusal: Error, Equatable, CustomStringConvertible {
     case unreleased
     /// Another process has been migrating for an hour.
     case busy
+    /// Tables that an applied migration created are not there.
+    case incomplete(tables: [String])
+    /// The role lacks USAGE on the schema that has the tables.
+    case hidden(schema: String)
 
     package var description: String { "\(fault): \(advice)" }
 
@@ -241,6 +265,8 @@ package enum MigrationRefusal: Error, Equatable, CustomStringConvertible {
         case .unreleased:
             "the database was made by a build of grandstand from before its first release, which this version cannot use"
         case .busy: "another process is still migrating this database"
+        case .incomplete(let tables): "the database lacks tables that were there: \(tables.joined(separator: ", "))"
+        case .hidden(let schema): "this role lacks the right usage on the schema \(schema), which has the tables"
         }
     }
 
@@ -250,6 +276,8 @@ package enum MigrationRefusal: Error, Equatable, CustomStringConvertible {
         case .ahead: "run a newer one"
         case .changed: "restore its text or the database"
         case .busy: "wait for it, or end it, and try again"
+        case .incomplete: "restore them from a backup"
+        case .hidden: "run packaging/roles.sql again as the owner of the database, or grant the right to the role"
         case .unreleased:
             "start with an empty database (another DATABASE_URL or GRANDSTAND_DATA_DIR), declare apps, keys and events again, "
                 + "and take the channels over (docs/deploy.md#upgrade)"

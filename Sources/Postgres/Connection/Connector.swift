@@ -115,10 +115,11 @@ struct Connector: Sendable {
     /// even one that waits for a lock, so that it blocks nobody.
     ///
     /// The time limits of a role or database are off: pools keep idle sessions, and every query has its own deadline.
+    /// The statements are written for PostgreSQL's own isolation level, at which none fails because of another.
     private static let clientSettings = [
         "client_connection_check_interval": "2s", "tcp_keepalives_idle": "5", "tcp_keepalives_interval": "2",
         "tcp_keepalives_count": "3", "tcp_user_timeout": "10s", "idle_session_timeout": "0", "statement_timeout": "0",
-        "lock_timeout": "0",
+        "lock_timeout": "0", "default_transaction_isolation": "read committed",
     ]
 }
 

@@ -15,7 +15,7 @@ struct ConsoleSessionStoreTests {
                 .decode(String.self, "name")
             let unsafe = [
                 "synchronous_commit": "off", "idle_session_timeout": "7s", "lock_timeout": "7s",
-                "statement_timeout": "7s",
+                "statement_timeout": "7s", "default_transaction_isolation": "serializable",
             ]
             for (setting, value) in unsafe {
                 try await test.pool.withConnection {
@@ -32,7 +32,8 @@ struct ConsoleSessionStoreTests {
             await pool.close()
             #expect(
                 try rows.map { try $0.decode(String.self, "setting") } == [
-                    "idle_session_timeout 0", "lock_timeout 0", "statement_timeout 0", "synchronous_commit on",
+                    "default_transaction_isolation read committed", "idle_session_timeout 0", "lock_timeout 0",
+                    "statement_timeout 0", "synchronous_commit on",
                 ])
         }
     }
@@ -41,11 +42,21 @@ struct ConsoleSessionStoreTests {
         try await withDatabase(.own) { test in
             #expect(try await DatabaseReview(test.pool).missingGrants == [])
             try await test.pool.withConnection { connection in
+                try await connection.script(
+                    """
+                    alter table lanes enable row level security;
+                    revoke execute on function prune_audit_log, announce_event from public
+                    """)
                 // This role may read all tables, and do nothing else.
                 try await connection.query("set role pg_read_all_data")
                 let missing = try await DatabaseReview(connection).missingGrants
                 #expect(missing.contains("delete on events") && missing.contains("usage on resource_versions"))
+                #expect(missing.suffix(2) == ["execute on prune_audit_log", "all rows of lanes (row-level security)"])
                 #expect(!missing.contains { $0.hasPrefix("select") || $0.hasSuffix("on schema_migrations") })
+                try await connection.script(
+                    "reset role; revoke usage on schema public from public; set role pg_monitor")
+                let hidden = Migrator.Status.refused(.hidden(schema: "public"))
+                #expect(try await Migrator(test.pool).status(on: connection) == hidden)
                 try await connection.query("reset role")
             }
         }
@@ -58,6 +69,8 @@ struct ConsoleSessionStoreTests {
                 try await test.database.query("select bundle_id from apps")
             }
             #expect(problem?.status == 503 && problem?.trouble == .schema)
+            let lacking = MigrationRefusal.incomplete(tables: ["apps"])
+            await #expect(throws: lacking) { try await Migrator(test.pool).migrate() }
         }
     }
 

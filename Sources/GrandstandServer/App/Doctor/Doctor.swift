@@ -154,7 +154,8 @@ package struct Doctor: Sendable {
                     "database grants", .failed,
                     "this role lacks \(review.missingGrants.count) rights: \(first)"
                         + (review.missingGrants.count > 5 ? ", …" : ""),
-                    next: "run packaging/roles.sql again as the owner of the database, or grant them to the role"))
+                    next: "run packaging/roles.sql again as the owner of the database, or grant them to the role; "
+                        + "switch row-level security off with ALTER TABLE"))
         }
         return checks
     }
