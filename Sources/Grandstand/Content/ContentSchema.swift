@@ -73,14 +73,38 @@ package struct ContentSchema: Sendable {
     init(nodes: [Node]) { self.nodes = nodes }
 
     /// Whether the schema describes a member at this place, or says nothing about the members there.
-    func mayHave(_ place: JSONPointer) -> Bool {
+    func mayHave(_ place: JSONPointer) -> Bool { indices(at: place)?.isEmpty != true }
+
+    /// Whether the schema allows a value of one of these types at the place, or does not describe the place.
+    func mayHave(_ types: Set<ValueType>, at place: JSONPointer) -> Bool {
+        guard let indices = indices(at: place), !indices.isEmpty else { return true }
+        return withAlternatives(indices).map { nodes[$0] }.contains { node in
+            node.types.map { !types.isDisjoint(with: $0) } ?? (node.anyOf.isEmpty && node.reference == nil)
+        }
+    }
+
+    /// Whether the schema allows this value at the place, or does not describe the place.
+    func mayHave(_ value: JSONValue, at place: JSONPointer) -> Bool {
+        guard let indices = indices(at: place), !indices.isEmpty else { return true }
+        var check = ContentCheck(schema: self, budget: Budget())
+        return indices.contains { check.faults(of: value, by: $0).isEmpty || check.isSpent }
+    }
+
+    /// The array whose items the pointer tries to name; `nil`: there is none.
+    func array(on place: JSONPointer) -> JSONPointer? {
+        place.names.indices.dropFirst().lazy.compactMap { JSONPointer(JSONText.pointer(Array(place.names[..<$0]))) }
+            .first { mayHave([.array], at: $0) && !mayHave([.object], at: $0) }
+    }
+
+    /// The schemas of the values at a place; `nil`: the document says nothing about the members there.
+    private func indices(at place: JSONPointer) -> Set<Int>? {
         var level: Set = [0]
         for name in place.names {
             let alternatives = withAlternatives(level).map { nodes[$0] }
-            if alternatives.contains(where: \.isOpen) { return true }
+            if alternatives.contains(where: \.isOpen) { return nil }
             level = Set(alternatives.compactMap { $0.properties[name] ?? $0.additional }.filter { !nodes[$0].isNever })
         }
-        return !level.isEmpty
+        return level
     }
 
     /// The schemas, and those to which `$ref` and `anyOf` lead for the same value.

@@ -50,7 +50,7 @@ package struct ContentType: Sendable {
         check = try draft.check.map { word throws(Problem) in try Check(word) } ?? .warn
         versions = try Self.versions(draft.versions, &faults)
         let isKnown = isNew && versions.count == draft.versions.count
-        let members = ContentMembers(schemas: isKnown ? versions.map(\.schema) : [])
+        let members = ContentMembers(schemas: isKnown ? versions.map(\.schema) : [], areNew: isNew)
         rules = try draft.rules.map { rules throws(Problem) in try StateRules(rules, members, &faults) } ?? StateRules()
     }
 

@@ -178,8 +178,8 @@ package struct StateDecision: Sendable {
     }
 
     private static func withoutText(_ rule: Int) -> String {
-        "The alert of /rules/rings/\(rule) has no text with this state, so the state is sent without it. Check the "
-            + "members that its title or body names in braces."
+        "The alert of /rules/rings/\(rule) has an empty title with this state (or no title, and an empty body), so the "
+            + "state is sent without it. Check the members that it names in braces."
     }
 
     /// Refuses a content that is too large for any message. This happens before contents are compared.

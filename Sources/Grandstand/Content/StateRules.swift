@@ -26,6 +26,13 @@ package struct StateRules: Sendable {
         quietInterval = draft.quietInterval ?? Self.standardQuietInterval
         for (index, ring) in (draft.rings ?? []).enumerated() {
             if let rule = try RingRule(ring, at: "/rules/rings/\(index)", members, &faults) { rings.append(rule) }
+            let earlier = draft.rings?[..<index].firstIndex { $0.when.covers(ring.when) }
+            if members.areNew, let earlier {
+                faults.add(
+                    "/rules/rings/\(index)",
+                    "This rule never rings: the rule \(earlier) matches whenever this one does, and the first that matches "
+                        + "rings. Put this one before it.")
+            }
         }
     }
 
@@ -44,6 +51,8 @@ package struct StateRules: Sendable {
 struct ContentMembers {
     /// The schemas of all versions; empty: they are not known, and every member is allowed.
     let schemas: [ContentSchema]
+    /// Whether the rules are declared now. Stored rules may be older than a check.
+    let areNew: Bool
 
     /// Reads a JSON Pointer in the rules; `nil`: it is not one. A pointer to a member that no version has is a fault,
     /// too.
@@ -58,9 +67,41 @@ struct ContentMembers {
 
     func require(_ place: JSONPointer, at pointer: String, _ faults: inout RequestFaults) {
         guard !schemas.isEmpty, !schemas.contains(where: { $0.mayHave(place) }) else { return }
+        if let array = schemas.lazy.compactMap({ $0.array(on: place) }).first {
+            return faults.add(
+                pointer,
+                "\(array) is an array, and a pointer does not lead into its items. Name the whole array, or add the value "
+                    + "to the content as a member outside of it.")
+        }
         faults.add(
             pointer,
             "No version's schema has the member \(place). Correct its name, or add it to the schema of a version.")
+    }
+
+    /// Why no content that a version can decode meets the condition; `nil`: one may.
+    func obstacle(to condition: RingRule.Condition) -> String? {
+        switch condition {
+        case .increases(let place), .decreases(let place):
+            schemas.isEmpty || schemas.contains { $0.mayHave([.number, .integer], at: place) }
+                ? nil : "This never rings: \(place) is a number in no version's schema."
+        case .appears(let place, _):
+            schemas.isEmpty || schemas.contains { $0.mayHave([.array], at: place) }
+                ? nil : "This never rings: \(place) is an array in no version's schema."
+        case .becomes(let place, let value):
+            schemas.isEmpty || schemas.contains { $0.mayHave(value, at: place) }
+                ? nil : "This never rings: no version's schema allows this value of \(place)."
+        case .changes: nil
+        }
+    }
+}
+
+extension Contract.RingCondition {
+    /// Whether this condition holds whenever `other` holds.
+    fileprivate func covers(_ other: Self) -> Bool {
+        let place = [other.increases, other.decreases, other.changes, other.becomes, other.appears].compactMap(\.self)
+            .first.flatMap(JSONPointer.init)
+        if let changes = changes.flatMap(JSONPointer.init) { return place?.names.starts(with: changes.names) ?? false }
+        return self == other || appears != nil && appears == other.appears && value == nil
     }
 }
 
@@ -133,6 +174,7 @@ package struct RingRule: Sendable {
         if value != nil, first.name != "becomes", first.name != "appears" {
             faults.add("\(pointer)/value", "The member value is allowed only with becomes or appears.")
         }
+        if let obstacle = members.obstacle(to: first.condition) { faults.add("\(pointer)/\(first.name)", obstacle) }
         return first.condition
     }
 

@@ -4,19 +4,16 @@ package import JSON
 // The rules that messages, starts and state rules share.
 
 extension RequestFaults {
-    /// Adds a fault if the alert has neither title nor body, because it would show nothing.
+    /// Adds a fault if the alert has neither title nor body, because it would show nothing, or if its title is empty.
     ///
     /// - Parameter advice: an additional sentence for the error.
     package mutating func requireText(of alert: RawJSON, at pointer: String, _ advice: String) {
         let alert = try? alert.value.decode(Contract.Alert.self)
-        let hasText = [alert?.title, alert?.body].contains { text in
-            switch text {
-            case .text(let text): !text.isEmpty
-            case .localized: true
-            case nil: false
-            }
+        if [alert?.title, alert?.body].allSatisfy({ $0?.isEmpty ?? true }) {
+            add(pointer, "An alert needs a title or a body. \(advice)")
+        } else if alert?.title?.isEmpty ?? false {
+            add(pointer + "/title", "The title is empty. Give it a text, or leave it out.")
         }
-        if !hasText { add(pointer, "An alert needs a title or a body. \(advice)") }
     }
 
     /// Checks each alert with `requireText`. The keys are language tags. Each tag may occur once; upper and lower case
@@ -38,6 +35,15 @@ extension [AudienceSelector] {
     package init?(_ selectors: [Contract.AudienceSelector]?) throws(Problem) {
         guard let selectors else { return nil }
         self = try selectors.map(AudienceSelector.init)
+    }
+}
+
+extension Contract.LocalizedText {
+    fileprivate var isEmpty: Bool {
+        switch self {
+        case .text(let text): text.allSatisfy(\.isWhitespace)
+        case .localized: false
+        }
     }
 }
 

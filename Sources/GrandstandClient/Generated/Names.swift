@@ -94,7 +94,7 @@ extension GrandstandClient {
     public typealias StateRules = Contract.StateRules
     /// A change that sends an alert, and the alert.
     public typealias RingRule = Contract.RingRule
-    /// Exactly one of increases, decreases, changes, becomes and appears.
+    /// Exactly one of increases, decreases, changes, becomes and appears. It is refused if it can never hold.
     public typealias RingCondition = Contract.RingCondition
     /// A content type as it was declared.
     public typealias ContentType = Contract.ContentType
@@ -206,10 +206,10 @@ extension GrandstandClient {
     public typealias LocalizedText = Contract.LocalizedText
     /// A text that the app translates.
     public typealias LocalizedKey = Contract.LocalizedKey
-    /// Makes the device ring and light up. It needs a title or a body that is not empty. The message is sent with the
-    /// alert until it expires, or for 15 minutes (GRANDSTAND_ALERT_FRESH) if it has neither expiresIn nor an
-    /// apnsExpiration other than 0. After that its content is sent as a plain update. Newer content that waits behind
-    /// an alert is sent with the alert.
+    /// Makes the device ring and light up. It needs a title or a body that is not empty, and has no empty title. The
+    /// message is sent with the alert until it expires, or for 15 minutes (GRANDSTAND_ALERT_FRESH) if it has neither
+    /// expiresIn nor an apnsExpiration other than 0. After that its content is sent as a plain update. Newer content
+    /// that waits behind an alert is sent with the alert.
     public typealias Alert = Contract.Alert
     /// When a broadcast is sent: at a time, or a number of seconds after startsAt of its event. The latter moves with
     /// the event while the broadcast is scheduled, and waits while startsAt is unset. It is refused if the event has no

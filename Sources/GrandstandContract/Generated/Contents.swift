@@ -88,7 +88,7 @@ extension Contract {
 
     /// A change that sends an alert, and the alert.
     public struct RingRule: Codable, Sendable, Hashable {
-        /// Exactly one of increases, decreases, changes, becomes and appears.
+        /// Exactly one of increases, decreases, changes, becomes and appears. It is refused if it can never hold.
         public var when: RingCondition
         /// The alert. In title, body and loc-args {home} is the member home of the new state, {old:home} of the one
         /// before, and {/team/name} a member by its JSON Pointer. {{ is a brace. If the title is empty with a state,
@@ -106,7 +106,7 @@ extension Contract {
         }
     }
 
-    /// Exactly one of increases, decreases, changes, becomes and appears.
+    /// Exactly one of increases, decreases, changes, becomes and appears. It is refused if it can never hold.
     public struct RingCondition: Codable, Sendable, Hashable {
         /// The number there is greater than before.
         public var increases: String?
@@ -247,10 +247,10 @@ extension Contract {
         }
     }
 
-    /// Makes the device ring and light up. It needs a title or a body that is not empty. The message is sent with the
-    /// alert until it expires, or for 15 minutes (GRANDSTAND_ALERT_FRESH) if it has neither expiresIn nor an
-    /// apnsExpiration other than 0. After that its content is sent as a plain update. Newer content that waits behind
-    /// an alert is sent with the alert.
+    /// Makes the device ring and light up. It needs a title or a body that is not empty, and has no empty title. The
+    /// message is sent with the alert until it expires, or for 15 minutes (GRANDSTAND_ALERT_FRESH) if it has neither
+    /// expiresIn nor an apnsExpiration other than 0. After that its content is sent as a plain update. Newer content
+    /// that waits behind an alert is sent with the alert.
     public struct Alert: Codable, Sendable, Hashable {
         /// The first line.
         public var title: LocalizedText?

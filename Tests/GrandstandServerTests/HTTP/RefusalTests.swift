@@ -109,6 +109,7 @@ struct RefusalTests {
         message(#""event": "update""#, "/contentState"),
         message(#"\#(update), "dismissalDate": "2030-01-01T00:00:00Z""#, "/dismissalDate"),
         message(#"\#(update), "alert": {"title": "", "body": null, "sound": "goal.caf"}"#, "/alert"),
+        message(#"\#(update), "alert": {"title": " ", "body": "Goal"}"#, "/alert/title"),
         message(#"\#(update), "byVariant": {"de": {"alert": {}}}"#, "/byVariant/de/alert"),
         message(#""event": "start", "contentState": {}"#, "/event"),
         key(#""scopes": ["lookup"], "expiresAt": "2020-01-01T00:00:00Z""#, "/expiresAt"),
