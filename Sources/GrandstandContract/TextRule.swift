@@ -39,7 +39,7 @@ package struct TextRule: Sendable {
                     ?? "A string of \(length.lowerBound) to \(length.upperBound) characters was expected; this one has \(count)."
             }
         }
-        if isPrintable, !text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) {
+        if isPrintable, text.unicodeScalars.contains(where: \.isControl) {
             return "Control characters are not allowed here."
         }
         if let pattern, !pattern.matches(text) { return rule ?? "" }

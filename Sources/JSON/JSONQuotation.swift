@@ -24,6 +24,16 @@ extension [UInt8] {
     }
 }
 
+extension Unicode.Scalar {
+    /// Whether it is a control character, or a separator of lines or paragraphs.
+    package var isControl: Bool {
+        switch value {
+        case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: true
+        default: false
+        }
+    }
+}
+
 extension String {
     /// The text as a JSON string with its quotation marks.
     package var quotedJSON: String {
@@ -37,7 +47,7 @@ extension String {
     package var escapingControls: String {
         var text = ""
         for scalar in unicodeScalars {
-            if scalar.properties.generalCategory == .control {
+            if scalar.isControl {
                 let digits = String(scalar.value, radix: 16)
                 text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
             } else {

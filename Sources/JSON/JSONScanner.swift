@@ -40,7 +40,10 @@ package struct JSONScanner: Sendable {
         self.maximumDepth = maximumDepth
         self.maximumValues = maximumValues
         if !Self.isValid(text) {
-            throw JSONFault("The text is not valid UTF-8", at: Self.firstInvalid(text))
+            let isUTF16 = text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF])
+            throw JSONFault(
+                "The text is \(isUTF16 ? "UTF-16 with a byte order mark (BOM) and " : "")not valid UTF-8",
+                at: Self.firstInvalid(text))
         }
         skipSpace()
     }
@@ -60,6 +63,8 @@ package struct JSONScanner: Sendable {
         case UInt8(ascii: "t"): return try word("true", .bool(true))
         case UInt8(ascii: "f"): return try word("false", .bool(false))
         case UInt8(ascii: "n"): return try word("null", .null)
+        case 0xEF where index == 0 && text.starts(with: [0xEF, 0xBB, 0xBF]):
+            throw fault("The text begins with a byte order mark (BOM), which JSON may not have: remove it")
         default: throw fault("A value was expected")
         }
     }

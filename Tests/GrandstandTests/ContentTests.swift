@@ -392,6 +392,13 @@ struct StateChangeTests {
         #expect(named.outcome == .rings && named.warnings.isEmpty)
     }
 
+    @Test func `a content that no message has room for is refused with the size of the whole message`() throws {
+        let long = #"{"a":"\#(String(repeating: "x", count: 6_000))"}"#
+        let refusal = #expect(throws: Problem.self) { try Self.decide(long) }
+        let size = BroadcastPayload(event: .update, contentState: Array(long.utf8)).body(timestamp: 1_700_000_000).count
+        #expect(size > 6_010 && refusal?.members.first == .size(size))
+    }
+
     @Test func `the last state sends the alert of its rule with the end`() throws {
         let end = try Self.decide(Self.old.replacing("second", with: "fullTime"), isFinal: true)
         #expect(end.outcome == .end && end.rule == 1 && end.request?.payload.event == .end)

@@ -52,6 +52,10 @@ struct NameTests {
             "a language tag", { TextRule.languageTag.accepts($0) }, ["de", "pt-BR", "zh-Hant-TW"],
             ["d", "de-", "de_AT"]
         ),
+        (
+            "a name for people", { TextRule.name.accepts($0) }, ["Österreich 🇦🇹", long(200)],
+            ["", "a\u{0}", "a\u{7F}", "a\u{85}b", "a\u{2028}b", long(201)]
+        ),
     ]
 
     @Test(arguments: names)

@@ -102,6 +102,11 @@ struct JSONScannerTests {
         #expect(faults(wide, maximumValues: 5).allSatisfy { $0?.kind == .tooManyValues })
     }
 
+    @Test(arguments: [[0xEF, 0xBB, 0xBF, 0x31], [0xFF, 0xFE, 0x31, 0x00]] as [[UInt8]])
+    func `a byte order mark is refused by its name`(text: [UInt8]) {
+        for fault in faults(text) { #expect(fault?.detail.contains("byte order mark (BOM)") == true) }
+    }
+
     @Test func `no prefix of a text is valid, and no mutation stops the scanner`() {
         let text = Array(#"{"aps":{"a":[-1.5e3,"\ud83d\ude00é"],"b":null}}"#.utf8)
         for end in text.indices { #expect(faults(Array(text[..<end]))[0] != nil) }
@@ -116,7 +121,7 @@ struct JSONScannerTests {
     }
 
     @Test func `a quoted text is read as the same, with only the necessary escapes`() throws {
-        #expect("é\u{1B}[2K\r\n\u{9B}\u{7F}".escapingControls == #"é\u001b[2K\u000d\u000a\u009b\u007f"#)
+        #expect("é\u{1B}[2K\r\n\u{9B}\u{2028}".escapingControls == #"é\u001b[2K\u000d\u000a\u009b\u2028"#)
         #expect("a\"\\/\n\r\t\u{0}\u{1F}\u{7F}é😀".quotedJSON == #""a\"\\/\n\r\t\u0000\u001f"# + "\u{7F}é😀\"")
         let text = String((0..<0x100).map { Character(Unicode.Scalar($0)!) })
         var scanner = try JSONScanner(Array(text.quotedJSON.utf8), maximumDepth: 0)

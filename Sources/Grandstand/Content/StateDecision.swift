@@ -187,11 +187,13 @@ package struct StateDecision: Sendable {
         let limit = APNsLimits.broadcastPayload
         for content in [report.contentState] + report.byVariant.values where content.source.count > limit {
             // Escapes are removed if the content fits without them.
-            let size = JSONScanner.withoutUnicodeEscapes(content.bytes).count
-            guard size > limit else { continue }
+            let plain = JSONScanner.withoutUnicodeEscapes(content.bytes)
+            guard plain.count > limit else { continue }
+            let size = BroadcastPayload(event: .update, contentState: plain).body(timestamp: 1_000_000_000).count
             throw Problem(
                 .payloadTooLarge,
-                "contentState has \(size) bytes; a message to APNs has at most \(limit). Shorten it by \(size - limit) bytes.",
+                "The message to APNs would have \(size) bytes; Apple takes \(limit). Shorten contentState by "
+                    + "\(size - limit) bytes.",
                 members: [.size(size), .limit(limit)])
         }
     }

@@ -5,7 +5,7 @@ internal import NIOCore
 internal import NIOHTTP1
 
 /// Explains the refusal of a request that reaches no route: the HTTP parser does not know its method, or it has not
-/// exactly one `Host` (RFC 9112, 3.2; HTTP/1.0 needs none). For an error of the parser, Hummingbird answers 400 without
+/// exactly one valid `Host` (RFC 9112, 3.2; HTTP/1.0 needs none). For an error of the parser, Hummingbird answers 400 without
 /// a body. This handler replaces that answer with a problem.
 final class HeadRefusals: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
@@ -33,10 +33,14 @@ final class HeadRefusals: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private static func fault(_ head: HTTPRequestHead) -> Problem? {
-        let hosts = head.headers["host"].count
-        guard hosts > 1 || hosts == 0 && head.version == .http1_1 else { return nil }
+        let hosts = head.headers["host"]
+        let isNamed = hosts.allSatisfy { !$0.isEmpty && !$0.contains(where: \.isWhitespace) }
+        guard hosts.count > 1 || head.version == .http1_1 && (hosts.isEmpty || !isNamed) else { return nil }
         var problem = Problem(
-            .invalidRequest, "An HTTP/1.1 request has the header Host once; this one has it \(hosts) times.")
+            .invalidRequest,
+            hosts.count == 1
+                ? "The header Host is empty or has a space."
+                : "An HTTP/1.1 request has the header Host once; this one has it \(hosts.count) times.")
         problem.status = 400
         return problem
     }

@@ -6,8 +6,8 @@ internal import Hummingbird
 ///
 /// The tag is the version of the declaration and does not change with fields that the server adds, such as the state of
 /// a channel. Caches do not rely on the tag, because answers are `no-store`. A proxy that compresses an answer makes its
-/// tag weak, although the version is the same. So the answers forbid that (`no-transform`), and the weak form is
-/// accepted, too.
+/// tag weak, or appends the compression's name, although the version is the same. So the answers forbid that
+/// (`no-transform`), and both forms are accepted, too.
 enum VersionTag {
     static func text(_ version: Int) -> String { "\"\(version)\"" }
 }
@@ -45,8 +45,12 @@ extension Request {
             guard text.count > 2, text.hasPrefix("\""), text.hasSuffix("\"") else {
                 throw refusal("If-Match", "ETags were expected as GET gives them, in quotation marks, or *.")
             }
+            let digits = text.dropFirst().dropLast().prefix { $0 != "-" }
+            let suffix = text.dropLast()[digits.endIndex...].drop { $0 == "-" }
             // A tag of another server matches nothing.
-            if let version = Int(text.dropFirst().dropLast()) { versions.insert(version) }
+            if ["", "gzip", "br", "zstd", "deflate"].contains(suffix), let version = Int(digits) {
+                versions.insert(version)
+            }
         }
         return .versions(versions)
     }

@@ -40,9 +40,7 @@ extension APIContext {
     /// - Throws: `invalid-request` for text that cannot be the name of a content type.
     fileprivate func attributesType() throws(Problem) -> String {
         let name = text("attributesType")
-        guard (1...128).contains(name.unicodeScalars.count),
-            name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F })
-        else {
+        guard TextRule.attributesType.accepts(name) else {
             throw Problem.invalid(
                 "The content type in the path is not valid.", at: "attributesType",
                 "The name of a Swift type was expected, of at most 128 characters.")

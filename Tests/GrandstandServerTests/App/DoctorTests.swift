@@ -47,6 +47,11 @@ struct DoctorTests {
         #expect((check.nextStep == nil) == (outcome == .ok))
     }
 
+    @Test func `a report forges no line, and sends no command to a terminal`() {
+        let report = DoctorReport(checks: [DoctorCheck("key files", .failed, "a\u{1B}[2J\n\u{85}\u{2028}.p8")])
+        #expect(report.text == #"FAILED   key files: a\u001b[2J\u000a\u0085\u2028.p8"#)
+    }
+
     @Test func `an old PostgreSQL is refused with its version and the required one`() {
         #expect(throws: Never.self) { try DatabaseSession.require(version: 150_000) }
         let error = #expect(throws: StartError.self) { try DatabaseSession.require(version: 140_012) }

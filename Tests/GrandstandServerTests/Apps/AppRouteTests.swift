@@ -40,7 +40,8 @@ struct AppRouteTests {
         let body = Array(#"{"name": "x", "teamId": "TEAM123456", "keyId": "KEY1234567"}"#.utf8)
         let conditions: [([String: String], WriteCondition)] = [
             ([:], .none), (["If-Match": #""7""#], .versions([7])), (["If-Match": #""0", "7""#], .versions([0, 7])),
-            (["If-Match": #"W/"7""#], .versions([7])), (["If-Match": "*"], .present), (["If-None-Match": "*"], .absent),
+            (["If-Match": #"W/"7", "8-gzip", "-9", "9-x""#], .versions([7, 8])), (["If-Match": "*"], .present),
+            (["If-None-Match": "*"], .absent),
         ]
         for (headers, expected) in conditions {
             world.apps.save = { _, condition in

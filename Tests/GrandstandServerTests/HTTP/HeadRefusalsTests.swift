@@ -16,7 +16,10 @@ struct HeadRefusalsTests {
         return channel
     }
 
-    @Test(arguments: [("", "0 times"), ("Host: a\r\nhost: b\r\n", "2 times")])
+    @Test(arguments: [
+        ("", "0 times"), ("Host: a\r\nhost: b\r\n", "2 times"), ("Host:\r\n", "is empty"),
+        ("Host: a b\r\n", "has a space"),
+    ])
     func `an HTTP 1 1 request needs one Host, and gets 400 with the reason`(hosts: String, reason: String) throws {
         let channel = try Self.line()
         let request = ByteBuffer(string: "POST / HTTP/1.1\r\n\(hosts)Content-Length: 1\r\n\r\nx")

@@ -12,6 +12,9 @@ struct KeyFileText {
     }
 
     init(_ bytes: [UInt8]) throws(Shape) {
+        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
+            throw Shape("it is UTF-16 with a byte order mark (BOM): save it as UTF-8")
+        }
         let text = String(decoding: bytes, as: UTF8.self).replacing("\\r", with: "").replacing("\\n", with: "\n")
         guard
             let label = ["PRIVATE KEY", "EC PRIVATE KEY"].first(where: { text.contains("-----BEGIN \($0)-----") }),

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import JSON
 
 /// The doctor's findings, in the order of its checks.
 package struct DoctorReport: Sendable, Hashable, Codable {
@@ -7,7 +8,8 @@ package struct DoctorReport: Sendable, Hashable, Codable {
     /// Whether no check failed.
     package var isHealthy: Bool { !checks.contains { $0.outcome == .failed } }
 
-    /// A line for each check, followed by a line with the next step if there is one.
+    /// A line for each check, followed by a line with the next step if there is one. File names and the database's
+    /// messages may contain control characters, so these are escaped.
     package var text: String {
         checks.map { check in
             let mark =
@@ -17,9 +19,9 @@ package struct DoctorReport: Sendable, Hashable, Codable {
                 case .failed: "FAILED "
                 case .skipped: "skipped"
                 }
-            let subject = check.subject.map { " (\($0))" } ?? ""
-            let next = check.nextStep.map { "\n         → \($0)" } ?? ""
-            return "\(mark)  \(check.name)\(subject): \(check.detail)\(next)"
+            let subject = check.subject.map { " (\($0.escapingControls))" } ?? ""
+            let next = check.nextStep.map { "\n         → \($0.escapingControls)" } ?? ""
+            return "\(mark)  \(check.name)\(subject): \(check.detail.escapingControls)\(next)"
         }.joined(separator: "\n")
     }
 

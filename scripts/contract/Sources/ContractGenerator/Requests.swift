@@ -8,7 +8,7 @@ struct RequestShapes {
     private var seen: Set<String> = []
 
     /// Texts without control characters.
-    private static let printable = #"^[^\x00-\x1F\x7F]*$"#
+    private static let printable = #"^[^\x00-\x1F\x7F-\x9F\u2028\u2029]*$"#
 
     init(yaml text: String) throws {
         guard let root = try Yams.compose(yaml: text) else { throw ContractFault("openapi.yaml is empty") }
