@@ -51,7 +51,7 @@ extension EventDefaults {
     package init(_ defaults: Contract.EventDefaults) throws(Problem) {
         self.init(
             priority: try APNsPriority(defaults.priority), staleAfter: defaults.staleAfter,
-            expiresIn: defaults.expiresIn, relevanceScore: defaults.relevanceScore.map { Array($0.bytes) })
+            expiresIn: defaults.expiresIn, relevanceScore: defaults.relevanceScore?.array)
     }
 
     /// Reads the text of `Contract.EventDefaults`.

@@ -12,21 +12,6 @@ extension Contract.LocalizedText: ExpressibleByStringLiteral {
     }
 }
 
-extension RawJSON {
-    /// An alert, for a broadcast or a start. It needs a title or a body.
-    public static func alert(
-        title: Contract.LocalizedText? = nil, body: Contract.LocalizedText? = nil, sound: String? = nil
-    ) -> RawJSON { RawJSON(writing: Contract.Alert(title: title, body: body, sound: sound)) }
-}
-
-extension RawJSON: ExpressibleByFloatLiteral, ExpressibleByIntegerLiteral {
-    /// A number, such as a relevance score.
-    public init(floatLiteral number: Double) { self.init(writing: number) }
-
-    /// A whole number.
-    public init(integerLiteral number: Int) { self.init(writing: number) }
-}
-
 extension Contract.SendTime {
     /// This many seconds after the event's `startsAt`; negative: before it. The time moves with the event.
     public static func afterStart(_ seconds: Int) -> Self { .afterStart(.init(afterStart: seconds)) }

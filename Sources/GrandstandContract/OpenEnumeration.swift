@@ -1,5 +1,3 @@
-package import JSON
-
 /// A text enumeration that may get more values. Any text is accepted, so that a value from a newer server is kept
 /// unchanged, as `unknown`.
 public protocol OpenEnumeration: RawRepresentable, Sendable, Hashable, Codable, CustomStringConvertible
@@ -25,10 +23,4 @@ extension OpenEnumeration {
 }
 
 /// An enumeration of the contract.
-package protocol ContractWord: OpenEnumeration, CaseIterable, ContractLeaf {}
-
-extension ContractWord {
-    package init(json: JSONValue) throws { self.init(rawValue: try String(json: json)) }
-
-    package func write(to json: inout JSONWriter) { json.string(rawValue) }
-}
+package protocol ContractWord: OpenEnumeration, CaseIterable {}

@@ -20,7 +20,7 @@ extension Contract {
 package protocol ContractAnswer: WritesNulls {}
 
 extension ContractAnswer {
-    package static var leftOut: Set<String> { [] }
+    package static var leftOut: [String] { [] }
 }
 
 extension Contract.Page: ContractAnswer {}

@@ -50,6 +50,9 @@ public struct RawJSON: Sendable, Hashable, CustomStringConvertible {
     /// The text of a value of the contract, such as an alert.
     package init(writing value: some Encodable) { self.init(unchecked: JSONWriter.text(value)) }
 
+    /// The text, for what is not Foundation's.
+    package var array: [UInt8] { Array(bytes) }
+
     /// The parsed JSON.
     ///
     /// - Throws: `DecodingError`.
@@ -76,19 +79,24 @@ public struct RawJSON: Sendable, Hashable, CustomStringConvertible {
     public var description: String { String(decoding: bytes, as: UTF8.self) }
 }
 
-/// A value of the contract that reads and writes itself.
-package protocol ContractLeaf: JSONReadable, JSONWritable {}
+extension RawJSON {
+    /// An alert, for a broadcast or a start. It needs a title or a body.
+    public static func alert(
+        title: Contract.LocalizedText? = nil, body: Contract.LocalizedText? = nil, sound: String? = nil
+    ) -> RawJSON { RawJSON(writing: Contract.Alert(title: title, body: body, sound: sound)) }
 
-extension RawJSON: ContractLeaf {
-    package init(json: JSONValue) throws { self.init(unchecked: json.source) }
-
-    package func write(to json: inout JSONWriter) { json.raw(bytes) }
+    /// A number, such as a relevance score.
+    public static func number(_ number: Double) -> RawJSON { RawJSON(writing: number) }
 }
 
 // The codec of the API keeps the bytes. Other encoders and decoders have none, so they get the value.
 extension RawJSON: Codable {
     /// Decodes the value, and writes it as JSON.
     public init(from decoder: any Decoder) throws {
+        if let reader = decoder as? JSONReader {
+            self.init(unchecked: reader.value.source)
+            return
+        }
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
             self.init(unchecked: "null".utf8)
@@ -109,6 +117,7 @@ extension RawJSON: Codable {
 
     /// Parses the JSON, and encodes the value.
     public func encode(to encoder: any Encoder) throws {
+        if let sink = encoder as? JSONSink { return sink.write(raw: bytes) }
         var container = encoder.singleValueContainer()
         let value = try self.value
         switch value.kind {
@@ -118,12 +127,12 @@ extension RawJSON: Codable {
             if let number = Int(text) {
                 try container.encode(number)
             } else {
-                try container.encode(Double(json: value))
+                try container.encode(value.decode(Double.self))
             }
         case .string(let text): try container.encode(text)
-        case .array(let elements): try container.encode(elements.map(RawJSON.init(json:)))
+        case .array(let elements): try container.encode(elements.map { RawJSON(unchecked: $0.source) })
         case .object(let members):
-            let values = try members.map { ($0.name, try RawJSON(json: $0.value)) }
+            let values = members.map { ($0.name, RawJSON(unchecked: $0.value.source)) }
             try container.encode(Dictionary(values) { first, _ in first })
         }
     }

@@ -1,27 +1,29 @@
 #if canImport(FoundationEssentials)
-    package import FoundationEssentials
+    internal import FoundationEssentials
 #else
-    package import Foundation
+    internal import Foundation
 #endif
 
-/// A value that reads its own JSON, such as a text or a time.
-package protocol JSONReadable {
-    /// - Throws: `DecodingError`.
-    init(json: JSONValue) throws
-}
-
-/// Decodes `Decodable` types from parsed JSON. A `JSONReadable` reads itself. A member that is null counts as left out.
+/// Decodes `Decodable` types from parsed JSON. A member that is null counts as left out. A time is RFC 3339.
 ///
 /// `JSONValue.decode` uses it. The paths of errors are made while the error is thrown on, so that values without faults
 /// need none.
-private struct JSONReader: Decoder {
-    let value: JSONValue
+package struct JSONReader: Decoder {
+    package let value: JSONValue
     let refusesOthers: Bool
-    var codingPath: [any CodingKey] { [] }
-    var userInfo: [CodingUserInfoKey: Any] { [:] }
+    package var codingPath: [any CodingKey] { [] }
+    package var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func read<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
-        if let leaf = type as? any JSONReadable.Type, let value = try leaf.init(json: value) as? Value { return value }
+        // A decoder for each text and number would take most of the time.
+        if type == String.self, let text = try decode(String.self) as? Value { return text }
+        if type == Int.self, let number = try decode(Int.self) as? Value { return number }
+        if type == Date.self {
+            guard let date = try RFC3339.date(decode(String.self)) as? Value else {
+                throw value.mismatch("an RFC 3339 time")
+            }
+            return date
+        }
         return try Value(from: self)
     }
 
@@ -30,7 +32,7 @@ private struct JSONReader: Decoder {
         do { return try read(type) } catch let error as DecodingError { throw error.within(key) }
     }
 
-    func container<Key: CodingKey>(keyedBy _: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    package func container<Key: CodingKey>(keyedBy _: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard case .object(let members) = value.kind else { throw value.mismatch("an object") }
         if refusesOthers, let other = members.first(where: { Key(stringValue: $0.name) == nil }) {
             throw DecodingError.fault("\(other.name.quotedJSON) is unknown")
@@ -38,17 +40,46 @@ private struct JSONReader: Decoder {
         return KeyedDecodingContainer(Members(members, refusesOthers))
     }
 
-    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    package func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
         guard case .array(let elements) = value.kind else { throw value.mismatch("an array") }
         return Elements(elements, refusesOthers)
     }
 
-    func singleValueContainer() -> any SingleValueDecodingContainer { self }
+    package func singleValueContainer() -> any SingleValueDecodingContainer { self }
 }
 
 extension JSONReader: SingleValueDecodingContainer {
-    func decodeNil() -> Bool { value.isNull }
-    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try read(type) }
+    package func decodeNil() -> Bool { value.isNull }
+
+    package func decode(_: String.Type) throws -> String {
+        guard let text = value.string else { throw value.mismatch("a string") }
+        return text
+    }
+
+    package func decode(_: Bool.Type) throws -> Bool {
+        switch value.kind {
+        case .bool(let flag): return flag
+        // Apple's payloads also write a flag as the number 1.
+        case .number("1"): return true
+        default: throw value.mismatch("true or false")
+        }
+    }
+
+    package func decode(_: Double.Type) throws -> Double {
+        guard case .number(let text) = value.kind, let number = Double(text) else { throw value.mismatch("a number") }
+        return number
+    }
+
+    package func decode(_: Float.Type) throws -> Float { Float(try decode(Double.self)) }
+
+    package func decode<Number: FixedWidthInteger & Decodable>(_: Number.Type) throws -> Number {
+        guard case .number(let text) = value.kind,
+            let number = Number(text) ?? value.integer.flatMap(Number.init(exactly:))
+        else { throw value.mismatch("a whole number") }
+        return number
+    }
+
+    package func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try read(type) }
 }
 
 extension JSONReader {
@@ -214,62 +245,6 @@ extension DecodingError {
         case .dataCorrupted(let context): return .dataCorrupted(path(context))
         @unknown default: return self
         }
-    }
-}
-
-extension String: JSONReadable {
-    package init(json: JSONValue) throws {
-        guard let text = json.string else { throw json.mismatch("a string") }
-        self = text
-    }
-}
-
-extension Bool: JSONReadable {
-    package init(json: JSONValue) throws {
-        switch json.kind {
-        case .bool(let flag): self = flag
-        // Apple's payloads also write a flag as the number 1.
-        case .number("1"): self = true
-        default: throw json.mismatch("true or false")
-        }
-    }
-}
-
-extension JSONReadable where Self: FixedWidthInteger {
-    package init(json: JSONValue) throws {
-        guard case .number(let text) = json.kind,
-            let number = Self(text) ?? json.integer.flatMap(Self.init(exactly:))
-        else { throw json.mismatch("a whole number") }
-        self = number
-    }
-}
-
-extension Int: JSONReadable {}
-extension Int8: JSONReadable {}
-extension Int16: JSONReadable {}
-extension Int32: JSONReadable {}
-extension Int64: JSONReadable {}
-extension UInt: JSONReadable {}
-extension UInt8: JSONReadable {}
-extension UInt16: JSONReadable {}
-extension UInt32: JSONReadable {}
-extension UInt64: JSONReadable {}
-
-extension Double: JSONReadable {
-    package init(json: JSONValue) throws {
-        guard case .number(let text) = json.kind, let number = Double(text) else { throw json.mismatch("a number") }
-        self = number
-    }
-}
-
-extension Float: JSONReadable {
-    package init(json: JSONValue) throws { self.init(try Double(json: json)) }
-}
-
-extension Date: JSONReadable {
-    package init(json: JSONValue) throws {
-        guard let date = json.string.flatMap(RFC3339.date) else { throw json.mismatch("an RFC 3339 time") }
-        self = date
     }
 }
 

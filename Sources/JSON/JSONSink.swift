@@ -1,57 +1,76 @@
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 /// An object whose optional members are written as null if they have no value. Those of other objects are left out.
 package protocol WritesNulls {
     /// The members that are left out all the same.
-    static var leftOut: Set<String> { get }
+    static var leftOut: [String] { get }
 }
 
 /// Writes the JSON of `Encodable` types. Members are in the order of their declaration, and those of dictionaries are
-/// sorted by name, so that equal values give equal bytes. A `JSONWritable` writes itself.
+/// sorted by name, so that equal values give equal bytes. A time is RFC 3339 in UTC, with milliseconds.
 ///
 /// The text is written while the value is encoded. So a type can open one container only, and no containers in it.
 /// `JSONWriter.encode` uses it.
-final class JSONSink: Encoder {
-    var json = JSONWriter()
+package final class JSONSink: Encoder {
+    // A sink belongs to one call of `JSONWriter.encode`. Checks of exclusive access would take an eighth of the time.
+    @exclusivity(unchecked) var json = JSONWriter()
+    /// The type of the value that is being written.
+    @exclusivity(unchecked) private var type: Any.Type = Never.self
     /// The bracket that ends the value that is being written; `nil`: it is neither an object nor an array.
-    fileprivate var end: UInt8?
+    @exclusivity(unchecked) private var end: UInt8?
     /// The members that are left out of the object that is being written, if they have no value; `nil`: all of them.
-    private var leftOut: Set<String>?
+    @exclusivity(unchecked) private var leftOut: [String]?
+    /// Where each member of a dictionary begins; `nil`: the object that is being written is none.
+    @exclusivity(unchecked) private var unsorted: [(name: String, begin: Int)]?
 
-    var codingPath: [any CodingKey] { [] }
-    var userInfo: [CodingUserInfoKey: Any] { [:] }
+    package var codingPath: [any CodingKey] { [] }
+    package var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func write<Value: Encodable>(_ value: Value) throws {
-        if let leaf = value as? any JSONWritable { return leaf.write(to: &json) }
-        let outer = (end, leftOut)
-        defer { (end, leftOut) = outer }
-        end = nil
-        leftOut = (Value.self as? any WritesNulls.Type)?.leftOut
+        if json.plain(value) { return }
+        let outer = (type, end, leftOut, unsorted)
+        defer { (type, end, leftOut, unsorted) = outer }
+        (type, end, leftOut, unsorted) = (Value.self, nil, nil, nil)
         try value.encode(to: self)
+        if let unsorted { json.sort(unsorted) }
         if let end { json.close(end) }
     }
 
-    fileprivate func writeAbsent(_ name: String) {
-        guard let leftOut, !leftOut.contains(name) else { return }
+    /// Writes JSON text unchanged.
+    package func write(raw text: some Sequence<UInt8>) { json.raw(text) }
+
+    // Members<Key> calls these three with the name as a text, because they would be slow if they were generic in Key.
+
+    fileprivate func write(name: String) {
+        if unsorted == nil { return json.name(unescaped: name) }
+        unsorted?.append((name, json.bytes.count))
         json.name(dynamic: name)
+    }
+
+    fileprivate func write<Value: Encodable>(_ name: String, _ value: Value) throws {
+        write(name: name)
+        try write(value)
+    }
+
+    fileprivate func write<Value: Encodable>(_ name: String, given value: Value?) throws {
+        if let value { return try write(name, value) }
+        guard let leftOut, !leftOut.contains(name) else { return }
+        write(name: name)
         json.null()
     }
 
-    func container<Key: CodingKey>(keyedBy _: Key.Type) -> KeyedEncodingContainer<Key> {
+    package func container<Key: CodingKey>(keyedBy _: Key.Type) -> KeyedEncodingContainer<Key> {
         open("{", "}")
+        leftOut = (type as? any WritesNulls.Type)?.leftOut
+        // Only the keys of a dictionary may be numbers, too.
+        if Key(intValue: 0) != nil { unsorted = [] }
         return KeyedEncodingContainer(Members(sink: self))
     }
 
-    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+    package func unkeyedContainer() -> any UnkeyedEncodingContainer {
         open("[", "]")
         return Elements(sink: self)
     }
 
-    func singleValueContainer() -> any SingleValueEncodingContainer { self }
+    package func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
     private func open(_ begin: Unicode.Scalar, _ end: Unicode.Scalar) {
         precondition(self.end == nil, "a value has one container")
@@ -61,8 +80,18 @@ final class JSONSink: Encoder {
 }
 
 extension JSONSink: SingleValueEncodingContainer {
-    func encodeNil() { json.null() }
-    func encode<Value: Encodable>(_ value: Value) throws { try write(value) }
+    package func encodeNil() { json.null() }
+    package func encode(_ value: Bool) { json.boolean(value) }
+    package func encode(_ value: Float) { encode(Double(value)) }
+    package func encode<Number: FixedWidthInteger & Encodable>(_ value: Number) { json.raw("\(value)".utf8) }
+
+    /// A whole number without a fraction. JSON has no infinity, so that and what is not a number are null.
+    package func encode(_ value: Double) {
+        guard value.isFinite else { return json.null() }
+        if let whole = Int(exactly: value) { json.integer(whole) } else { json.raw("\(value)".utf8) }
+    }
+
+    package func encode<Value: Encodable>(_ value: Value) throws { try write(value) }
 }
 
 extension JSONSink {
@@ -71,30 +100,21 @@ extension JSONSink {
         var codingPath: [any CodingKey] { [] }
 
         func encodeNil(forKey key: Key) {
-            sink.json.name(dynamic: key.stringValue)
+            sink.write(name: key.stringValue)
             sink.json.null()
         }
 
-        func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
-            sink.json.name(dynamic: key.stringValue)
-            try sink.write(value)
-        }
+        func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { try sink.write(key.stringValue, value) }
 
-        func encode(_ value: String, forKey key: Key) {
-            sink.json.name(dynamic: key.stringValue)
-            sink.json.string(value)
+        func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
+            try sink.write(key.stringValue, given: value)
         }
 
         // The protocol has an own requirement for each plain type, which leaves `nil` out.
-        func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws { try present(value, key) }
-        func encodeIfPresent(_ value: String?, forKey key: Key) throws { try present(value, key) }
-        func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try present(value, key) }
-        func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try present(value, key) }
-        func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try present(value, key) }
-
-        private func present<Value: Encodable>(_ value: Value?, _ key: Key) throws {
-            if let value { try encode(value, forKey: key) } else { sink.writeAbsent(key.stringValue) }
-        }
+        func encodeIfPresent(_ value: String?, forKey key: Key) throws { try sink.write(key.stringValue, given: value) }
+        func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try sink.write(key.stringValue, given: value) }
+        func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try sink.write(key.stringValue, given: value) }
+        func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try sink.write(key.stringValue, given: value) }
 
         func nestedContainer<Inner>(keyedBy _: Inner.Type, forKey _: Key) -> KeyedEncodingContainer<Inner> { unused() }
         func nestedUnkeyedContainer(forKey _: Key) -> any UnkeyedEncodingContainer { unused() }
@@ -126,39 +146,3 @@ extension JSONSink {
 }
 
 private func unused() -> Never { preconditionFailure("a container in a container is not written") }
-
-extension String: JSONWritable {
-    package func write(to json: inout JSONWriter) { json.string(self) }
-}
-
-extension Bool: JSONWritable {
-    package func write(to json: inout JSONWriter) { json.boolean(self) }
-}
-
-extension Double: JSONWritable {
-    /// A whole number without a fraction. JSON has no infinity, so that and what is not a number are null.
-    package func write(to json: inout JSONWriter) {
-        guard isFinite else { return json.null() }
-        if let whole = Int(exactly: self) { json.integer(whole) } else { json.raw("\(self)".utf8) }
-    }
-}
-
-extension Int: JSONWritable {
-    package func write(to json: inout JSONWriter) { json.integer(self) }
-}
-
-extension Date: JSONWritable {
-    /// RFC 3339 in UTC, with milliseconds.
-    package func write(to json: inout JSONWriter) { json.string(RFC3339.text(self)) }
-}
-
-extension Dictionary: JSONWritable where Key == String, Value: Encodable {
-    package func write(to json: inout JSONWriter) {
-        json.object { object in
-            for (name, value) in sorted(by: { $0.key < $1.key }) {
-                object.name(dynamic: name)
-                object.encode(value)
-            }
-        }
-    }
-}

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 /// Writes JSON text member by member, in the order of the calls. Users' JSON is inserted unchanged.
 package struct JSONWriter: Sendable {
     package private(set) var bytes: [UInt8] = []
@@ -48,13 +54,7 @@ package struct JSONWriter: Sendable {
     }
 
     /// Writes a member's name; its value must follow.
-    package mutating func name(_ name: StaticString) {
-        separate()
-        bytes.append(UInt8(ascii: "\""))
-        name.withUTF8Buffer { bytes += $0 }
-        bytes += "\":".utf8
-        needsComma = false
-    }
+    package mutating func name(_ name: StaticString) { name.withUTF8Buffer { self.name(unescaped: $0) } }
 
     /// Writes a member's name that is not known at compile time.
     package mutating func name(dynamic name: String) {
@@ -64,9 +64,37 @@ package struct JSONWriter: Sendable {
         needsComma = false
     }
 
+    /// Writes a member's name that needs no escapes, as those in code.
+    mutating func name(unescaped name: String) {
+        var name = name
+        name.withUTF8 { self.name(unescaped: $0) }
+    }
+
+    private mutating func name(unescaped name: UnsafeBufferPointer<UInt8>) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(contentsOf: name)
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    /// Sorts the members at the end of the text by their names.
+    ///
+    /// - Parameter members: the name of each, and where it begins.
+    mutating func sort(_ members: [(name: String, begin: Int)]) {
+        guard members.count > 1 else { return }
+        let comma = UInt8(ascii: ",")
+        let texts = zip(members, members.dropFirst().map(\.begin) + [bytes.count]).map { member, end in
+            (name: member.name, text: bytes[member.begin..<end].drop { $0 == comma })
+        }
+        let sorted = Array(texts.sorted { $0.name < $1.name }.map(\.text).joined(separator: [comma]))
+        bytes.replaceSubrange(members[0].begin..., with: sorted)
+    }
+
     /// Writes any value of a type that is `Encodable` (`JSONSink`).
     package mutating func encode(_ value: some Encodable) {
-        if let leaf = value as? any JSONWritable { return leaf.write(to: &self) }
+        if plain(value) { return }
         let sink = JSONSink()
         // The sink gets the text itself: a copy would be made of the whole text for each value.
         swap(&sink.json, &self)
@@ -74,6 +102,21 @@ package struct JSONWriter: Sendable {
         do { try sink.write(value) } catch {
             preconditionFailure("\(Swift.type(of: value)) cannot be written: \(error)")
         }
+    }
+
+    /// Writes a text, a whole number or a time; `false`: the value is neither. A container would take most of the time
+    /// for these.
+    mutating func plain<Value>(_ value: Value) -> Bool {
+        if Value.self == String.self, let text = value as? String {
+            string(text)
+        } else if Value.self == Int.self, let number = value as? Int {
+            integer(number)
+        } else if Value.self == Date.self, let date = value as? Date {
+            string(RFC3339.text(date))
+        } else {
+            return false
+        }
+        return true
     }
 
     mutating func open(_ bracket: UInt8) {
@@ -91,11 +134,6 @@ package struct JSONWriter: Sendable {
         if needsComma { bytes.append(UInt8(ascii: ",")) }
         needsComma = true
     }
-}
-
-/// A value that writes its own JSON, such as a text or a time.
-package protocol JSONWritable {
-    func write(to json: inout JSONWriter)
 }
 
 extension JSONWriter {

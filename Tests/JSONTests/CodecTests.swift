@@ -18,7 +18,7 @@ struct CodecTests {
         var counts: [String: Int]
         var left: Inner?
 
-        static let leftOut: Set = ["left"]
+        static let leftOut = ["left"]
     }
 
     private static func text(_ value: some Encodable) -> String {
@@ -35,20 +35,14 @@ struct CodecTests {
             text: "ä\n", number: 7.5, flag: true, at: at, inner: [Inner(a: 1), Inner()],
             counts: ["z": 1, "a": 2, "m": 3], left: Inner(b: "x"))
         let empty = Outer(text: "", number: 0, inner: [], counts: [:])
-        for (value, text) in [
-            (
-                full,
-                #"{"text":"ä\n","number":7.5,"flag":true,"at":"2026-11-21T20:45:00.250Z","inner":[{"a":1},{}],"counts":{"a":2,"m":3,"z":1},"left":{"b":"x"}}"#
-            ), (empty, #"{"text":"","number":0,"flag":null,"at":null,"inner":[],"counts":{}}"#),
-        ] {
-            #expect(Self.text(value) == text)
-            #expect(try Self.read(text) == value)
-        }
+        let text =
+            #"{"text":"ä\n","number":7.5,"flag":true,"at":"2026-11-21T20:45:00.250Z","inner":[{"a":1},{}],"counts":{"a":2,"m":3,"z":1},"left":{"b":"x"}}"#
+        #expect(try Self.text(full) == text && Self.read(text) == full)
+        #expect(Self.text(empty) == #"{"text":"","number":0,"flag":null,"at":null,"inner":[],"counts":{}}"#)
         let other = #"{"counts":{}, "newer":[{}], "text":"", "inner":[], "number":0e1, "at":null}"#
         #expect(try Self.read(other) == empty)
-        #expect(throws: DecodingError.self) {
-            try JSONValue(decoding: other.utf8).decode(Outer.self, refusingOthers: true)
-        }
+        let json = try JSONValue(decoding: other.utf8)
+        #expect(throws: DecodingError.self) { try json.decode(Outer.self, refusingOthers: true) }
     }
 
     @Test func `numbers are exact, and null if JSON has no such number`() throws {
@@ -79,16 +73,5 @@ struct CodecTests {
                 }
             return error is DecodingError && keys.map(\.stringValue).joined(separator: "/") == path
         }
-    }
-
-    @Test func `a text that is nested too deeply is refused`() throws {
-        final class Node: Codable {
-            var next: Node?
-        }
-        func text(_ depth: Int) -> String {
-            String(repeating: #"{"next":"#, count: depth - 1) + "{}" + String(repeating: "}", count: depth - 1)
-        }
-        #expect(Self.text(try Self.read(text(128), Node.self)) == text(128))
-        #expect(throws: DecodingError.self) { try Self.read(text(129), Node.self) }
     }
 }

@@ -1,6 +1,6 @@
 package import APNsWire
 internal import FoundationEssentials
-package import JSON
+internal import JSON
 
 // JSON that a person wrote, in files and for the control API (docs/simulator.md).
 
@@ -46,11 +46,11 @@ extension SimulatorError {
 }
 
 /// A word that a person writes. An error names the words that are allowed.
-package protocol ControlWord: RawRepresentable<String>, CaseIterable, Codable, JSONReadable {}
+package protocol ControlWord: RawRepresentable<String>, CaseIterable, Codable {}
 
 extension ControlWord {
-    package init(json: JSONValue) throws {
-        let text = try String(json: json)
+    package init(from decoder: any Decoder) throws {
+        let text = try decoder.singleValueContainer().decode(String.self)
         guard let word = Self(rawValue: text) else {
             let all = Self.allCases.map(\.rawValue).joined(separator: ", ")
             throw DecodingError.fault("\(text.quotedJSON) is not one of \(all)")

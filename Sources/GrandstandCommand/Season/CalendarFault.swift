@@ -10,7 +10,7 @@ struct CalendarFault: Error, Sendable, Hashable, Encodable, WritesNulls {
     /// The UID of the entry; `nil`: it is unknown, or the fault concerns several entries.
     var uid: String?
 
-    static let leftOut: Set<String> = []
+    static let leftOut: [String] = []
 
     init(line: Int?, _ detail: String, uid: String? = nil) {
         self.line = line

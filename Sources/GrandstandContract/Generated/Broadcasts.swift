@@ -570,7 +570,7 @@ extension Contract {
         /// is its own, also if newer content was sent in its place. Only where one broadcast is read.
         public var message: BroadcastDraft?
 
-        package static let leftOut: Set = ["sendAt", "afterStart", "withdrawnBy", "source", "outcome", "message"]
+        package static let leftOut = ["sendAt", "afterStart", "withdrawnBy", "source", "outcome", "message"]
 
         /// Members that are `nil` are left out.
         public init(
@@ -656,7 +656,7 @@ extension Contract {
         /// Broadcasts that wait for their turn and would not be sent.
         public var replaces: [String]
 
-        package static let leftOut: Set = ["variant"]
+        package static let leftOut = ["variant"]
 
         /// Members that are `nil` are left out.
         public init(
@@ -737,7 +737,7 @@ extension Contract {
         /// Of one that is superseded: the broadcast that was sent instead, if that is known.
         public var supersededBy: String?
 
-        package static let leftOut: Set = ["counts", "variant", "answerMilliseconds", "supersededBy"]
+        package static let leftOut = ["counts", "variant", "answerMilliseconds", "supersededBy"]
 
         /// Members that are `nil` are left out.
         public init(

@@ -106,7 +106,7 @@ extension Contract {
         /// Apple's present answer about a channel. Only with verify=true.
         public var verified: Verification?
 
-        package static let leftOut: Set = ["variant", "state", "createdAt", "firstSeenAt", "verified"]
+        package static let leftOut = ["variant", "state", "createdAt", "firstSeenAt", "verified"]
 
         /// Members that are `nil` are left out.
         public init(

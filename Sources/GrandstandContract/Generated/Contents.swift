@@ -156,7 +156,7 @@ extension Contract {
         /// Only in the answer to PUT: live events whose newest content this content type would refuse. The first 100.
         public var mismatches: [ContentMismatch]?
 
-        package static let leftOut: Set = ["mismatches"]
+        package static let leftOut = ["mismatches"]
 
         /// Members that are `nil` are left out.
         public init(

@@ -311,7 +311,7 @@ extension Contract {
         /// changed after cards were started, who gets one and who gets none.
         public var warnings: [String]?
 
-        package static let leftOut: Set = ["content", "reopenedAt", "warnings"]
+        package static let leftOut = ["content", "reopenedAt", "warnings"]
 
         /// Members that are `nil` are left out.
         public init(
@@ -387,7 +387,7 @@ extension Contract {
         /// cards were started, who gets one and who gets none.
         public var warnings: [String]
 
-        package static let leftOut: Set = ["content", "reopenedAt"]
+        package static let leftOut = ["content", "reopenedAt"]
 
         /// The members of the other object, and these.
         package init(channels: [ReopenedChannel], broadcasts: [String], warnings: [String], _ base: Event) {

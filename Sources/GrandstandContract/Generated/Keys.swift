@@ -203,7 +203,7 @@ extension Contract {
         /// Only in a repeated answer, which has no secret: it was shown once. Whoever does not have it rotates it.
         public var warnings: [String]?
 
-        package static let leftOut: Set = ["secret", "warnings"]
+        package static let leftOut = ["secret", "warnings"]
 
         private enum CodingKeys: String, CodingKey {
             case id

@@ -125,7 +125,7 @@ extension Contract {
         /// can get.
         public var timestamp: Int?
 
-        package static let leftOut: Set = ["delivery", "variant", "variants", "contentState", "timestamp"]
+        package static let leftOut = ["delivery", "variant", "variants", "contentState", "timestamp"]
 
         /// Members that are `nil` are left out.
         public init(
@@ -173,7 +173,7 @@ extension Contract {
         /// What people follow to get its start.
         public var topics: [String]
 
-        package static let leftOut: Set = ["delivery", "variant"]
+        package static let leftOut = ["delivery", "variant"]
 
         /// The members of the other object, and these.
         package init(state: FollowableState, name: String, kind: String? = nil, topics: [String], _ base: Lookup) {

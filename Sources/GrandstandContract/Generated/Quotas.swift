@@ -567,7 +567,7 @@ extension Contract {
         /// Only in lists, and only where the three lists are left out.
         public var abridged: Bool?
 
-        package static let leftOut: Set = ["missing", "unmanaged", "actions", "abridged"]
+        package static let leftOut = ["missing", "unmanaged", "actions", "abridged"]
 
         /// Members that are `nil` are left out.
         public init(
@@ -609,7 +609,7 @@ extension Contract {
         /// The variant of the audience that it serves, if that has one.
         public var variant: String?
 
-        package static let leftOut: Set = ["variant"]
+        package static let leftOut = ["variant"]
 
         /// Members that are `nil` are left out.
         public init(
@@ -658,7 +658,7 @@ extension Contract {
         /// Why it was not, or what Apple said.
         public var detail: String?
 
-        package static let leftOut: Set = ["id", "variant", "detail"]
+        package static let leftOut = ["id", "variant", "detail"]
 
         /// Members that are `nil` are left out.
         public init(

@@ -207,7 +207,7 @@ extension Contract {
         /// Pushes answered in a second, from the first one until nothing was left.
         public var perSecond: Double?
 
-        package static let leftOut: Set = ["variant"]
+        package static let leftOut = ["variant"]
 
         /// Members that are `nil` are left out.
         public init(

@@ -305,7 +305,7 @@ extension Contract {
         /// Only in a repeated answer, which has no secret: it was shown once. Whoever does not have it rotates it.
         public var warnings: [String]?
 
-        package static let leftOut: Set = ["secret", "warnings"]
+        package static let leftOut = ["secret", "warnings"]
 
         private enum CodingKeys: String, CodingKey {
             case id
@@ -553,7 +553,7 @@ extension Contract {
         /// How the server noticed.
         public var reason: String?
 
-        package static let leftOut: Set = ["variant"]
+        package static let leftOut = ["variant"]
 
         /// Members that are `nil` are left out.
         public init(
@@ -592,7 +592,7 @@ extension Contract {
         /// The channel that another one replaced.
         public var replaced: ReplacedChannel
 
-        package static let leftOut: Set = ["variant"]
+        package static let leftOut = ["variant"]
 
         /// Members that are `nil` are left out.
         public init(

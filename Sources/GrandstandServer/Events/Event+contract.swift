@@ -29,7 +29,7 @@ extension EventSpecification {
         self.init(
             key: key, name: draft.name, kind: draft.kind, startsAt: draft.startsAt, endsAt: draft.endsAt,
             channelsOpenAt: draft.channelsOpenAt, channelsOpenBefore: draft.channelsOpenBefore, audiences: audiences,
-            metadata: draft.metadata.map { Array($0.bytes) },
+            metadata: draft.metadata?.array,
             topics: try (draft.topics ?? []).map { text throws(Problem) in try Topic(allowed: text) }, start: start,
             defaults: try draft.defaults.map(EventDefaults.init) ?? EventDefaults(), content: draft.content)
     }

@@ -24,16 +24,16 @@ extension BroadcastRequest {
         if let alert = draft.alert { faults.requireText(of: alert, at: "/alert", Self.advice) }
         self.init(
             payload: BroadcastPayload(
-                event: isEnd ? .end : .update, contentState: draft.contentState.map { Array($0.bytes) },
-                alert: draft.alert.map { Array($0.bytes) }, staleDate: draft.staleDate?.epoch,
-                dismissalDate: draft.dismissalDate?.epoch, relevanceScore: draft.relevanceScore.map { Array($0.bytes) }),
+                event: isEnd ? .end : .update, contentState: draft.contentState?.array,
+                alert: draft.alert?.array, staleDate: draft.staleDate?.epoch,
+                dismissalDate: draft.dismissalDate?.epoch, relevanceScore: draft.relevanceScore?.array),
             priority: try APNsPriority(draft.priority), expiresIn: draft.expiresIn,
             apnsExpiration: draft.apnsExpiration)
         audiences = try [AudienceSelector](draft.audiences)
         for (name, content) in (draft.byVariant ?? [:]).sorted(by: { $0.key < $1.key }) {
             if let alert = content.alert { faults.requireText(of: alert, at: "/byVariant/\(name)/alert", Self.advice) }
             byVariant[try Variant(allowed: name)] = BroadcastContent.Override(
-                contentState: content.contentState.map { Array($0.bytes) }, alert: content.alert.map { Array($0.bytes) }
+                contentState: content.contentState?.array, alert: content.alert?.array
             )
         }
         switch draft.sendAt {

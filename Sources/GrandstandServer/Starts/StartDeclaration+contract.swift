@@ -27,9 +27,9 @@ extension StartDeclaration {
         }
         self.init(
             at: draft.at, until: draft.until, attributesType: draft.attributesType,
-            attributes: Array(draft.attributes.bytes), contentState: draft.contentState.map { Array($0.bytes) },
-            alert: Array(draft.alert.bytes),
-            alertsByLocale: (draft.alertsByLocale ?? [:]).mapValues { Array($0.bytes) },
+            attributes: draft.attributes.array, contentState: draft.contentState?.array,
+            alert: draft.alert.array,
+            alertsByLocale: (draft.alertsByLocale ?? [:]).mapValues(\.array),
             staleDate: draft.staleDate.map { Date(timeIntervalSince1970: Double($0.epoch)) },
             expiresIn: draft.expiresIn,
             audiences: try Self.chosen(draft.audiences, from: audiences, &faults), restarts: draft.restart ?? false)

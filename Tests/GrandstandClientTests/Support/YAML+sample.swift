@@ -2,16 +2,6 @@ internal import ContractKit
 internal import JSON
 
 extension YAML {
-    /// The value without members that are null, because the API treats these as missing.
-    var withoutNulls: YAML {
-        switch self {
-        case .list(let elements): .list(elements.map(\.withoutNulls))
-        case .map(let members):
-            .map(members.filter { $0.value != .null }.map { Member(name: $0.name, value: $0.value.withoutNulls) })
-        default: self
-        }
-    }
-
     /// Sample JSON for this schema.
     ///
     /// - Parameter isFull: with every property; otherwise with the required ones only, and null where allowed.

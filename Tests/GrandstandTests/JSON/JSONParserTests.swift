@@ -5,12 +5,6 @@ internal import Testing
 struct JSONParserTests {
     private func parse(_ text: String) throws(Problem) -> JSONValue { try JSONValue(parsing: Array(text.utf8)) }
 
-    @Test func `a value keeps its bytes: numbers, escapes, order and inner white space`() throws {
-        let inner = #"{ "b" : 1.50e3, "a":[12345678901234567890,"\u26bd\ud83d\ude00"] }"#
-        let value = try parse(" {\"contentState\":  \(inner) \n}")
-        #expect(value["contentState"].map { String(decoding: $0.bytes, as: UTF8.self) } == inner)
-    }
-
     @Test func `a fault names its place, and a name may occur only once in an object`() {
         let twice = #expect(throws: Problem.self) { try parse("{\"a\":1, \"a\":2}") }
         #expect(

@@ -156,7 +156,7 @@ extension Contract {
             let leftOut = optional.filter { !$0.isAlwaysThere }.map { "\"\($0.name)\"" }
             if writesNulls, !leftOut.isEmpty {
                 swift.line()
-                swift.line("package static let leftOut: Set = [\(leftOut.joined(separator: ", "))]")
+                swift.line("package static let leftOut = [\(leftOut.joined(separator: ", "))]")
             }
             names(fields, &swift)
             swift.line()
