@@ -1,3 +1,5 @@
+internal import JSON
+
 /// The rules of openapi.yaml for a text: its length in Unicode code points, its pattern, and the sentence for refusals.
 package struct TextRule: Sendable {
     private let length: ClosedRange<Int>
