@@ -167,7 +167,7 @@ struct SaturdayFeeder {
             to: script.key,
             .init(
                 event: kind, contentState: try content(newest, nil),
-                alert: rings ? .init(title: "Goal", body: .text(alert)) : nil,
+                alert: rings ? .alert(title: "Goal", body: .text(alert)) : nil,
                 byVariant: byVariant.isEmpty ? nil : byVariant, sendAt: sendAt))
         let id = try await ground.make(call, step, turn: script.number + newest) { $0.id }.id
         accepted.append(id)
