@@ -99,7 +99,7 @@ struct Past {
         let audience = Audience(
             bundleID: address.bundleID, environment: address.environment, storagePolicy: .noMessageStored)
         _ = try await bench.events.put(
-            EventSpecification(key: key, name: "Match", audiences: [audience]), within: .all, by: .server,
+            EventSpecification(key: key, name: "Match", audiences: [audience]), within: .all, by: .server, if: .none,
             now: Date())
         try await align()
         let tasks = try await bench.channels.claimDue(

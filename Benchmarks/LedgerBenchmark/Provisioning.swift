@@ -51,7 +51,7 @@ struct Provisioning {
                     guard let key = EventKey(rawValue: "event-\(number)") else { throw Unfit(what: "key") }
                     _ = try await bench.events.put(
                         EventSpecification(key: key, name: "Match", audiences: [audience]), within: .all, by: .server,
-                        now: Date())
+                        if: .none, now: Date())
                 }
             }
             try await group.waitForAll()
