@@ -50,7 +50,7 @@ public struct RawJSON: Sendable, Hashable, CustomStringConvertible {
     /// The text of a value of the contract, such as an alert.
     package init(writing value: some Encodable) { self.init(unchecked: JSONWriter.text(value)) }
 
-    /// The text, for what is not Foundation's.
+    /// The text as bytes, for code that does not use Foundation.
     package var array: [UInt8] { Array(bytes) }
 
     /// The parsed JSON.

@@ -94,7 +94,8 @@ extension GrandstandClient {
     public typealias StateRules = Contract.StateRules
     /// A change that sends an alert, and the alert.
     public typealias RingRule = Contract.RingRule
-    /// Exactly one of increases, decreases, changes, becomes and appears. It is refused if it can never hold.
+    /// Exactly one of increases, decreases, changes, becomes and appears. It is refused if no version's schema has such
+    /// a value there.
     public typealias RingCondition = Contract.RingCondition
     /// A content type as it was declared.
     public typealias ContentType = Contract.ContentType

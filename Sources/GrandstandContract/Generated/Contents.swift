@@ -88,7 +88,8 @@ extension Contract {
 
     /// A change that sends an alert, and the alert.
     public struct RingRule: Codable, Sendable, Hashable {
-        /// Exactly one of increases, decreases, changes, becomes and appears. It is refused if it can never hold.
+        /// Exactly one of increases, decreases, changes, becomes and appears. It is refused if no version's schema has
+        /// such a value there.
         public var when: RingCondition
         /// The alert. In title, body and loc-args {home} is the member home of the new state, {old:home} of the one
         /// before, and {/team/name} a member by its JSON Pointer. {{ is a brace. If the title is empty with a state,
@@ -106,7 +107,8 @@ extension Contract {
         }
     }
 
-    /// Exactly one of increases, decreases, changes, becomes and appears. It is refused if it can never hold.
+    /// Exactly one of increases, decreases, changes, becomes and appears. It is refused if no version's schema has such
+    /// a value there.
     public struct RingCondition: Codable, Sendable, Hashable {
         /// The number there is greater than before.
         public var increases: String?
