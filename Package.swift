@@ -51,7 +51,9 @@ let benchmarks: [Target] =
             path: "Benchmarks/PostgresBenchmark", swiftSettings: settings),
         .executableTarget(
             name: "RegistrationBenchmark",
-            dependencies: ["APNsWire", "Grandstand", "GrandstandServer", "JSON", "Postgres", log],
+            dependencies: [
+                "APNsWire", "Grandstand", "GrandstandContract", "GrandstandServer", "JSON", "Postgres", log,
+            ],
             path: "Benchmarks/RegistrationBenchmark", swiftSettings: settings),
         .executableTarget(
             name: "HTTP2Benchmark", dependencies: ["HTTP2", log, nioCore, nioPosix],
@@ -62,7 +64,8 @@ let benchmarks: [Target] =
         .executableTarget(
             name: "LedgerBenchmark",
             dependencies: [
-                "APNsSimulator", "APNsWire", "Grandstand", "GrandstandServer", "HTTP2", "JSON", "Postgres", log,
+                "APNsSimulator", "APNsWire", "Grandstand", "GrandstandContract", "GrandstandServer", "HTTP2", "JSON",
+                "Postgres", log,
             ],
             path: "Benchmarks/LedgerBenchmark", swiftSettings: settings),
     ]
@@ -160,8 +163,8 @@ let package = Package(
         .target(
             name: "GrandstandTestKit",
             dependencies: [
-                "APNsWire", "Cryptography", "EmbeddedPostgres", "Grandstand", "GrandstandServer", "HTTP2", "Postgres",
-                log, nioCore, nioHTTP1, nioPosix,
+                "APNsWire", "Cryptography", "EmbeddedPostgres", "Grandstand", "GrandstandContract", "GrandstandServer",
+                "HTTP2", "Postgres", log, nioCore, nioHTTP1, nioPosix,
             ],
             path: "Tests/GrandstandTestKit", swiftSettings: settings),
         // A server whose clock is wrong, for tests.

@@ -1076,7 +1076,7 @@ create table webhook_attempts (
 
 -- Something to tell webhooks: the row as it was when it changed, and the webhooks that wanted the message. Written by
 -- triggers. Deleted when the server composes the message, with the code that also writes the API's answers
--- (WebhookTopic).
+-- (WebhookOutbox).
 create table webhook_notes (
     id bigint generated always as identity primary key,
     topic webhook_topic not null,
@@ -1170,7 +1170,7 @@ begin
     then
         perform note_for_webhooks('event.state', coalesce(new.cancelled_at, new.ended_at, now()),
             (select array_agg(bundle_id) from audiences where event_key = new.key),
-            detail => json_build_object('event_key', new.key, 'state', case
+            detail => json_build_object('eventKey', new.key, 'state', case
                 when new.cancelled_at is not null then 'cancelled' when new.ended_at is not null then 'ended'
                 when new.first_update_at is not null or new.starts_at <= now() then 'live' else 'scheduled' end,
             'by', case when new.ended_at is not null and new.expired_at is null then (
@@ -1192,7 +1192,7 @@ create constraint trigger tell_of_event after update on events deferrable initia
     execute function tell_of_event();
 
 -- The report, and the alarm that was set before this run, tell whether the run found something new
--- (ReconciliationFinding).
+-- (ReconciliationFound).
 create function tell_of_reconciliation() returns trigger language plpgsql as $$
 begin
     perform note_for_webhooks('reconciliation.found', new.finished_at, new.bundle_id, detail => json_build_object(
@@ -1209,7 +1209,8 @@ create trigger tell_of_reconciliation after insert on reconciliations
 create function tell_of_alarm() returns trigger language plpgsql as $$
 begin
     perform note_for_webhooks('capability.off', new.reconciled_at, new.bundle_id, detail => json_build_object(
-        'bundle_id', new.bundle_id, 'environment', new.environment));
+        'bundleId', new.bundle_id, 'environment', new.environment,
+        'evidence', 'Apple''s list has none of the channels that are known here'));
     return null;
 end
 $$;
@@ -1219,7 +1220,7 @@ declare
     capability jsonb := new.quirks -> 'broadcast-feature';
 begin
     perform note_for_webhooks('capability.off', (capability ->> 'learned_at')::timestamptz, new.bundle_id,
-        detail => json_build_object('bundle_id', new.bundle_id, 'environment', new.environment,
+        detail => json_build_object('bundleId', new.bundle_id, 'environment', new.environment,
             'evidence', capability -> 'evidence'));
     return null;
 end

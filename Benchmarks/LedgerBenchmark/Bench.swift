@@ -2,6 +2,7 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandServer
 internal import HTTP2
 internal import Logging
@@ -11,9 +12,9 @@ internal import Postgres
 struct Bench: Sendable {
     let pool: PostgresPool
     let gateway: APNsClient
-    let channels: PostgresChannelStore
-    let events: PostgresEventStore
-    let reconciliations: PostgresReconciliationStore
+    let channels: ChannelStore
+    let events: EventStore
+    let reconciliations: ReconciliationStore
     let calls: ChannelCalls
     let reconciliation: Reconciliation
     let logger: Logger
@@ -51,11 +52,11 @@ struct Bench: Sendable {
         self.pool = pool
         self.gateway = gateway
         self.logger = logger
-        channels = PostgresChannelStore(store)
-        events = PostgresEventStore(store)
-        reconciliations = PostgresReconciliationStore(store)
+        channels = ChannelStore(store)
+        events = EventStore(store)
+        reconciliations = ReconciliationStore(store)
         let management = ManagementCalls(
-            gateway: gateway, quirks: PostgresAppStore(store), now: now, logger: logger)
+            gateway: gateway, remember: { try await AppStore(store).remember($0, for: $1) }, now: now, logger: logger)
         calls = ChannelCalls(
             management: management, channels: channels, reconciliations: reconciliations, lease: Self.lease, now: now,
             logger: logger)
@@ -67,12 +68,10 @@ struct Bench: Sendable {
     /// Registers an app of the simulator's team.
     func register(_ bundleID: String) async throws -> APNsAddress {
         guard let bundleID = BundleID(rawValue: bundleID) else { throw Unfit(what: bundleID) }
-        let app = App(
-            bundleID: bundleID, name: "Benchmark",
-            credentials: Credentials(teamID: SimulatorIdentity.teamID, keyID: SimulatorIdentity.keyID),
-            createdAt: Date(), updatedAt: Date())
-        _ = try await PostgresAppStore(Database(pool)).put(app, by: .server)
-        return app.address(in: .development)
+        let signer = Credentials(teamID: SimulatorIdentity.teamID, keyID: SimulatorIdentity.keyID)
+        let app = Contract.AppDraft(name: "Benchmark", teamId: signer.teamID, keyId: signer.keyID)
+        _ = try await AppStore(Database(pool)).put(bundleID, app, by: .server, now: Date())
+        return APNsAddress(bundleID: bundleID, environment: .development, credentials: signer)
     }
 
     /// Creates channels at the simulator, 32 at a time, as the Provisioner does; returns their IDs.

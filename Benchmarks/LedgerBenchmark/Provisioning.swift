@@ -19,7 +19,7 @@ struct Provisioning {
         let before = Memory.mark()
         let declared = try await Bench.seconds { try await declare(audience) }
 
-        let signals = PostgresWakeSignals(bench.pool)
+        let signals = WakeSignals(bench.pool)
         let listening = Task { await signals.run() }
         let provisioner = Provisioner(
             channels: bench.channels, calls: bench.calls, signals: signals,

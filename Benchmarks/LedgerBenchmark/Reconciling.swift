@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandServer
 internal import Postgres
 
@@ -32,13 +33,13 @@ struct Reconciling {
             firsts.append(
                 try await Bench.seconds {
                     let report = try await reconcile(address)
-                    guard report.unmanaged.count == channels else { throw Unfit(what: "\(report.notes)") }
+                    guard report.unmanaged?.count == channels else { throw Unfit(what: "\(report.notes)") }
                 })
             try await own(ids, address)
             matched.append(
                 try await Bench.seconds {
                     let report = try await reconcile(address)
-                    guard report.matched == channels, report.unmanaged.isEmpty else {
+                    guard report.matched == channels, report.unmanaged == [] else {
                         throw Unfit(what: "\(report.notes)")
                     }
                 })
@@ -80,7 +81,7 @@ struct Reconciling {
         try await bench.pool.query("vacuum analyze channels")
     }
 
-    private func reconcile(_ address: APNsAddress) async throws -> ReconciliationReport {
+    private func reconcile(_ address: APNsAddress) async throws -> Contract.Reconciliation {
         let run = try await bench.reconciliations.begin(
             address.app, now: Date(), leasedUntil: Date().addingTimeInterval(Bench.lease))
         return try await bench.reconciliation.perform(

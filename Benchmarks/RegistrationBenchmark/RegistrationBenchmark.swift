@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandServer
 internal import Logging
 internal import Postgres
@@ -26,16 +27,13 @@ enum RegistrationBenchmark {
         }
         let pool = PostgresPool(
             configuration: .outbox(
-                connectionString: arguments[1], connections: PostgresInstallationStore.connections), logger: logger)
+                connectionString: arguments[1], connections: InstallationStore.connections), logger: logger)
         if arguments[2] == "prepare" {
             _ = try await Migrator(pool).migrate()
-            let app = App(
-                bundleID: bundleID, name: "Benchmark",
-                credentials: Credentials(teamID: "TEAM123456", keyID: "KEY1234567"), createdAt: Date(),
-                updatedAt: Date())
-            _ = try await PostgresAppStore(Database(pool)).put(app, by: .server)
+            let app = Contract.AppDraft(name: "Benchmark", teamId: "TEAM123456", keyId: "KEY1234567")
+            _ = try await AppStore(Database(pool)).put(bundleID, app, by: .server, now: Date())
         } else if let count = Int(arguments[2]), let callers = Int(arguments[3]) {
-            let store = PostgresInstallationStore(Database(pool))
+            let store = InstallationStore(Database(pool))
             let ids = (0..<count).map { _ in
                 InstallationID(bundleID: bundleID, environment: .production, id: UUID())
             }
@@ -49,7 +47,7 @@ enum RegistrationBenchmark {
 
     /// Seconds that all of them take.
     private static func put(
-        _ ids: [InstallationID], topics: Set<Topic>, in store: PostgresInstallationStore, callers: Int
+        _ ids: [InstallationID], topics: Set<Topic>, in store: InstallationStore, callers: Int
     ) async throws -> Double {
         let secret = String(repeating: "s", count: 43)
         let start = ContinuousClock.now

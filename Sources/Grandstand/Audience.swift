@@ -1,5 +1,6 @@
 package import APNsWire
 package import FoundationEssentials
+package import GrandstandContract
 
 /// The people that see an event through one channel. `id` identifies the audience within its event. The other
 /// properties may change without making it another audience.
@@ -65,46 +66,18 @@ package struct Audience: Sendable, Hashable {
         "The storage policy of \(id.words) is now \(storagePolicy.rawValue), so its channel \(channelID) is replaced. "
             + "Phones that follow the old channel get no more messages; an app that looks the event up gets the new one."
     }
+}
 
-    /// An audience's channel as the organiser sees it.
-    package struct ChannelStatus: Sendable, Hashable {
-        package enum State: String, Sendable, Hashable, CaseIterable {
-            /// Channels open later, at `nextAttemptAt`.
-            case waiting
-            /// The creation at Apple is under way or about to begin.
-            case pending
-            case active
-            case retiring
-            case deleted
-            case failed
-            /// There is no channel: the audience is reached by tokens, or the event was over before one was made.
-            case none
+extension Contract.AudienceChannel {
+    /// Derives the status from the audience's channel, if there is one yet.
+    package init(_ channel: Channel?, channelsOpenAt: Date?, now: Date) {
+        guard let channel else {
+            let held = channelsOpenAt.map { $0 > now } ?? false
+            self.init(state: held ? .waiting : .pending, nextAttemptAt: held ? channelsOpenAt : nil)
+            return
         }
-
-        package var state: State
-        package var channelID: String?
-        package var reason: String?
-        package var nextAttemptAt: Date?
-
-        /// Derives the status from the audience's channel, if there is one yet.
-        package init(channel: Channel?, channelsOpenAt: Date?, now: Date) {
-            guard let channel else {
-                let held = channelsOpenAt.map { $0 > now } ?? false
-                self.init(state: held ? .waiting : .pending, nextAttemptAt: held ? channelsOpenAt : nil)
-                return
-            }
-            self.init(
-                state: channel.state.shown, channelID: channel.channelID, reason: channel.reason,
-                nextAttemptAt: channel.nextAttemptAt)
-        }
-
-        package init(
-            state: State, channelID: String? = nil, reason: String? = nil, nextAttemptAt: Date? = nil
-        ) {
-            self.state = state
-            self.channelID = channelID
-            self.reason = reason
-            self.nextAttemptAt = nextAttemptAt
-        }
+        self.init(
+            state: channel.state.shown, channelId: channel.channelID, reason: channel.reason,
+            nextAttemptAt: channel.nextAttemptAt)
     }
 }

@@ -1,34 +1,23 @@
 package import APNsWire
+package import GrandstandContract
 
 /// The organiser's part of a broadcast. Some variants may get their own content or alert.
 package struct BroadcastContent: Sendable, Hashable {
-    /// The parts that replace the general ones for a variant.
-    package struct Override: Sendable, Hashable {
-        /// JSON object text; `nil`: the general content.
-        package var contentState: [UInt8]?
-        /// JSON object text; `nil`: the general alert, if there is one.
-        package var alert: [UInt8]?
-
-        package init(contentState: [UInt8]? = nil, alert: [UInt8]? = nil) {
-            self.contentState = contentState
-            self.alert = alert
-        }
-    }
-
     /// The general content, for all variants without their own.
     package var payload: BroadcastPayload
-    package var byVariant: [Variant: Override]
+    /// The parts that replace the general ones, by variant.
+    package var byVariant: [String: Contract.VariantContent]
 
-    package init(_ payload: BroadcastPayload, byVariant: [Variant: Override] = [:]) {
+    package init(_ payload: BroadcastPayload, byVariant: [String: Contract.VariantContent] = [:]) {
         self.payload = payload
         self.byVariant = byVariant
     }
 
     package func payload(for variant: Variant?) -> BroadcastPayload {
-        guard let override = variant.flatMap({ byVariant[$0] }) else { return payload }
+        guard let own = variant.flatMap({ byVariant[$0.rawValue] }) else { return payload }
         var payload = payload
-        payload.contentState = override.contentState ?? payload.contentState
-        payload.alert = override.alert ?? payload.alert
+        payload.contentState = own.contentState.map { Array($0.bytes) } ?? payload.contentState
+        payload.alert = own.alert.map { Array($0.bytes) } ?? payload.alert
         return payload
     }
 
@@ -38,12 +27,12 @@ package struct BroadcastContent: Sendable, Hashable {
     /// - Throws: `invalid-request` with a list of the event's variants.
     package func requireVariants(among ids: some Sequence<Audience.ID>) throws(Problem) {
         guard !byVariant.isEmpty else { return }
-        let known = Set(ids.compactMap(\.variant))
+        let known = Set(ids.compactMap(\.variant?.rawValue))
         let unknown = byVariant.keys.filter { !known.contains($0) }.sorted()
         guard !unknown.isEmpty else { return }
         let words =
             known.isEmpty
-            ? "no audience of it has a variant" : "it has \(known.sorted().map(\.rawValue).joined(separator: ", "))"
+            ? "no audience of it has a variant" : "it has \(known.sorted().joined(separator: ", "))"
         throw Problem(
             .invalidRequest, "The event does not have some of these variants.",
             errors: unknown.map {

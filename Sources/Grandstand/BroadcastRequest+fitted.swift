@@ -1,5 +1,6 @@
 internal import APNsWire
 package import FoundationEssentials
+internal import GrandstandContract
 internal import JSON
 
 extension BroadcastRequest {
@@ -15,7 +16,7 @@ extension BroadcastRequest {
         short.payload.contentState = Self.plain(payload.contentState)
         short.payload.alert = Self.plain(payload.alert)
         short.byVariant = byVariant.mapValues {
-            BroadcastContent.Override(contentState: Self.plain($0.contentState), alert: Self.plain($0.alert))
+            Contract.VariantContent(contentState: Self.plain($0.contentState), alert: Self.plain($0.alert))
         }
         guard !short.isTooLong(timestamp) else { return (self, nil) }
         return (
@@ -27,13 +28,17 @@ extension BroadcastRequest {
 
     private func isTooLong(_ timestamp: Int) -> Bool {
         let content = content
-        return ([nil] + byVariant.keys.map(Optional.some)).contains { variant in
+        return ([nil] + byVariant.keys.map(Variant.init(rawValue:))).contains { variant in
             let payload = content.payload(for: variant)
             let texts = (payload.contentState?.count ?? 0) + (payload.alert?.count ?? 0)
             // Few messages are near the limit, and only their bodies are made.
             return texts > APNsLimits.broadcastPayload - 512
                 && payload.body(timestamp: timestamp).count > APNsLimits.broadcastPayload
         }
+    }
+
+    private static func plain(_ json: RawJSON?) -> RawJSON? {
+        json.map { RawJSON(unchecked: JSONScanner.withoutUnicodeEscapes(Array($0.bytes))) }
     }
 
     private static func plain(_ json: [UInt8]?) -> [UInt8]? { json.map(JSONScanner.withoutUnicodeEscapes) }

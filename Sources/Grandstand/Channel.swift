@@ -1,7 +1,9 @@
 package import APNsWire
 package import FoundationEssentials
+package import GrandstandContract
 
-/// One APNs broadcast channel: our record of an ID that Apple stores without a name.
+/// One APNs broadcast channel: our record of an ID that Apple stores without a name. What rules need besides
+/// `Contract.Channel` is which audience it serves and how often Apple was asked.
 package struct Channel: Sendable, Hashable {
     /// Our ID, used in paths.
     package var id: UUID
@@ -48,57 +50,42 @@ package struct Channel: Sendable, Hashable {
         Audience.ID(bundleID: bundleID, environment: environment, variant: variant)
     }
 
-    /// The state of a channel. The Postgres type and the diagram in docs/internals/states.md use the same words.
-    package enum State: String, Sendable, Hashable, CaseIterable {
-        /// The intent is stored. Apple has not answered yet.
-        case creating
-        /// Apple has issued an ID, and lookups return it.
-        case active
-        /// No event needs the channel. It is kept while a device may still use it.
-        case retiring
-        /// The server is asking Apple to delete the channel.
-        case deleting
-        /// Apple confirmed the deletion, or did not know the channel. This state never changes.
-        case deleted
-        /// Apple no longer has the channel, but an event needs it.
-        case missing
-        /// Apple refused the creation, or the app had no free place. The server tries again at `nextAttemptAt`.
-        case failed
-
-        /// Whether a channel in this state uses one of the app's places at Apple, or is about to.
-        package var countsAgainstQuota: Bool { traits.contains(.countsAgainstQuota) }
-
-        /// The only table of the properties of each state. Swift code reads it, and the state lists in SQL are
-        /// generated from it (`Channel.State.sql`). A test compares the predicates of indexes with it.
-        package var traits: Traits {
-            switch self {
-            case .creating: [.countsAgainstQuota, .servesAudience, .isIntent, .isReconciled, .awaitsCall]
-            case .active: [.isAtApple, .countsAgainstQuota, .takesMessages, .servesAudience, .isReconciled]
-            case .retiring: [.isAtApple, .countsAgainstQuota, .takesMessages, .isReconciled, .awaitsCall]
-            case .deleting: [.isAtApple, .countsAgainstQuota, .isReconciled, .awaitsCall]
-            case .deleted: []
-            case .missing: [.servesAudience, .isReconciled]
-            case .failed: [.servesAudience, .isIntent]
-            }
-        }
-
-        /// The state that the event's organiser sees.
-        package var shown: Audience.ChannelStatus.State {
-            switch self {
-            case .creating, .missing: .pending
-            case .active: .active
-            case .retiring, .deleting: .retiring
-            case .deleted: .deleted
-            case .failed: .failed
-            }
-        }
-
-        /// The states with all of these traits.
-        package static func having(_ traits: Traits) -> [State] { allCases.filter { $0.traits.isSuperset(of: traits) } }
-    }
+    /// The contract's word; the Postgres type and the diagram in docs/internals/states.md use the same words.
+    package typealias State = Contract.ChannelState
 }
 
 extension Channel.State {
+    /// Whether a channel in this state uses one of the app's places at Apple, or is about to.
+    package var countsAgainstQuota: Bool { traits.contains(.countsAgainstQuota) }
+
+    /// The only table of the properties of each state. Swift code reads it, and the state lists in SQL are
+    /// generated from it (`Channel.State.sql`). A test compares the predicates of indexes with it.
+    package var traits: Traits {
+        switch self {
+        case .creating: [.countsAgainstQuota, .servesAudience, .isIntent, .isReconciled, .awaitsCall]
+        case .active: [.isAtApple, .countsAgainstQuota, .takesMessages, .servesAudience, .isReconciled]
+        case .retiring: [.isAtApple, .countsAgainstQuota, .takesMessages, .isReconciled, .awaitsCall]
+        case .deleting: [.isAtApple, .countsAgainstQuota, .isReconciled, .awaitsCall]
+        case .deleted, .unknown: []
+        case .missing: [.servesAudience, .isReconciled]
+        case .failed: [.servesAudience, .isIntent]
+        }
+    }
+
+    /// The state that the event's organiser sees.
+    package var shown: Contract.AudienceChannelState {
+        switch self {
+        case .creating, .missing: .pending
+        case .active: .active
+        case .retiring, .deleting: .retiring
+        case .deleted, .unknown: .deleted
+        case .failed: .failed
+        }
+    }
+
+    /// The states with all of these traits.
+    package static func having(_ traits: Traits) -> [Self] { allCases.filter { $0.traits.isSuperset(of: traits) } }
+
     /// Properties of a channel that follow from its state.
     package struct Traits: OptionSet, Sendable {
         package let rawValue: Int

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+package import GrandstandContract
 internal import JSON
 
 /// The side effects of a new declaration on an existing event. Pure. They are not errors: the organiser gets warnings.
@@ -32,13 +33,13 @@ package struct DeclarationWarnings: Sendable {
 
     /// The event's times after the declaration.
     package let after: EventTimes
-    private let declaredStart: StartDeclaration?
+    private let declaredStart: Contract.Start?
     private let now: Date
 
     /// - Parameters:
     ///   - after: the times in the declaration, rounded to microseconds like the stored earlier times.
     ///   - start: the member `start` of the declaration; `nil`: there is none.
-    package init(_ after: EventTimes, start: StartDeclaration? = nil, now: Date) {
+    package init(_ after: EventTimes, start: Contract.Start? = nil, now: Date) {
         self.after = after
         declaredStart = start
         self.now = now

@@ -3,10 +3,10 @@ package import FoundationEssentials
 internal import JSON
 
 /// The deliveries of an accepted broadcast. Pure: it depends only on the request, its audiences and the time.
-package struct DeliveryPlan: Sendable, Hashable {
+package struct DeliveryPlan: Sendable, Equatable {
     /// The message to one audience, as the audience's channel gets it. `item(_:on:)` makes the form for a crowd of
     /// tokens from it.
-    package struct Item: Sendable, Hashable {
+    package struct Item: Sendable, Equatable {
         package var audience: Audience
         /// The payload for the audience's variant.
         package var payload: BroadcastPayload
@@ -17,6 +17,10 @@ package struct DeliveryPlan: Sendable, Hashable {
         package var ringsUntil: Date?
         /// The `apns-expiration` header.
         package var apnsExpiration: Int
+        /// The message's lane, as `spread` was told it.
+        package internal(set) var place = 0
+        /// Why the lane cannot take the message.
+        package internal(set) var refusal: Problem?
     }
 
     package var content: BroadcastContent
@@ -91,7 +95,7 @@ package struct DeliveryPlan: Sendable, Hashable {
 
     /// The variants that have their own content or alert and belong to one of these audiences, sorted by name.
     private static func overridden(_ content: BroadcastContent, _ audiences: [Audience]) -> [Variant] {
-        Set(audiences.lazy.compactMap(\.variant)).filter { content.byVariant[$0] != nil }.sorted()
+        Set(audiences.lazy.compactMap(\.variant)).filter { content.byVariant[$0.rawValue] != nil }.sorted()
     }
 
     private func item(for audience: Audience, _ apnsExpiration: Int) -> Item {
@@ -113,6 +117,20 @@ package struct DeliveryPlan: Sendable, Hashable {
     package func item(_ item: Item, on kind: Lane.Kind) -> Item {
         guard kind.isCrowd else { return item }
         return self.item(for: item.audience, expiration.header(for: .mostRecentMessageStored, until: expiresAt))
+    }
+
+    /// Puts each message on the lanes of its audience.
+    ///
+    /// - Parameter lanes: the lanes of an audience, each with a number of the caller's choice.
+    package mutating func spread(over lanes: (Audience.ID) -> [(place: Int, kind: Lane.Kind)]) {
+        let plan = self
+        items = items.flatMap { item in
+            lanes(item.audience.id).map { place, kind in
+                var message = plan.item(item, on: kind)
+                (message.place, message.refusal) = (place, plan.refusal(by: kind, of: item))
+                return message
+            }
+        }
     }
 
     /// Warns about audiences that do not get this message, because they already got their `end`.
@@ -216,10 +234,10 @@ package struct DeliveryPlan: Sendable, Hashable {
 
     /// At most one warning for all contents that are too long.
     private static func warnings(for content: BroadcastContent, _ variants: [Variant]) -> [String] {
-        let ofVariants = variants.map { ($0, content.byVariant[$0]?.contentState) }
-        let sizes = [(nil, content.payload.contentState)] + ofVariants.map { (Optional($0), $1) }
-        let long = sizes.compactMap { variant, contentState -> String? in
-            guard let size = contentState?.count, size > APNsLimits.activityData else { return nil }
+        let ofVariants = variants.map { (Optional($0), content.byVariant[$0.rawValue]?.contentState?.bytes.count) }
+        let sizes = [(nil, content.payload.contentState?.count)] + ofVariants
+        let long = sizes.compactMap { variant, size -> String? in
+            guard let size, size > APNsLimits.activityData else { return nil }
             return "\(size) bytes\(of(variant))"
         }
         guard !long.isEmpty else { return [] }

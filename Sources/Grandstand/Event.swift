@@ -1,6 +1,8 @@
 package import FoundationEssentials
+package import GrandstandContract
 
-/// An event as its organiser declares it.
+/// An event as its organiser declares it. It has more than `Contract.EventDraft`: checked names, audiences that can be
+/// compared, and the start as its rules need it.
 package struct EventSpecification: Sendable, Hashable {
     package var key: EventKey
     package var name: String
@@ -19,16 +21,16 @@ package struct EventSpecification: Sendable, Hashable {
     /// Followers of any of these topics get the event's start.
     package var topics: [Topic]
     /// The push that starts the event's activity; `nil`: there is none.
-    package var start: StartDeclaration?
+    package var start: Contract.Start?
     /// Default values of its messages.
-    package var defaults: EventDefaults
+    package var defaults: Contract.EventDefaults
     /// The content type of audiences that do not name one.
     package var content: String?
 
     package init(
         key: EventKey, name: String, kind: String? = nil, startsAt: Date? = nil, endsAt: Date? = nil,
         channelsOpenAt: Date? = nil, channelsOpenBefore: Int? = nil, audiences: [Audience], metadata: [UInt8]? = nil,
-        topics: [Topic] = [], start: StartDeclaration? = nil, defaults: EventDefaults = EventDefaults(),
+        topics: [Topic] = [], start: Contract.Start? = nil, defaults: Contract.EventDefaults = .init(),
         content: String? = nil
     ) {
         self.content = content
@@ -48,8 +50,13 @@ package struct EventSpecification: Sendable, Hashable {
 
     /// When channels are created; `nil`: at once.
     package var opensAt: Date? {
-        guard let channelsOpenBefore else { return channelsOpenAt }
-        return startsAt?.addingTimeInterval(-Double(channelsOpenBefore)) ?? Self.undated
+        Self.opensAt(channelsOpenAt, before: channelsOpenBefore, startsAt: startsAt)
+    }
+
+    /// When channels are created, by the members of a declaration.
+    package static func opensAt(_ channelsOpenAt: Date?, before seconds: Int?, startsAt: Date?) -> Date? {
+        guard let seconds else { return channelsOpenAt }
+        return startsAt?.addingTimeInterval(-Double(seconds)) ?? undated
     }
 
     /// 2090-01-01, the time of what waits for a `startsAt` that is not declared yet.
@@ -63,34 +70,7 @@ package struct EventSpecification: Sendable, Hashable {
     }
 }
 
-/// An event with its present state.
-package struct Event: Sendable, Hashable {
-    package var specification: EventSpecification
-    package var state: State
-    /// The channels' states, in the order of the declared audiences.
-    package var channels: [Audience.ChannelStatus]
-    package var createdAt: Date
-    package var updatedAt: Date
-    /// When the event was last reopened after its end or cancellation; `nil`: never.
-    package var reopenedAt: Date?
-    /// Changes with every write of the specification.
-    package var version: Int
-    /// Effects of the declaration that cannot be undone; `nil`: the event was read, not declared.
-    package var warnings: [String]?
-
-    package init(
-        specification: EventSpecification, state: State, channels: [Audience.ChannelStatus], createdAt: Date,
-        updatedAt: Date, reopenedAt: Date? = nil, version: Int = 0
-    ) {
-        self.specification = specification
-        self.state = state
-        self.channels = channels
-        self.createdAt = createdAt
-        self.updatedAt = updatedAt
-        self.reopenedAt = reopenedAt
-        self.version = version
-    }
-
+package enum Event {
     package enum State: String, Sendable, Hashable, CaseIterable {
         /// No update was sent, and `startsAt` has not passed or is unknown.
         case scheduled

@@ -71,30 +71,3 @@ package struct EventDocument: Sendable, Hashable {
         return taken
     }
 }
-
-/// Converts between declarations and their documents. It uses the API's own reading and writing, so that a calendar
-/// entry may declare everything that the API allows.
-package struct EventDocuments: Sendable {
-    package typealias Read = @Sendable (EventKey, JSONValue) throws(Problem) -> EventSpecification
-    package typealias Show = @Sendable (EventSpecification) -> [UInt8]
-
-    private let readBody: Read
-    private let show: Show
-
-    /// - Parameters:
-    ///   - read: reads a PUT body.
-    ///   - show: writes the event as the API shows it. `read` turns this text into the same declaration again.
-    package init(read: @escaping Read, show: @escaping Show) {
-        readBody = read
-        self.show = show
-    }
-
-    /// - Throws: `invalid-request`, `unknown-field`, with pointers into the document.
-    package func read(_ key: EventKey, _ document: EventDocument) throws(Problem) -> EventSpecification {
-        try readBody(key, try JSONValue(parsing: document.text))
-    }
-
-    package func document(of specification: EventSpecification) -> EventDocument {
-        (try? JSONValue(parsing: show(specification))).map(EventDocument.init(shown:)) ?? EventDocument()
-    }
-}

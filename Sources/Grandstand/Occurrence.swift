@@ -1,10 +1,11 @@
 package import APNsWire
 package import FoundationEssentials
+package import GrandstandContract
 
 /// Something that this process did and that metrics count. The receiver chooses metric names and labels.
 package enum Occurrence: Sendable, Hashable {
     /// A delivery reached its final state. `reason` is APNs' reason or the server's own.
-    case settled(APNsEnvironment, Delivery.State, reason: String?)
+    case settled(APNsEnvironment, Contract.DeliveryState, reason: String?)
     /// APNs accepted a broadcast. `after` is the number of seconds since the server accepted the broadcast, or since its
     /// `sendAt`.
     case accepted(after: TimeInterval)
@@ -16,7 +17,7 @@ package enum Occurrence: Sendable, Hashable {
     case started(StartState, reason: String?)
     case reconciled(ReconciliationResult)
     /// The outcome of a state report. If nothing was new, `saved` messages to audiences were avoided.
-    case told(StateOutcome, saved: Int)
+    case told(Contract.StateOutcome, saved: Int)
     /// A webhook message reached its final state.
     case posted(isDelivered: Bool)
 }

@@ -14,12 +14,10 @@ extension Contract.Quota {
                 uniqueKeysWithValues: StoragePolicy.allCases.map {
                     ($0.rawValue, quota.byStoragePolicy[$0, default: 0])
                 }),
-            apple: quota.apple.map { Contract.AppleCount(count: $0.count, at: $0.at) }, unmanaged: quota.unmanaged,
-            missing: quota.missing,
+            apple: quota.apple, unmanaged: quota.unmanaged, missing: quota.missing,
             forecast: .init(
                 peak: quota.forecast.peak, peakAt: quota.forecast.peakAt, exceedsAt: quota.forecast.exceedsAt),
-            level: .init(quota.level),
-            alarm: quota.alarm.map(Contract.QuotaAlarm.init),
+            level: quota.level, alarm: quota.alarm,
             keyRefused: quota.keyRefused.map {
                 Contract.KeyRefused(
                     teamId: $0.credentials.teamID, keyId: $0.credentials.keyID, reason: $0.refusal.reason.text,

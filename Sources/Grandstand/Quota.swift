@@ -1,7 +1,9 @@
 package import APNsWire
 package import FoundationEssentials
+package import GrandstandContract
 
-/// How much of an app's channel limit is used in one environment.
+/// How much of an app's channel limit is used in one environment: what `Contract.Quota` is computed from, and what alarms
+/// and plots need besides.
 package struct Quota: Sendable, Hashable {
     package var bundleID: BundleID
     package var environment: APNsEnvironment
@@ -13,12 +15,12 @@ package struct Quota: Sendable, Hashable {
     /// The forecast number of channels in the next thirty days.
     package var course: [Forecast.Point]
     /// Apple's count at the last reconciliation; `nil`: there was no reconciliation yet.
-    package var apple: Listed?
+    package var apple: Contract.AppleCount?
     /// Channels in Apple's list that our ledger does not know. They count against Apple's limit of 10,000 channels, but
     /// not against `limit`, which may be lower.
     package var unmanaged: Int
     /// The alarm of the last reconciliation.
-    package var reconciliationAlarm: ReconciliationReport.Alarm?
+    package var reconciliationAlarm: Contract.ReconciliationAlarm?
     /// Set while APNs refuses the provider tokens of the key that signs for the app.
     package var keyRefused: KeyRefused?
     /// Whether Apple refused the last call that needs the app's Broadcast capability.
@@ -40,7 +42,7 @@ package struct Quota: Sendable, Hashable {
     /// The number of the app's installations, and how many of them are new.
     package var devices = DeviceAccount()
 
-    /// The active alarm about a key.
+    /// The key that APNs refuses.
     package struct KeyRefused: Sendable, Hashable {
         package var credentials: Credentials
         package var refusal: KeyRefusal
@@ -51,21 +53,11 @@ package struct Quota: Sendable, Hashable {
         }
     }
 
-    package struct Listed: Sendable, Hashable {
-        package var count: Int
-        package var at: Date
-
-        package init(count: Int, at: Date) {
-            self.count = count
-            self.at = at
-        }
-    }
-
     package init(
         bundleID: BundleID, environment: APNsEnvironment, limit: Int, byState: [Channel.State: Int],
         byStoragePolicy: [StoragePolicy: Int], forecast: Forecast, course: [Forecast.Point] = [],
-        apple: Listed? = nil, unmanaged: Int = 0,
-        reconciliationAlarm: ReconciliationReport.Alarm? = nil, keyRefused: KeyRefused? = nil,
+        apple: Contract.AppleCount? = nil, unmanaged: Int = 0,
+        reconciliationAlarm: Contract.ReconciliationAlarm? = nil, keyRefused: KeyRefused? = nil,
         isCapabilityOff: Bool = false
     ) {
         self.bundleID = bundleID
@@ -82,51 +74,26 @@ package struct Quota: Sendable, Hashable {
         self.isCapabilityOff = isCapabilityOff
     }
 
-    /// The alarms for an app's operators, the most serious first.
-    package enum Alarm: String, Sendable, Hashable, CaseIterable {
-        /// APNs refuses the provider tokens of the app's key, so nothing is sent.
-        case keyRefused = "key-refused"
-        /// A process that sends lacks the app's key file, or cannot read it.
-        case keyMissing = "key-missing"
-        /// Apple refuses all calls that need the Broadcast capability, or every known channel vanished at once.
-        case capabilityOff = "capability-off"
-        /// Broadcasts fail or wait, and for ten seconds APNs has accepted none.
-        case nothingAccepted = "nothing-accepted"
-        /// Apple refused the last creation because the app has no free place.
-        case quotaExhausted = "quota-exhausted"
-        /// Apple has channels that are missing from its list.
-        case listIncomplete = "list-incomplete"
-        /// Apple's list has new channels of unknown origin: an unanswered creation of this server, or another system.
-        case ambiguousCreation = "ambiguous-creation"
-        /// Unusually many installations are new: at least a thousand within an hour, and at least a tenth of those
-        /// known before.
-        case manyInstallations = "many-installations"
-
-        init(_ alarm: ReconciliationReport.Alarm) {
-            self =
-                switch alarm {
-                case .capabilityOff: .capabilityOff
-                case .listIncomplete: .listIncomplete
-                case .ambiguousCreation: .ambiguousCreation
-                }
-        }
-    }
-
     /// All active alarms, the most serious first.
-    package var alarms: [Alarm] {
-        var standing: Set<Alarm> = []
+    package var alarms: [Contract.QuotaAlarm] {
+        var standing: Set<Contract.QuotaAlarm> = []
         if keyRefused != nil { standing.insert(.keyRefused) }
         if isKeyMissing { standing.insert(.keyMissing) }
         if isCapabilityOff { standing.insert(.capabilityOff) }
         if isNothingAccepted { standing.insert(.nothingAccepted) }
         if fullSince != nil { standing.insert(.quotaExhausted) }
-        if let reconciliationAlarm { standing.insert(Alarm(reconciliationAlarm)) }
+        switch reconciliationAlarm {
+        case .capabilityOff: standing.insert(.capabilityOff)
+        case .listIncomplete: standing.insert(.listIncomplete)
+        case .ambiguousCreation: standing.insert(.ambiguousCreation)
+        case .unknown, nil: break
+        }
         if devices.isSurging { standing.insert(.manyInstallations) }
-        return Alarm.allCases.filter(standing.contains)
+        return Contract.QuotaAlarm.allCases.filter(standing.contains)
     }
 
     /// The most serious active alarm.
-    package var alarm: Alarm? { alarms.first }
+    package var alarm: Contract.QuotaAlarm? { alarms.first }
 
     /// Channels that exist at Apple, as far as we know.
     package var used: Int { count(.isAtApple) }
@@ -138,15 +105,8 @@ package struct Quota: Sendable, Hashable {
     package var capacity: Int { Self.capacity(limit: limit, unmanaged: unmanaged) }
     package var missing: Int { byState[.missing, default: 0] }
 
-    package enum Level: String, Sendable, Hashable, CaseIterable {
-        case ok
-        /// From 80 % of the limit.
-        case warning
-        /// From 95 % of the limit, and while Apple refuses creations for lack of a place.
-        case critical
-    }
-
-    package var level: Level {
+    /// `warning` from 80 % of the limit; `critical` from 95 %, and while Apple refuses creations for lack of a place.
+    package var level: Contract.QuotaLevel {
         let taken = (used + reserved) * 100
         if fullSince != nil || taken >= capacity * 95 { return .critical }
         return taken >= capacity * 80 ? .warning : .ok

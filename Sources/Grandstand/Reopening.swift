@@ -1,5 +1,6 @@
 internal import APNsWire
 package import FoundationEssentials
+package import GrandstandContract
 
 /// The result of reopening an event.
 package struct Reopening: Sendable, Hashable {
@@ -36,7 +37,7 @@ package struct Reopening: Sendable, Hashable {
         }
     }
 
-    package var event: Event
+    package var event: Contract.Event
     /// The reopened audiences, in the event's order. Of an event that was not over, only those that had an `end`.
     package var parts: [Part]
     /// The broadcasts that reopening sends, in order of acceptance. Some repeat the newest content, so that APNs no
@@ -45,7 +46,7 @@ package struct Reopening: Sendable, Hashable {
     /// Who gets a card and who gets none; empty: nobody has got one yet.
     package var outlook: [String]
 
-    package init(event: Event, parts: [Part], broadcasts: [UUID] = [], outlook: [String] = []) {
+    package init(event: Contract.Event, parts: [Part], broadcasts: [UUID] = [], outlook: [String] = []) {
         self.event = event
         self.parts = parts
         self.broadcasts = broadcasts

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandServer
 internal import JSON
 
@@ -18,8 +19,10 @@ struct KeysCommand: AsyncParsableCommand {
         @Option(help: "The name of the key, for people.")
         var name: String
 
-        @Option(help: "lookup, device, organise, operate or admin; may be repeated. device needs --app.")
-        var scope: [APIKey.Scope]
+        @Option(
+            help: "lookup, device, organise, operate or admin; may be repeated. device needs --app.",
+            completion: .list(Contract.Scope.allCases.map(\.rawValue)), transform: Self.scope)
+        var scope: [Contract.Scope]
 
         @Option(help: "The bundle ID of an app that the key is for; may be repeated. Without it: all apps.")
         var app: [String] = []
@@ -34,6 +37,14 @@ struct KeysCommand: AsyncParsableCommand {
 
         @Option(help: "Seconds until the key expires. Without it: never.")
         var expiresIn: Int?
+
+        private static func scope(_ text: String) throws -> Contract.Scope {
+            guard let scope = Contract.Scope.allCases.first(where: { $0.rawValue == text }) else {
+                let words = Contract.Scope.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ")
+                throw ValidationError("Please provide one of \(words).")
+            }
+            return scope
+        }
 
         func validate() throws {
             if let expiresIn, expiresIn < 1 { throw ValidationError("--expires-in is a number of seconds from 1.") }
@@ -51,13 +62,11 @@ struct KeysCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await withKeys { keys, now in
-                let draft = KeyDraft(
-                    name: name, scopes: Set(scope),
-                    reach: AppReach(
-                        of: app.isEmpty ? nil : app.compactMap(BundleID.init),
-                        eventKeyPrefix: eventKeyPrefix.flatMap(EventKey.init)),
+                let draft = Contract.KeyDraft(
+                    name: name, scopes: scope, bundleIds: app.isEmpty ? nil : app,
+                    eventKeyPrefix: eventKeyPrefix,
                     expiresAt: expiresIn.map { now.addingTimeInterval(TimeInterval($0)) })
-                print(try await keys.create(draft, by: .commandLine, now: now).secret)
+                print(try await keys.create(draft, by: .commandLine, now: now).secret ?? "")
             }
         }
     }
@@ -69,19 +78,18 @@ struct KeysCommand: AsyncParsableCommand {
             try await withKeys { keys, now in
                 var request = PageRequest(limit: 200)
                 repeat {
-                    let page = try await keys.keys(within: .all, request)
-                    for listing in page.items { print(Self.line(listing, now)) }
+                    let page = try await keys.keys(within: .all, request, now: now)
+                    for key in page.items { print(Self.line(key)) }
                     request.cursor = page.nextCursor
                 } while request.cursor != nil
             }
         }
 
-        private static func line(_ listing: KeyListing, _ now: Date) -> String {
-            let key = listing.key
-            return [
-                key.id.uuidString.lowercased(), key.prefix + "…", key.state(at: now).rawValue,
+        private static func line(_ key: Contract.Key) -> String {
+            [
+                key.id, key.prefix + "…", key.state.rawValue,
                 key.scopes.map(\.rawValue).sorted().joined(separator: ","), key.reach.text,
-                "used \(listing.lastUsedAt.map(RFC3339.text) ?? "never")",
+                "used \(key.lastUsedAt.map(RFC3339.text) ?? "never")",
                 "expires \(key.expiresAt.map(RFC3339.text) ?? "never")", key.name.escapingControls,
             ].joined(separator: "  ")
         }
@@ -141,17 +149,15 @@ extension KeysCommand {
                             + "`grandstand keys list` shows the keys"
                     )
                 }
-                print(issued.secret)
+                print(issued.secret ?? "")
             }
         }
     }
 }
 
-extension APIKey.Scope: ExpressibleByArgument {}
-
 /// Opens the database of the settings while `body` runs. `body` also gets the database's time. A server may be running
 /// on the same database.
-private func withKeys(_ body: (any KeyLedger, _ now: Date) async throws -> Void) async throws {
+private func withKeys(_ body: (KeyStore, _ now: Date) async throws -> Void) async throws {
     let configuration = try Configuration(environment: ProcessInfo.processInfo.environment)
     // A first key may be created before the first start. A server with another database would not know the key, so a
     // note says that a new database is created here.
@@ -167,7 +173,7 @@ private func withKeys(_ body: (any KeyLedger, _ now: Date) async throws -> Void)
     let session = try await DatabaseSession.open(
         configuration.database, sharing: true, logger: configuration.makeLogger())
     do {
-        try await body(session.keyLedger, try await session.now())
+        try await body(session.keys, try await session.now())
         await session.close()
     } catch let problem as Problem {
         await session.close()

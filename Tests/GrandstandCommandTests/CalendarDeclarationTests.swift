@@ -40,8 +40,8 @@ struct CalendarDeclarationTests {
             Self.text(draft.document["start"])
                 == #"{"attributesType":"Match","attributes":{"home":"1. FC Köln","n":1.50,"x":"{}"},"#
                 + #""alert":{"title":"1. FC \"Köln\" – B","body":"at 2026-11-28T14:30:00.000Z"}}"#)
-        let event = try EventDocuments.api.read(draft.key, draft.document)
-        #expect(EventDocuments.api.document(of: event)["start"] != nil)
+        let event = try draft.document.declaration(of: draft.key)
+        #expect(EventDocument(of: event)["start"] != nil)
     }
 
     @Test func `the plan says what words, a missing time and midnight mean, and what the UID is`() throws {
@@ -102,8 +102,8 @@ struct CalendarDeclarationTests {
 
     @Test func `an event as the API shows it is read as the same event`() throws {
         let draft = try Self.draft(CalendarWorld.ics())
-        let event = try EventDocuments.api.read(draft.key, draft.document)
-        let again = try EventDocuments.api.read(draft.key, EventDocuments.api.document(of: event))
+        let event = try draft.document.declaration(of: draft.key)
+        let again = try EventDocument(of: event).declaration(of: draft.key)
         // The API shows absent metadata as an empty object.
         var expected = event
         expected.metadata = Array("{}".utf8)

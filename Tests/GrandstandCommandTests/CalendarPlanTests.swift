@@ -161,7 +161,7 @@ struct CalendarPlanTests {
         let plan = try world.sync(file(row))
         #expect(plan.numbers == [0, 1, 0, 0, 0], "\(plan.problems)")
         #expect(plan.change[0].fields.map(\.name) == ["channelsOpenBefore", "endsAt", "start", "startsAt"])
-        let event = try EventDocuments.api.read(key, try #require(world.events[key]).document)
+        let event = try #require(world.events[key]).document.declaration(of: key)
         #expect(event.startsAt == nil && event.start == nil && event.opensAt == EventSpecification.undated)
         world.now = Date(timeIntervalSince1970: 1_800_000_000)
         #expect(try world.sync(file(row)).numbers == [0, 0, 0, 1, 0])

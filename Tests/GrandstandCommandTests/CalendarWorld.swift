@@ -38,7 +38,7 @@ struct CalendarWorld {
         """#
 
     static func declaration(_ text: String) throws -> CalendarDeclaration {
-        try CalendarDeclaration(JSONValue(parsing: Array(text.utf8)), documents: .api)
+        try CalendarDeclaration(JSONValue(parsing: Array(text.utf8)))
     }
 
     init(_ text: String = Self.ics()) throws { declaration = try Self.declaration(text) }
@@ -56,7 +56,7 @@ struct CalendarWorld {
 
     func plan(_ file: [UInt8], acceptsRemovals: Bool = false) throws -> CalendarPlan {
         let request = try CalendarPlan.Request(file, declaration, acceptsRemovals: acceptsRemovals)
-        return CalendarPlan(request, situation, documents: .api)
+        return CalendarPlan(request, situation)
     }
 
     /// Applies a plan, as the command does with the API.
@@ -82,8 +82,8 @@ struct CalendarWorld {
 
     /// Declares an event, as PUT does.
     mutating func put(_ key: EventKey, _ document: EventDocument) throws {
-        let specification = try EventDocuments.api.read(key, document)
-        let shown = EventDocuments.api.document(of: specification)
+        let specification = try document.declaration(of: key)
+        let shown = EventDocument(of: specification)
         events[key] = SeasonEvent(
             key: key, document: shown, state: events[key]?.state == .live ? .live : .scheduled, updatedAt: now,
             reopenedAt: events[key]?.reopenedAt, note: SeasonNote(metadata: shown["metadata"]))
@@ -111,7 +111,7 @@ struct CalendarWorld {
 
     func specification(_ fixture: Season.Fixture) throws -> EventSpecification {
         let event = try event(fixture)
-        return try EventDocuments.api.read(event.key, event.document)
+        return try event.document.declaration(of: event.key)
     }
 }
 

@@ -1,6 +1,7 @@
 package import APNsWire
 package import FoundationEssentials
 package import Grandstand
+package import GrandstandContract
 
 // Values with defaults, for tests that need only some of their members.
 
@@ -14,16 +15,19 @@ package struct BadSample: Error, CustomStringConvertible {
     }
 }
 
-extension App {
-    /// An app with an invented team and key.
+/// An app to be registered, with an invented team and key.
+package struct AppSample: Sendable {
+    package var bundleID: BundleID
+    package var draft = Contract.AppDraft(name: "Goal", teamId: "TEAM123456", keyId: "KEY1234567")
+    package var date: Date
+
     package static func sample(
-        _ bundleID: String = "com.example.Goal", channelLimit: Int = APNsLimits.channels,
-        overrides: [APNsEnvironment: Override] = [:], at date: Date = ManualClock().now
-    ) throws -> App {
-        App(
-            bundleID: try BadSample.read(bundleID), name: "Goal",
-            credentials: Credentials(teamID: "TEAM123456", keyID: "KEY1234567"), overrides: overrides,
-            channelLimit: channelLimit, createdAt: date, updatedAt: date)
+        _ bundleID: String = "com.example.Goal", channelLimit: Int? = nil, environments: Contract.Overrides? = nil,
+        at date: Date = ManualClock().now
+    ) throws -> AppSample {
+        var app = AppSample(bundleID: try BadSample.read(bundleID), date: date)
+        (app.draft.channelLimit, app.draft.environments) = (channelLimit, environments)
+        return app
     }
 }
 
@@ -69,7 +73,7 @@ extension EventSpecification {
     package static func sample(
         _ key: String = "match-1", kind: String? = nil, startsAt: Date? = nil, endsAt: Date? = nil,
         channelsOpenAt: Date? = nil, channelsOpenBefore: Int? = nil, audiences: [Audience]? = nil,
-        metadata: String? = nil, defaults: EventDefaults = EventDefaults()
+        metadata: String? = nil, defaults: Contract.EventDefaults = Contract.EventDefaults()
     ) throws -> EventSpecification {
         EventSpecification(
             key: try .sample(key), name: "Argentina – France", kind: kind, startsAt: startsAt, endsAt: endsAt,
@@ -91,10 +95,9 @@ extension BroadcastRequest {
             priority: priority, expiresIn: expiresIn, sendAt: sendAt,
             audiences: audiences?.map { AudienceSelector($0) })
         for (name, override) in byVariant {
-            guard let variant = Variant(rawValue: name) else { continue }
-            request.byVariant[variant] = BroadcastContent.Override(
-                contentState: override.contentState.map { Array($0.utf8) },
-                alert: override.alert.map { Array($0.utf8) })
+            request.byVariant[name] = Contract.VariantContent(
+                contentState: override.contentState.map { RawJSON(unchecked: $0.utf8) },
+                alert: override.alert.map { RawJSON(unchecked: $0.utf8) })
         }
         return request
     }

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import JSON
 internal import Testing
 
@@ -17,7 +18,7 @@ struct DeclarationWarningsTests {
     }
 
     private static func declared(
-        _ startsAt: Double?, _ endsAt: Double? = nil, start: StartDeclaration? = nil
+        _ startsAt: Double?, _ endsAt: Double? = nil, start: Contract.Start? = nil
     ) -> DeclarationWarnings {
         DeclarationWarnings(times(startsAt, endsAt), start: start, now: now)
     }
@@ -75,8 +76,14 @@ struct DeclarationWarningsTests {
         #expect(told[1].contains("have tokens") && !told[1].contains("channel a=="))
     }
 
+    private static func start(at time: Date?, staleDate: Date? = nil) -> Contract.Start {
+        Contract.Start(
+            at: time, attributesType: "Match", attributes: RawJSON(unchecked: "{}".utf8),
+            alert: RawJSON(unchecked: "{}".utf8), staleDate: staleDate, restart: false)
+    }
+
     @Test(arguments: [7_200.0, nil]) func `a start with its own time warns when its event moves`(after: Double?) {
-        let start = StartDeclaration(at: Self.at(60), attributesType: "M", attributes: [], alert: [])
+        let start = Self.start(at: Self.at(60))
         let told = Self.declared(after, start: start)
         #expect(told.keeping(startAt: Self.at(60), from: Self.times(3_600)).count == 1)
         #expect(told.keeping(startAt: Self.at(30), from: Self.times(3_600)).isEmpty)
@@ -87,10 +94,7 @@ struct DeclarationWarningsTests {
         func warnings(_ staleDate: Double?, at time: Double? = nil) -> [String] {
             Self.declared(
                 3_600,
-                start: StartDeclaration(
-                    at: time.map(Self.at), attributesType: "Match", attributes: Array("{}".utf8),
-                    alert: Array("{}".utf8),
-                    staleDate: staleDate.map(Self.at))
+                start: Self.start(at: time.map(Self.at), staleDate: staleDate.map(Self.at))
             ).start
         }
         #expect(Self.declared(3_600).start.isEmpty)

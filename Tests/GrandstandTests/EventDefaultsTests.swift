@@ -8,8 +8,8 @@ internal import Testing
 /// An event's defaults for messages without their own values, and the time when its channels open.
 struct EventDefaultsTests {
     private let now = Date(timeIntervalSince1970: 1_000.75)
-    private let defaults = EventDefaults(
-        priority: .immediate, staleAfter: 300, expiresIn: 60, relevanceScore: Array("7.50".utf8))
+    private let defaults = Contract.EventDefaults(
+        priority: 10, staleAfter: 300, expiresIn: 60, relevanceScore: RawJSON(unchecked: "7.50".utf8))
 
     private func request(_ event: BroadcastPayload.Event) -> BroadcastRequest {
         BroadcastRequest(payload: BroadcastPayload(event: event, contentState: Array("{}".utf8)))
@@ -25,7 +25,7 @@ struct EventDefaultsTests {
         // An end does not expire early.
         let end = request(.end).filled(by: defaults, at: now)
         #expect(end.expiresIn == nil && end.payload.staleDate == 1_300)
-        #expect(request(.update).filled(by: EventDefaults(), at: now) == request(.update))
+        #expect(request(.update).filled(by: Contract.EventDefaults(), at: now) == request(.update))
     }
 
     @Test func `a message's own values come first, even one set by a header`() {
@@ -40,13 +40,6 @@ struct EventDefaultsTests {
         var timed = request(.update)
         timed.expiresIn = 10
         #expect(timed.filled(by: defaults, at: now).expiresIn == 10)
-    }
-
-    @Test func `written defaults are read as the same`() throws {
-        for written in [defaults, EventDefaults(), EventDefaults(staleAfter: 43_200)] {
-            #expect(try EventDefaults(parsing: JSONWriter.text(Contract.EventDefaults(written))) == written)
-        }
-        #expect(throws: Problem.self) { try EventDefaults(parsing: Array(#"{"priority": 7}"#.utf8)) }
     }
 
     @Test func `channels open at a fixed time, or at a time before the start that depends on it`() throws {
@@ -71,10 +64,10 @@ struct EventDefaultsTests {
                 audience: Audience.ID(bundleID: bundleID, environment: environment),
                 outcome: lost == nil ? .kept : .new, lostChannelID: lost, mayHaveEnded: ended)
         }
-        let event = Event(
-            specification: EventSpecification(
-                key: try #require(EventKey(rawValue: "derby")), name: "Derby", audiences: []), state: .live,
-            channels: [], createdAt: now, updatedAt: now)
+        let event = Contract.Event(
+            key: "derby", name: "Derby", state: .live, audiences: [], metadata: RawJSON(unchecked: "{}".utf8),
+            topics: [],
+            createdAt: now, updatedAt: now)
         #expect(Reopening(event: event, parts: [part(.production)]).warnings.isEmpty)
         let parts = [part(.development, lost: "abc=="), part(.production, ended: true)]
         let warnings = Reopening(event: event, parts: parts).warnings

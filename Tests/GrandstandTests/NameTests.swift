@@ -24,7 +24,7 @@ struct NameTests {
             ["", "a b", "team/rapid", "é", long(129)]
         ),
         (
-            "an activity's ID", { DeviceActivity.isID($0) }, ["8A2F3C1B-0000-4000-8000-000000000001"],
+            "an activity's ID", { TextRule.activityId.accepts($0) }, ["8A2F3C1B-0000-4000-8000-000000000001"],
             ["", "a b", "team/rapid", "é", long(129)]
         ),
         (

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Testing
 
 struct StateTests {
@@ -21,41 +22,27 @@ struct StateTests {
     }
 
     @Test func `an audience without a channel waits until its channels open, then it is pending`() {
-        #expect(Audience.ChannelStatus(channel: nil, channelsOpenAt: after, now: now).state == .waiting)
-        #expect(Audience.ChannelStatus(channel: nil, channelsOpenAt: before, now: now).state == .pending)
-        #expect(Audience.ChannelStatus(channel: nil, channelsOpenAt: nil, now: now).state == .pending)
+        #expect(Contract.AudienceChannel(nil, channelsOpenAt: after, now: now).state == .waiting)
+        #expect(Contract.AudienceChannel(nil, channelsOpenAt: before, now: now).state == .pending)
+        #expect(Contract.AudienceChannel(nil, channelsOpenAt: nil, now: now).state == .pending)
     }
 
-    @Test func `a broadcast is done when every delivery is settled, and cancelled if nothing was or will be sent`()
-        throws
-    {
-        func broadcast(_ states: [Delivery.State]) throws -> Broadcast {
-            let bundleID = try #require(BundleID(rawValue: "com.example"))
-            return Broadcast(
-                id: UUID(), eventKey: nil, event: .update, acceptedAt: now, sendAt: nil, isScheduled: false,
-                deliveries: states.map { state in
-                    Delivery(
-                        bundleID: bundleID, environment: .production, channelID: nil, state: state, attempts: 0,
-                        priority: .immediate, apnsExpiration: 0, timestamp: nil, apnsRequestID: UUID(),
-                        apnsUniqueID: nil, reason: nil, nextAttemptAt: nil, settledAt: nil)
-                }, warnings: [])
+    @Test func `a broadcast is done when every delivery is settled, and cancelled if nothing was or will be sent`() {
+        func state(_ deliveries: [Contract.DeliveryState], isCancelled: Bool = false) -> Contract.BroadcastState {
+            Contract.BroadcastState(isScheduled: false, isCancelled: isCancelled, deliveries: deliveries)
         }
-        #expect(try broadcast([.accepted, .sending]).state == .queued)
-        let done = try broadcast([.accepted, .superseded, .accepted])
-        #expect(done.state == .done)
-        #expect(try broadcast([.cancelled, .cancelled]).state == .cancelled)
-        #expect(try broadcast([.cancelled, .accepted]).state == .done)
-        #expect(try broadcast([]).state == .done)
-        var withdrawn = try broadcast([])
-        withdrawn.isCancelled = true
-        #expect(withdrawn.state == .cancelled)
-        #expect(done.counts.map { "\($0.state) \($0.count)" } == ["accepted 2", "superseded 1"])
+        #expect(state([.accepted, .sending]) == .queued)
+        #expect(state([.accepted, .superseded, .accepted]) == .done)
+        #expect(state([.cancelled, .cancelled]) == .cancelled)
+        #expect(state([.cancelled, .accepted]) == .done)
+        #expect(state([]) == .done)
+        #expect(state([], isCancelled: true) == .cancelled)
     }
 
     @Test(arguments: [
-        (79, Quota.Level.ok), (80, .warning), (94, .warning), (95, .critical), (100, .critical),
+        (79, Contract.QuotaLevel.ok), (80, .warning), (94, .warning), (95, .critical), (100, .critical),
     ])
-    func `the quota's levels change at 80 and 95 percent of the limit`(used: Int, level: Quota.Level) throws {
+    func `the quota's levels change at 80 and 95 percent of the limit`(used: Int, level: Contract.QuotaLevel) throws {
         let quota = Quota(
             bundleID: try #require(BundleID(rawValue: "com.example")), environment: .production, limit: 100,
             byState: [.active: used - 1, .creating: 1, .deleted: 500], byStoragePolicy: [:],

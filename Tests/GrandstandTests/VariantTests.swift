@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Testing
 
 /// The content of several audiences of one app and environment, and their names.
@@ -31,9 +32,9 @@ struct VariantTests {
                 event: .update, contentState: Array(contentState.utf8), alert: alert.map { Array($0.utf8) }),
             priority: priority)
         for (name, override) in byVariant {
-            request.byVariant[try #require(Variant(rawValue: name))] = BroadcastContent.Override(
-                contentState: override.contentState.map { Array($0.utf8) }, alert: override.alert.map { Array($0.utf8) }
-            )
+            request.byVariant[name] = Contract.VariantContent(
+                contentState: override.contentState.map { RawJSON(unchecked: $0.utf8) },
+                alert: override.alert.map { RawJSON(unchecked: $0.utf8) })
         }
         return request
     }
@@ -82,7 +83,7 @@ struct VariantTests {
         let asked = try Self.update(priority: .powerAware)
         #expect(try Self.plan(asked, for: audiences).items.map(\.priority) == [.powerAware, .powerAware])
         // The event's priority comes after the audience's and before the default.
-        let ofEvent = alert.filled(by: EventDefaults(priority: .powerAware), at: Date(timeIntervalSince1970: 0))
+        let ofEvent = alert.filled(by: Contract.EventDefaults(priority: 5), at: Date(timeIntervalSince1970: 0))
         #expect(try Self.plan(ofEvent, for: audiences).items.map(\.priority) == [.lowest, .powerAware])
     }
 
@@ -106,14 +107,5 @@ struct VariantTests {
         let problem = try #require(throws: Problem.self) { try unknown.content.requireVariants(among: ids) }
         #expect(problem.kind == .invalidRequest && problem.errors.map(\.pointer) == ["/byVariant/es", "/byVariant/it"])
         #expect(problem.errors.first?.detail == "The event has no variant es; it has de, fr.")
-    }
-
-    @Test func `stored variants are read as they were written`() throws {
-        let written = try Self.update(
-            byVariant: ["de": (#"{"b":1.50, "a":"\u00e9\/"}"#, nil), "x.y:z": (nil, #"{"title":"x"}"#)]
-        ).byVariant
-        let text = try #require(BroadcastContent.text(written))
-        #expect(try BroadcastContent.byVariant(text) == written)
-        #expect(BroadcastContent.text([:]) == nil)
     }
 }

@@ -1,32 +1,24 @@
-package import FoundationEssentials
 package import GrandstandContract
 package import JSON
 
-/// What each app version can decode in the contents of one activity type, and which changes of a state make phones
-/// ring.
+/// What each app version can decode in the contents of one activity type, and which changes of a state make phones ring:
+/// a `Contract.ContentType` with compiled schemas and rules.
 package struct ContentType: Sendable {
-    /// What happens to a content that a version cannot decode.
-    package enum Check: String, Sendable, Hashable, CaseIterable {
-        case warn
-        case refuse
-    }
-
     /// One version of the app that is still installed.
     package struct Version: Sendable {
         package let name: String
-        /// The schema's JSON text as it was declared.
-        package let schemaText: [UInt8]
         package let schema: ContentSchema
     }
 
     package let bundleID: BundleID
     /// The name of the app's Swift type of `ActivityAttributes`.
     package let attributesType: String
-    package let check: Check
+    /// The declaration, with the default of `check` if it was left out.
+    package let declaration: Contract.ContentTypeDraft
+    /// Whether a content that a version cannot decode is refused, and not only warned about.
+    package let refuses: Bool
     package let versions: [Version]
     package let rules: StateRules
-    /// The rules as they were declared; `nil`: none were.
-    fileprivate let declaredRules: RawJSON?
 
     /// Reads the body of `PUT /v1/apps/{bundleId}/contents/{attributesType}`.
     ///
@@ -46,8 +38,14 @@ package struct ContentType: Sendable {
     ) throws(Problem) {
         self.bundleID = bundleID
         self.attributesType = attributesType
-        declaredRules = draft.rules
-        check = try draft.check.map { word throws(Problem) in try Check(word) } ?? .warn
+        var declaration = draft
+        declaration.check = draft.check ?? .warn
+        self.declaration = declaration
+        refuses =
+            switch draft.check {
+            case .refuse: true
+            case .warn, .unknown, nil: false
+            }
         versions = try Self.versions(draft.versions, &faults)
         let isKnown = isNew && versions.count == draft.versions.count
         let members = ContentMembers(schemas: isKnown ? versions.map(\.schema) : [], areNew: isNew)
@@ -69,24 +67,12 @@ package struct ContentType: Sendable {
                 faults.add("/versions/\(index)/name", "The version \(JSONText.quoted(draft.name)) is listed twice.")
             }
             var places = FaultList()
-            let document = try draft.schema.tree()
-            let schema = ContentSchema(document, pointer: "/versions/\(index)/schema", faults: &places)
+            let schema = ContentSchema(
+                try draft.schema.tree(), pointer: "/versions/\(index)/schema", faults: &places)
             for place in places.listed { faults.add(place.pointer, place.detail) }
-            if let schema { versions.append(Version(name: draft.name, schemaText: document.bytes, schema: schema)) }
+            if let schema { versions.append(Version(name: draft.name, schema: schema)) }
         }
         return versions
-    }
-}
-
-extension Contract.ContentTypeDraft {
-    /// The declaration, with the defaults of what was left out.
-    package init(_ type: ContentType) {
-        self.init(
-            check: .init(type.check),
-            versions: type.versions.map {
-                Contract.ContentVersion(name: $0.name, schema: RawJSON(unchecked: $0.schemaText))
-            },
-            rules: type.declaredRules)
     }
 }
 
@@ -128,37 +114,6 @@ extension ContentType {
     package func faults(of contentState: [UInt8], at pointer: String) -> [FieldError] {
         var budget = ContentSchema.Budget()
         return faults(of: contentState, at: pointer, spending: &budget)
-    }
-}
-
-/// A stored content type with its times and version.
-package struct DeclaredContentType: Sendable {
-    package var type: ContentType
-    package var createdAt: Date
-    package var updatedAt: Date
-    /// Changes with every write.
-    package var version: Int
-
-    package init(type: ContentType, createdAt: Date, updatedAt: Date, version: Int) {
-        self.type = type
-        self.createdAt = createdAt
-        self.updatedAt = updatedAt
-        self.version = version
-    }
-}
-
-/// A live event whose newest content a content type would refuse.
-package struct ContentMismatch: Sendable {
-    package var eventKey: EventKey
-    package var audience: Audience.ID
-    package var broadcast: UUID
-    package var errors: [FieldError]
-
-    package init(eventKey: EventKey, audience: Audience.ID, broadcast: UUID, errors: [FieldError]) {
-        self.eventKey = eventKey
-        self.audience = audience
-        self.broadcast = broadcast
-        self.errors = errors
     }
 }
 

@@ -24,7 +24,7 @@ extension DeliveryPlan {
         for item in items {
             guard let type = types[item.audience.id], let contentState = item.payload.contentState else { continue }
             let variant = item.audience.variant
-            let own = variant.flatMap { content.byVariant[$0]?.contentState } != nil
+            let own = variant.flatMap { content.byVariant[$0.rawValue]?.contentState } != nil
             let key = ContentCheckKey(
                 bundleID: type.bundleID, attributesType: type.attributesType, variant: own ? variant : nil)
             let found =
@@ -35,7 +35,7 @@ extension DeliveryPlan {
                     spending: &budget)
             checked[key] = found
             for fault in found {
-                if type.check == .refuse {
+                if type.refuses {
                     if !faults.contains(fault) { faults.append(fault) }
                 } else if !mild.contains(fault) {
                     mild.append(fault)

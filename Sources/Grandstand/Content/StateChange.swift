@@ -1,24 +1,11 @@
+package import GrandstandContract
 package import JSON
-
-/// The result of a reported state.
-package enum StateOutcome: String, Sendable, Hashable, CaseIterable {
-    /// The same values as the newest accepted content: nothing is sent.
-    case unchanged
-    /// Only quiet members differ.
-    case quiet
-    /// Something else differs.
-    case update
-    /// A rule of the content type matches, so the message has an alert.
-    case rings
-    /// The state was the last one, so an end is sent.
-    case end
-}
 
 /// The difference between a state and the newest accepted content of one audience. Whether something is sent depends on
 /// that content. Whether it rings depends on the last state, because a message that somebody composed in between does not
 /// say what happened.
 package struct StateChange: Sendable {
-    package let outcome: StateOutcome
+    package let outcome: Contract.StateOutcome
     /// The index in `rings` of the rule that matched.
     package let rule: Int?
 

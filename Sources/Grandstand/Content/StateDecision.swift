@@ -1,5 +1,6 @@
 internal import APNsWire
 package import FoundationEssentials
+package import GrandstandContract
 package import JSON
 
 /// The whole state of an event, as a feed reports it.
@@ -72,7 +73,7 @@ package struct StateDecision: Sendable {
         }
     }
 
-    package let outcome: StateOutcome
+    package let outcome: Contract.StateOutcome
     package let rule: Int?
     /// The number of audiences that the state is for.
     package let audiences: Int
@@ -141,7 +142,7 @@ package struct StateDecision: Sendable {
         }
         let rings = alert != nil || !alerts.isEmpty
         warnings = untyped + (ringing?.change.rule.map { alert == nil ? [Self.withoutText($0)] : [] } ?? [])
-        let strongest: StateOutcome =
+        let strongest: Contract.StateOutcome =
             rings ? .rings : news.contains { [.rings, .update].contains($0.change.outcome) } ? .update : .quiet
         outcome = ends ? .end : strongest
         rule = rings ? ringing?.change.rule : nil
@@ -150,10 +151,12 @@ package struct StateDecision: Sendable {
             priority: outcome == .end ? nil : outcome == .quiet ? .powerAware : .immediate,
             audiences: ends || news.count == changes.count
                 ? report.audiences : news.map { .only($0.target.audience) })
-        request.byVariant = report.byVariant.mapValues { BroadcastContent.Override(contentState: $0.bytes) }
+        for (variant, content) in report.byVariant {
+            request.byVariant[variant.rawValue] = .init(contentState: RawJSON(unchecked: content.source))
+        }
         request.payload.alert = alert
         for (variant, alert) in alerts {
-            request.byVariant[variant, default: BroadcastContent.Override()].alert = alert
+            request.byVariant[variant.rawValue, default: .init()].alert = RawJSON(unchecked: alert)
         }
         if outcome == .quiet {
             let rules = news.first { $0.target.type != nil }?.target.type?.rules ?? StateRules()

@@ -1,6 +1,6 @@
 internal import APNsWire
 package import FoundationEssentials
-internal import GrandstandContract
+package import GrandstandContract
 package import JSON
 
 /// Which changes of a state are quiet and which ring, as a content type declares them.
@@ -34,6 +34,14 @@ package struct StateRules: Sendable {
                         + "rings. Put this one before it.")
             }
         }
+    }
+
+    /// The rules that are stored with a content type; none, if this version cannot read them.
+    package init(stored declared: RawJSON?) {
+        var faults = RequestFaults(at: "")
+        self =
+            declared.flatMap { try? StateRules($0, ContentMembers(schemas: [], areNew: false), &faults) }
+            ?? StateRules()
     }
 
     /// When a quiet message is sent: at once, but not before `quietInterval` has passed since the previous quiet

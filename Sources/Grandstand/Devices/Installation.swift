@@ -14,7 +14,8 @@ package struct InstallationID: Sendable, Hashable {
     }
 }
 
-/// The whole state of an installation as its app reports it. Reporting it again changes nothing.
+/// The whole state of an installation as its app reports it, with checked versions, tokens and topics and without the
+/// order of lists, so that the register can compare it. Reporting it again changes nothing.
 package struct InstallationState: Sendable, Hashable {
     /// Rises with every change, because a phone's requests may arrive out of order. `nil`: the app sends no sequence.
     package var sequence: Int?
@@ -53,19 +54,4 @@ package struct InstallationState: Sendable, Hashable {
 
     /// Whether a push can start activities on this installation, if it has a start token for their type.
     package var takesStarts: Bool { liveActivitiesEnabled && systemVersion >= .firstWithStarts }
-}
-
-/// An installation as its own app reads it.
-package struct KnownInstallation: Sendable, Hashable {
-    package var state: InstallationState
-    /// Types of attributes whose start token APNs refused. When the app registers a token for such a type again, pushes
-    /// use the type again.
-    package var suspectTypes: Set<String>
-    package var activities: [DeviceActivity]
-
-    package init(state: InstallationState, suspectTypes: Set<String> = [], activities: [DeviceActivity] = []) {
-        self.state = state
-        self.suspectTypes = suspectTypes
-        self.activities = activities
-    }
 }

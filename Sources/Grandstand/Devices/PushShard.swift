@@ -1,4 +1,4 @@
-package import APNsWire
+internal import APNsWire
 package import FoundationEssentials
 
 /// Some pushes to devices that are claimed, sent and settled together.
@@ -32,65 +32,4 @@ package struct PushOutcome<Member: Sendable & Hashable>: Sendable, Hashable {
         self.sentAt = sentAt
         self.verdict = verdict
     }
-}
-
-/// The store that gives shards out and records their outcomes.
-package protocol ShardStore<Shard>: Sendable {
-    associatedtype Shard: PushShard
-
-    /// Leases the owners that are due in an environment, and takes the next shard of each.
-    func claim(_ claim: ShardClaim) async throws -> [Shard]
-
-    /// Records the outcomes of a shard's pushes, removes tokens as the answers require, and releases the lease. Nothing
-    /// changes if another replica has the lease by now.
-    func settle(
-        _ shard: Shard, _ outcomes: [PushOutcome<Shard.Member>], replica: UUID, now: Date
-    ) async throws
-
-    /// Extends a replica's leases of these owners to `leasedUntil`, because the replica still works on them.
-    func extendLeases(of owners: [Int], replica: UUID, until leasedUntil: Date) async throws
-
-    /// When the next shard in the environment is due; `nil`: none waits.
-    func nextDue(in environment: APNsEnvironment) async throws -> Date?
-}
-
-/// The parameters of a claim of shards.
-package struct ShardClaim: Sendable, Hashable {
-    package var environment: APNsEnvironment
-    package var replica: UUID
-    /// The most owners to lease.
-    package var limit: Int
-    /// The most pushes of one shard.
-    package var shardSize: Int
-    /// The most pushes of one shard, for apps that APNs throttles: those that the app may send in about a second.
-    package var throttledSizes: [BundleID: Int] = [:]
-    package var at: Date
-    package var leasedUntil: Date
-    /// Leases that end at or before this time are over. It is earlier than `at` if leases could not be extended
-    /// recently (`LeaseClock`).
-    package var leasesEndedBefore: Date
-    /// Owners whose shards the replica has. If the database has a lease of this replica for an owner that is not in
-    /// this list, the answer to the claim of this owner was lost. The owner may therefore be claimed again. `nil`: not
-    /// known.
-    package var holding: [Int]?
-    /// Apps whose key APNs refuses. None of their shards is claimed.
-    package var avoiding: [BundleID]
-
-    package init(
-        environment: APNsEnvironment, replica: UUID, limit: Int, shardSize: Int, at: Date, leasedUntil: Date,
-        leasesEndedBefore: Date? = nil, holding: [Int]? = nil, avoiding: [BundleID] = []
-    ) {
-        self.environment = environment
-        self.replica = replica
-        self.limit = limit
-        self.shardSize = shardSize
-        self.at = at
-        self.leasedUntil = leasedUntil
-        self.leasesEndedBefore = leasesEndedBefore ?? at
-        self.holding = holding
-        self.avoiding = avoiding
-    }
-
-    /// The most pushes of one shard of this app.
-    package func size(of bundleID: BundleID) -> Int { min(shardSize, throttledSizes[bundleID] ?? shardSize) }
 }

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+internal import GrandstandContract
 
 extension Lane {
     /// Adds an accepted message to the lane. It may supersede older messages. No message is accepted after an `end`. A

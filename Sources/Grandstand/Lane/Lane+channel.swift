@@ -1,4 +1,5 @@
 package import FoundationEssentials
+internal import GrandstandContract
 
 extension Lane {
     /// Gives the lane its channel. Messages that waited for it may be sent.

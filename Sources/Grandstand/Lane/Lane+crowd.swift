@@ -1,5 +1,6 @@
 internal import APNsWire
 package import FoundationEssentials
+internal import GrandstandContract
 
 /// The lanes of one audience. One of them leads: the channel's lane, or the crowd's lane if the audience is reached by
 /// tokens only. The lead takes every message. Each other lane takes a message only if the lane has recipients for it.

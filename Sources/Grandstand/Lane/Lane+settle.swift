@@ -1,5 +1,6 @@
 internal import APNsWire
 package import FoundationEssentials
+internal import GrandstandContract
 
 extension Lane {
     /// The effect of a verdict.

@@ -1,5 +1,6 @@
 internal import APNsWire
 package import FoundationEssentials
+internal import GrandstandContract
 
 extension Lane {
     /// The form in which a message is sent: its content, its alert and its timestamp.

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+internal import GrandstandContract
 
 extension Lane {
     /// Undoes an `end` or the cancellation of the event: the lane takes messages again. An `end` that waits is not

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+internal import GrandstandContract
 
 extension Lane {
     /// Withdraws a broadcast that was sent to nobody, as if the lane had never got it. The content before the

@@ -1,5 +1,6 @@
 internal import APNsWire
 package import FoundationEssentials
+internal import GrandstandContract
 
 /// The messages of one channel, or of one crowd of tokens, in order. At most one is under way, and the newest state
 /// replaces older ones.
@@ -200,7 +201,7 @@ package struct Lane: Sendable, Hashable {
 
     /// Gives a message its final state. If only resting members of a crowd still wait for the message, the state is
     /// `accepted` instead of `state` (`FanOut.isDoneButForResting`).
-    mutating func settle(_ index: Int, _ state: Delivery.State, at now: Date) {
+    mutating func settle(_ index: Int, _ state: Contract.DeliveryState, at now: Date) {
         let isDone = messages[index].fanOut?.isDoneButForResting ?? false
         if isDone, state == .expired { messages[index].fanOut?.expireResting() }
         messages[index].settle(isDone ? .accepted : state, at: now)
@@ -209,5 +210,5 @@ package struct Lane: Sendable, Hashable {
     func isUnderWay(_ message: LaneMessage) -> Bool { message.state == .sending && lease != nil }
 
     /// The state of a message that waits to be sent.
-    var unsent: Delivery.State { isConnected ? .queued : .waiting }
+    var unsent: Contract.DeliveryState { isConnected ? .queued : .waiting }
 }

@@ -1,12 +1,13 @@
 package import APNsWire
 package import FoundationEssentials
+package import GrandstandContract
 
 /// One broadcast's message on one lane, without its content: a row of `deliveries`.
 package struct LaneMessage: Sendable, Hashable {
     /// The ID of the message's row; `nil`: the row is not written yet.
     package var id: Int?
     package let broadcast: UUID
-    package var state: Delivery.State
+    package var state: Contract.DeliveryState
     package let isEnd: Bool
     /// For an `end`: when its activity leaves lock screens, as the organiser asked, in seconds since 1970.
     package let dismissalDate: Int?
@@ -51,7 +52,7 @@ package struct LaneMessage: Sendable, Hashable {
     package var fanOut: FanOut?
 
     package init(
-        id: Int? = nil, broadcast: UUID, state: Delivery.State = .queued, isEnd: Bool = false,
+        id: Int? = nil, broadcast: UUID, state: Contract.DeliveryState = .queued, isEnd: Bool = false,
         dismissalDate: Int? = nil, priority: APNsPriority = .powerAware, plainPriority: APNsPriority = .powerAware,
         alerting: Bool = false, ringsUntil: Date? = nil, apnsExpiration: Int = 0, expiresAt: Date, attempts: Int = 0,
         refusals: Int = 0, nextAttemptAt: Date? = nil, timestamp: Int? = nil, requestID: UUID, uniqueID: String? = nil,
@@ -111,12 +112,12 @@ package struct LaneMessage: Sendable, Hashable {
         // `.rejected` counts, too: APNs refused every attempt, or there was no attempt because the message was too
         // large for a token.
         case .waiting, .queued, .superseded, .cancelled, .rejected: true
-        case .sending, .accepted, .expired: false
+        case .sending, .accepted, .expired, .unknown: false
         }
     }
 
     /// Gives the message its final state.
-    mutating func settle(_ state: Delivery.State, at time: Date) {
+    mutating func settle(_ state: Contract.DeliveryState, at time: Date) {
         self.state = state
         settledAt = time
         nextAttemptAt = nil

@@ -141,7 +141,11 @@ package struct LookupIndex: Sendable {
     private func record(_ key: EventKey, _ query: LookupListQuery, _ now: Date) -> LookupRecord? {
         guard let record = records[key]?.first(of: query.variant), !record.isOver else { return nil }
         guard let wanted = query.state else { return record }
-        return (record.state(now: now) == .live) == (wanted == .live) ? record : nil
+        let isLive = record.state(now: now) == .live
+        return switch wanted {
+        case .live: isLive ? record : nil
+        case .scheduled, .unknown: isLive ? nil : record
+        }
     }
 }
 

@@ -7,7 +7,7 @@ extension Contract.FollowablePage {
         self.init(
             items: part.items.map { item in
                 let listing = item.record.listing
-                let lookup = Contract.Lookup(item.record.entry(of: item.key, now: now))
+                let lookup = item.record.lookup(of: item.key, now: now)
                 return Contract.Followable(
                     state: .init(lookup.state), name: listing?.name ?? "", kind: listing?.kind,
                     topics: (listing?.topics ?? []).map(\.rawValue), lookup)

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+package import GrandstandContract
 
 /// The filter of a list of an app's events.
 package struct LookupListQuery: Sendable, Hashable {
@@ -8,7 +9,7 @@ package struct LookupListQuery: Sendable, Hashable {
     package var from: Date?
     /// Only events that begin before this time.
     package var to: Date?
-    package var state: State?
+    package var state: Contract.FollowableState?
     /// The variant of the audiences; `nil`: the audience without a variant or, if there is none, the first audience
     /// that is not over.
     package var variant: Variant?
@@ -17,14 +18,9 @@ package struct LookupListQuery: Sendable, Hashable {
     /// The position of the previous page's last event.
     package var after: LookupIndex.Place?
 
-    /// The states of events that may still be followed.
-    package enum State: String, Sendable, Hashable, CaseIterable {
-        case scheduled
-        case live
-    }
-
     package init(
-        topic: Topic? = nil, from: Date? = nil, to: Date? = nil, state: State? = nil, variant: Variant? = nil,
+        topic: Topic? = nil, from: Date? = nil, to: Date? = nil, state: Contract.FollowableState? = nil,
+        variant: Variant? = nil,
         limit: Int = 50, after: LookupIndex.Place? = nil
     ) {
         self.topic = topic

@@ -1,5 +1,6 @@
 package import APNsWire
 package import FoundationEssentials
+package import GrandstandContract
 
 /// One audience of an event, with everything that a lookup's answer depends on except the time.
 package struct LookupRecord: Sendable, Hashable {
@@ -49,16 +50,31 @@ package struct LookupRecord: Sendable, Hashable {
     ///
     /// - Parameter variants: the variants of all of the app's audiences.
     package func answer(of key: EventKey, variants: [Variant] = [], now: Date) -> LookupAnswer {
-        var entry = entry(of: key, now: now)
-        entry.variants = variants
-        return LookupAnswer(entry)
+        LookupAnswer(lookup(of: key, variants: variants, now: now), wait)
     }
 
     /// The audience of the event with this key as it is at `now`.
-    package func entry(of key: EventKey, now: Date) -> LookupEntry {
-        LookupEntry(
-            eventKey: key, state: state(now: now), storagePolicy: storagePolicy, channelID: channelID,
-            startsAt: startsAt, endsAt: endsAt, delivery: delivery, variant: variant, wait: wait)
+    ///
+    /// - Parameters:
+    ///   - variants: the variants of all of the app's audiences.
+    ///   - contentState: the newest content.
+    ///   - timestamp: `aps.timestamp` of the message with this content.
+    package func lookup(
+        of key: EventKey, variants: [Variant] = [], contentState: RawJSON? = nil, timestamp: Int? = nil, now: Date
+    ) -> Contract.Lookup {
+        let hasChannel =
+            switch delivery {
+            case .channel: true
+            case .tokens: false
+            }
+        return Contract.Lookup(
+            eventKey: key.rawValue, channelId: hasChannel ? channelID : nil,
+            // Only audiences that are reached by tokens have `delivery`. Older apps do not know this member, but they
+            // look up only events with a channel.
+            delivery: hasChannel ? nil : .init(delivery), variant: variant?.rawValue,
+            variants: variants.isEmpty ? nil : variants.map(\.rawValue), storagePolicy: .init(storagePolicy),
+            state: .init(state(now: now)), startsAt: startsAt, endsAt: endsAt, contentState: contentState,
+            timestamp: timestamp)
     }
 
     /// Whether this audience can no longer follow the event.
@@ -73,14 +89,11 @@ package struct LookupRecord: Sendable, Hashable {
 extension [LookupRecord] {
     /// The answer to a lookup of an event with these records, which are in the order of their declaration.
     ///
-    /// - Parameter variant: `nil`: the audience without a variant, else the first that is not over.
     /// - Returns: `nil` for an app that has no audience in the event.
-    package func answer(
-        topic: String, in environment: APNsEnvironment, _ variant: Variant?, of key: EventKey, now: Date
-    ) -> LookupAnswer? {
-        let isOfApp: (LookupRecord) -> Bool = { $0.environment == environment && $0.topic == topic }
-        if let record = first(of: variant, where: isOfApp) {
-            return record.answer(of: key, variants: lazy.filter(isOfApp).compactMap(\.variant), now: now)
+    package func answer(to name: LookupName, now: Date) -> LookupAnswer? {
+        let isOfApp: (LookupRecord) -> Bool = { $0.environment == name.environment && $0.topic == name.topic }
+        if let record = first(of: name.variant, where: isOfApp) {
+            return record.answer(of: name.key, variants: lazy.filter(isOfApp).compactMap(\.variant), now: now)
         }
         let others = filter(isOfApp).map(\.variant)
         return others.isEmpty ? nil : .noSuchVariant(among: others)

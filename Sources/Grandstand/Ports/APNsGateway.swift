@@ -5,7 +5,7 @@ package import FoundationEssentials
 /// says how a call failed.
 package protocol APNsGateway: Sendable {
     /// Sends one message to everybody who follows the channel.
-    func send(_ message: BroadcastMessage, to address: APNsAddress) async -> APNsAnswer<Void>
+    func send(_ delivery: ClaimedDelivery) async -> APNsAnswer<Void>
 
     /// Creates a channel and returns Apple's ID. If the result is `unanswered`, APNs may have created the channel, and
     /// only `listChannels` can show whether it did.
@@ -24,17 +24,4 @@ package protocol APNsGateway: Sendable {
 
     /// Whether the key file can be used, and whether APNs refused the key for this process.
     func keyFile(of use: KeyUse) -> KeyFileState
-}
-
-extension APNsGateway {
-    /// The state of the key files that sign for an app. A key is also refused if APNs refused it for another replica.
-    package func keyFiles(of app: App) -> [APNsEnvironment: KeyFileState] {
-        var states: [APNsEnvironment: KeyFileState] = [:]
-        for environment in APNsEnvironment.allCases {
-            var state = keyFile(of: app.keyUse(in: environment))
-            if state == .ok, let refusal = app.keyRefusals[environment] { state = .refused(refusal) }
-            states[environment] = state
-        }
-        return states
-    }
 }

@@ -1,3 +1,5 @@
+package import GrandstandContract
+
 /// One step that brings Apple's list and the ledger together.
 package enum ReconciliationAction: Sendable, Hashable {
     /// Apple no longer has the channel. An event that needs the channel gets another one.
@@ -27,19 +29,19 @@ package enum ReconciliationAction: Sendable, Hashable {
     case recreate(LedgerSnapshot.Entry)
 
     /// The word in reports.
-    package var name: String {
+    package var name: Contract.ReconciliationActionName {
         switch self {
-        case .markMissing: "mark-missing"
-        case .restore: "restore"
-        case .confirm: "confirm"
-        case .release: "release"
-        case .deleteAgain: "delete-again"
-        case .settle: "settle"
-        case .reopen: "reopen"
-        case .contest: "contest"
-        case .adopt: "adopt"
-        case .deleteUnmanaged: "delete-unmanaged"
-        case .recreate: "recreate"
+        case .markMissing: .markMissing
+        case .restore: .restore
+        case .confirm: .confirm
+        case .release: .release
+        case .deleteAgain: .deleteAgain
+        case .settle: .settle
+        case .reopen: .reopen
+        case .contest: .contest
+        case .adopt: .adopt
+        case .deleteUnmanaged: .deleteUnmanaged
+        case .recreate: .recreate
         }
     }
 
@@ -57,7 +59,7 @@ package enum ReconciliationAction: Sendable, Hashable {
     package var channelID: String? {
         switch self {
         case .settle, .contest, .adopt, .deleteUnmanaged: unmanaged?.channelID
-        default: entry?.channelID
+        case .markMissing, .restore, .confirm, .release, .deleteAgain, .reopen, .recreate: entry?.channelID
         }
     }
 
@@ -66,7 +68,7 @@ package enum ReconciliationAction: Sendable, Hashable {
         switch self {
         case .settle(_, let channel), .contest(let channel), .adopt(let channel), .deleteUnmanaged(let channel):
             channel
-        default: nil
+        case .markMissing, .restore, .confirm, .release, .deleteAgain, .reopen, .recreate: nil
         }
     }
 
@@ -74,7 +76,7 @@ package enum ReconciliationAction: Sendable, Hashable {
     package var deletes: Bool {
         switch self {
         case .deleteAgain, .deleteUnmanaged: true
-        default: false
+        case .markMissing, .restore, .confirm, .release, .settle, .reopen, .contest, .adopt, .recreate: false
         }
     }
 }

@@ -1,5 +1,6 @@
 package import APNsWire
 package import FoundationEssentials
+package import GrandstandContract
 
 /// Compares Apple's list with the ledger. First `questions` returns the channels to read from Apple one by one. With
 /// Apple's answers, `conclusions` decides the actions. Pure.
@@ -109,7 +110,7 @@ package struct ReconciliationPlan: Sendable {
     /// The actions that follow from the list and the readings.
     package func conclusions(
         _ readings: [String: Reading], _ options: ReconciliationOptions, now: Date
-    ) -> (actions: [ReconciliationAction], alarm: ReconciliationReport.Alarm?) {
+    ) -> (actions: [ReconciliationAction], alarm: Contract.ReconciliationAlarm?) {
         if everythingVanished, !options.recreate {
             return (vanished.filter { $0.eventKey != nil }.map(ReconciliationAction.recreate), .capabilityOff)
         }

@@ -18,9 +18,6 @@ package enum StartForm: Sendable, Hashable {
         case disabled
         /// The follower has no usable token for activities of this type.
         case noToken
-        /// The follower could have got a start, but the start was over or stopped before the push was sent. Only
-        /// reports have this case, because `StartForm.init` does not know the time.
-        case tooLate
     }
 
     package init(
@@ -35,7 +32,11 @@ package enum StartForm: Sendable, Hashable {
         } else if systemVersion < .firstWithChannels {
             self = .plain
         } else {
-            self = delivery == .channel ? .channel : .token
+            self =
+                switch delivery {
+                case .channel: .channel
+                case .tokens: .token
+                }
         }
     }
 }

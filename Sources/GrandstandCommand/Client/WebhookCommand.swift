@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Grandstand
 internal import GrandstandClient
+internal import GrandstandContract
 internal import GrandstandServer
 internal import JSON
 
@@ -38,14 +39,14 @@ struct WebhookCommand: AsyncParsableCommand, Listed, Shown, Changeable, Deletabl
 
     struct Fields: FieldOptions {
         @Option(help: "Another URL.") var url: String?
-        @Option(help: "Other topics; may be repeated. One of \(WebhookTopic.words).") var topic: [WebhookTopic] = []
+        @Option(help: "Other topics; may be repeated. One of \(Topic.words).") fileprivate var topic: [Topic] = []
         @Option(help: "Only messages about this app, by its bundle ID.") var app: String?
         @Option(help: "A description for people.") var description: String?
         @Flag(inversion: .prefixedEnableDisable, help: "Whether messages are posted.") var messages: Bool?
 
         func apply(to draft: inout Draft) {
             draft.set("url", url)
-            draft.set("topics", texts: topic.map(\.rawValue))
+            draft.set("topics", texts: topic.map(\.word.rawValue))
             draft.set("bundleId", app)
             draft.set("description", description)
             draft.set("enabled", messages)
@@ -79,7 +80,7 @@ struct WebhookCommand: AsyncParsableCommand, Listed, Shown, Changeable, Deletabl
             abstract: "Creates a webhook and prints its secret once; standard output has nothing else.")
         @OptionGroup var client: ClientOptions
         @Argument(help: "The URL to post messages to.") var url: String
-        @Option(help: "A topic; may be repeated. One of \(WebhookTopic.words).") var topic: [WebhookTopic]
+        @Option(help: "A topic; may be repeated. One of \(Topic.words).") fileprivate var topic: [Topic]
         @Option(help: "Only messages about this app, by its bundle ID; may be repeated.") var app: [String] = []
         @Option(help: "A description for people.") var description: String?
         @Flag(help: "Create it disabled: nothing is posted yet.") var disabled = false
@@ -90,7 +91,7 @@ struct WebhookCommand: AsyncParsableCommand, Listed, Shown, Changeable, Deletabl
 
         func run() async throws {
             let draft = GrandstandClient.WebhookDraft(
-                url: url, description: description, topics: topic.map { .init(rawValue: $0.rawValue) },
+                url: url, description: description, topics: topic.map(\.word),
                 bundleId: app.count == 1 ? app[0] : nil, bundleIds: app.count > 1 ? app : nil,
                 enabled: disabled ? false : nil)
             let answer = try await client.answer(.createWebhook(draft))
@@ -135,14 +136,15 @@ struct WebhookCommand: AsyncParsableCommand, Listed, Shown, Changeable, Deletabl
     }
 }
 
-extension WebhookTopic: ExpressibleByArgument {
-    fileprivate static var words: String { allValueStrings.joined(separator: ", ") }
+/// A topic that this version knows.
+private struct Topic: ExpressibleByArgument {
+    let word: Contract.WebhookTopic
+    static var allValueStrings: [String] { Contract.WebhookTopic.allCases.map(\.rawValue) }
+    static var words: String { allValueStrings.joined(separator: ", ") }
 
-    package static var allValueStrings: [String] { subscribable.map(\.rawValue) }
-
-    package init?(argument: String) {
-        guard let topic = Self.subscribable.first(where: { $0.rawValue == argument }) else { return nil }
-        self = topic
+    init?(argument: String) {
+        guard let word = Contract.WebhookTopic.allCases.first(where: { $0.rawValue == argument }) else { return nil }
+        self.word = word
     }
 }
 

@@ -3,6 +3,7 @@ internal import APNsWire
 internal import Foundation
 internal import Grandstand
 internal import GrandstandClient
+internal import GrandstandContract
 internal import GrandstandServer
 internal import Logging
 
@@ -43,9 +44,10 @@ struct DemoStage: Sendable {
                     "DATABASE_URL": server.databaseURL, "GRANDSTAND_PORT": "0", "GRANDSTAND_ROLES": "api",
                 ]
                 try await server.whileRunning { [logger] port in
-                    let secret = try await server.keys.create(
-                        KeyDraft(name: "demo", scopes: [.admin]), by: .commandLine, now: Date()
-                    ).secret
+                    let secret =
+                        try await server.keys.create(
+                            Contract.KeyDraft(name: "demo", scopes: [.admin]), by: .commandLine, now: Date()
+                        ).secret ?? ""
                     let second = try await Server.build(
                         try Configuration(environment: environment.merging(shared) { $1 }), logger: logger)
                     try await second.whileRunning { other in

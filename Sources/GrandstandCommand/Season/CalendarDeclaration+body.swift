@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Grandstand
 internal import GrandstandContract
+internal import GrandstandServer
 internal import JSON
 
 extension CalendarDeclaration {
@@ -23,9 +24,9 @@ extension CalendarDeclaration {
     /// Reads the plan file of `grandstand season`. Its part about events is checked on a sample event.
     ///
     /// - Throws: `invalid-request`, `unknown-field`, with pointers into the file.
-    init(_ body: JSONValue, documents: EventDocuments) throws(Problem) {
+    init(_ body: JSONValue) throws(Problem) {
         self = try Self.shape.read(body) { faults throws(Problem) in try Self(body, &faults) }
-        try checkSample(documents)
+        try checkSample()
     }
 
     private init(_ body: JSONValue, _ faults: inout RequestFaults) throws(Problem) {
@@ -97,7 +98,7 @@ extension CalendarDeclaration {
 
     /// Checks a sample event made from the templates. It begins in the year 2000, so that every time in the plan's
     /// `start` is later.
-    private func checkSample(_ documents: EventDocuments) throws(Problem) {
+    private func checkSample() throws(Problem) {
         let entry = CalendarEntry(line: 1, uid: "1", startsAt: 946_684_800, endsAt: 946_684_801) { _ in "1" }
         let draft: CalendarDraft
         do throws(CalendarFault) {
@@ -105,6 +106,6 @@ extension CalendarDeclaration {
         } catch {
             throw Problem.invalid(error.detail, at: "/eventKey", error.detail)
         }
-        _ = try documents.read(draft.key, draft.document)
+        _ = try draft.document.declaration(of: draft.key)
     }
 }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Grandstand
+internal import GrandstandServer
 
 /// The changes that a calendar makes to its season's events. They depend only on the entries, the time, and the present
 /// events with their notes (`SeasonNote`).
@@ -22,15 +23,13 @@ struct CalendarPlan: Sendable {
 
     private let request: Request
     private let situation: Situation
-    private let documents: EventDocuments
     private let known: [String: SeasonEvent]
     private let uids: Set<String>
 
-    init(_ request: Request, _ situation: Situation, documents: EventDocuments) {
+    init(_ request: Request, _ situation: Situation) {
         problems = request.problems
         self.request = request
         self.situation = situation
-        self.documents = documents
         known = request.known(in: situation.events)
         uids = request.uids
         var seen: [EventKey: CalendarDraft] = [:]
@@ -89,7 +88,7 @@ struct CalendarPlan: Sendable {
         if !names.isEmpty {
             guard let specification = read(write) else { return }
             if !event.state.isOver || specification.reaches(beyond: situation.now) {
-                let after = documents.document(of: specification)
+                let after = EventDocument(of: specification)
                 write.fields = after.differences(from: event.document).filter { names.contains($0) }
                     .map { Field(name: $0, old: event.document[$0], new: after[$0]) }
             }
@@ -149,7 +148,7 @@ struct CalendarPlan: Sendable {
         let detail: String
         do throws(Problem) {
             let length = document.text.count
-            if length <= limit { return try documents.read(write.key, document) }
+            if length <= limit { return try document.declaration(of: write.key) }
             detail = "The event would have \(length) bytes of JSON. The limit is \(limit). Shorten its metadata."
         } catch {
             let faults = error.errors.map { "\($0.pointer): \($0.detail)" }

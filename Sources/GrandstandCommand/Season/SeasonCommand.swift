@@ -62,7 +62,7 @@ struct SeasonCommand: AsyncParsableCommand {
         private func declaration() throws -> CalendarDeclaration {
             let text = try json(plan, "@" + plan)
             do throws(Problem) {
-                return try CalendarDeclaration(try JSONValue(parsing: text), documents: .api)
+                return try CalendarDeclaration(try JSONValue(parsing: text))
             } catch {
                 let faults = error.errors.map { "\n  \($0.pointer): \($0.detail)" }.joined()
                 throw StartError("\(plan): \(error.detail)\(faults)")

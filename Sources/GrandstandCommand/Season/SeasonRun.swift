@@ -19,7 +19,7 @@ struct SeasonRun: Sendable {
 
     /// What a run would do.
     func preview() async throws -> CalendarPlan {
-        CalendarPlan(request, try await situation(), documents: .api)
+        CalendarPlan(request, try await situation())
     }
 
     /// Applies the plan. If somebody else changed an event in the meantime, a new plan is made.

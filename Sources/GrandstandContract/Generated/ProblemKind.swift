@@ -23,7 +23,7 @@ extension Contract {
         case channelExists = "channel-exists"
         /// A live event needs the channel, or the channel belongs to an event.
         case channelInUse = "channel-in-use"
-        /// There is no such channel.
+        /// There is no such channel. If APNs said so, apns has its answer.
         case channelNotFound = "channel-not-found"
         /// The channel does not exist yet. Retry-After says when to ask again.
         case channelPending = "channel-pending"

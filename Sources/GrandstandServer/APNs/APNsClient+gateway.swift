@@ -5,19 +5,20 @@ internal import HTTP2
 internal import JSON
 
 extension APNsClient: APNsGateway {
-    package func send(_ message: BroadcastMessage, to address: APNsAddress) async -> APNsAnswer<Void> {
+    package func send(_ delivery: ClaimedDelivery) async -> APNsAnswer<Void> {
+        let address = delivery.address
         guard let endpoint = settings.endpoints.send[address.environment] else { return .withheld(Self.noEndpoint) }
-        let call = Call(
-            kind: "broadcast", method: "POST", path: APNsPath.broadcasts(of: address.bundleID.rawValue),
+        let request = HTTP2Request(
+            method: "POST", path: APNsPath.broadcasts(of: address.bundleID.rawValue), authority: endpoint.authority,
             headers: [
-                HTTP2Header(APNsHeader.channelID, message.channelID, indexing: .never),
+                HTTP2Header(APNsHeader.channelID, delivery.channelID, indexing: .never),
                 HTTP2Header(APNsHeader.pushType, PushType.header),
-                HTTP2Header(APNsHeader.priority, String(message.priority.rawValue)),
-                HTTP2Header(APNsHeader.expiration, String(message.expiration), indexing: .never),
-                Self.requestID(message.requestID),
+                HTTP2Header(APNsHeader.priority, String(delivery.priority.rawValue)),
+                HTTP2Header(APNsHeader.expiration, String(delivery.expiration), indexing: .never),
+                Self.requestID(delivery.requestID),
             ],
-            body: message.body)
-        return await perform(call, at: endpoint, for: address).map { _ in .success(()) }
+            body: delivery.body)
+        return await perform("broadcast", request, at: endpoint, for: address).map { _ in .success(()) }
     }
 
     package func createChannel(
@@ -64,8 +65,10 @@ extension APNsClient: APNsGateway {
     ) async -> APNsAnswer<HTTP2Response> {
         guard let endpoint = settings.endpoints.manage[address.environment] else { return .withheld(Self.noEndpoint) }
         return await perform(
-            Call(
-                kind: "manage", method: method, path: path, headers: [Self.requestID(requestID)] + headers, body: body),
+            "manage",
+            HTTP2Request(
+                method: method, path: path, authority: endpoint.authority,
+                headers: [Self.requestID(requestID)] + headers, body: body),
             at: endpoint, for: address)
     }
 

@@ -5,31 +5,27 @@ internal import HTTP2
 internal import JSON
 
 extension APNsClient {
-    /// A call without its credentials.
-    struct Call: Sendable {
-        /// For metrics: `broadcast`, `device` or `manage`.
-        var kind: String
-        var traffic = Traffic.channels
-        var method: String
-        var path: String
-        var headers: [HTTP2Header] = []
-        var body: [UInt8] = []
-    }
-
     /// Makes a call within the request timeout. A request that APNs never processed is repeated on another connection.
     /// A request that APNs may have processed returns `unanswered`. While APNs refuses the key's tokens, only one probe
     /// every few seconds is sent.
-    func perform(_ call: Call, at endpoint: Endpoint, for address: APNsAddress) async -> APNsAnswer<HTTP2Response> {
+    ///
+    /// - Parameters:
+    ///   - kind: for metrics: `broadcast`, `device` or `manage`.
+    ///   - request: the request without its credentials.
+    func perform(
+        _ kind: String, _ request: HTTP2Request, traffic: Traffic = .channels, at endpoint: Endpoint,
+        for address: APNsAddress
+    ) async -> APNsAnswer<HTTP2Response> {
         let use = KeyUse(credentials: address.credentials, environment: address.environment)
-        let answer = await attempt(call, at: endpoint, as: use)
+        let answer = await attempt(request, traffic, at: endpoint, as: use)
         var status = 0
         if case .accepted(let response, _) = answer { status = response.status }
-        metrics.ended(call.kind, answer, status: status)
+        metrics.ended(kind, answer, status: status)
         return answer
     }
 
     private func attempt(
-        _ call: Call, at endpoint: Endpoint, as use: KeyUse
+        _ request: HTTP2Request, _ traffic: Traffic, at endpoint: Endpoint, as use: KeyUse
     ) async -> APNsAnswer<HTTP2Response> {
         let credentials = use.credentials
         let clock = ContinuousClock()
@@ -50,14 +46,17 @@ extension APNsClient {
                     case .wait(let refusal, let seconds): return .refused(.heldBack(by: refusal, seconds: seconds))
                     }
                 }
-                let pool = try pool(endpoint, credentials, for: call.traffic)
+                let pool = try pool(endpoint, credentials, for: traffic)
                 guard let member = pool.ready(avoiding: lastUsed) else {
                     try await pool.wait(until: deadline)
                     continue
                 }
                 lastUsed = member
                 sends += 1
-                let response = try await member.connection.send(request(call, endpoint, token), timeout: remaining)
+                var signed = request
+                signed.headers.insert(
+                    HTTP2Header(APNsHeader.authorization, "bearer \(token.text)", indexing: .never), at: 0)
+                let response = try await member.connection.send(signed, timeout: remaining)
                 let answer = Self.read(response)
                 switch answer {
                 case .accepted:
@@ -91,13 +90,6 @@ extension APNsClient {
 
     /// The most times that one call is sent. After so many failed attempts, another attempt is unlikely to succeed.
     private static let maximumSends = 10
-
-    private func request(_ call: Call, _ endpoint: Endpoint, _ token: ProviderToken) -> HTTP2Request {
-        HTTP2Request(
-            method: call.method, path: call.path, authority: endpoint.authority,
-            headers: [HTTP2Header(APNsHeader.authorization, "bearer \(token.text)", indexing: .never)] + call.headers,
-            body: call.body)
-    }
 
     /// A status from 200 to 299 is success. Any other is a refusal with its reason in the JSON body.
     static func read(_ response: HTTP2Response) -> APNsAnswer<HTTP2Response> {

@@ -6,8 +6,8 @@ internal import HTTP2
 extension APNsClient: DeviceGateway {
     package func push(_ push: DevicePush, to address: APNsAddress) async -> APNsAnswer<Void> {
         guard let endpoint = settings.endpoints.send[address.environment] else { return .withheld(Self.noEndpoint) }
-        let call = Call(
-            kind: "device", traffic: .devices, method: "POST", path: APNsPath.device(push.token.hex),
+        let request = HTTP2Request(
+            method: "POST", path: APNsPath.device(push.token.hex), authority: endpoint.authority,
             headers: [
                 HTTP2Header(APNsHeader.topic, address.bundleID.rawValue + PushType.topicSuffix),
                 HTTP2Header(APNsHeader.pushType, PushType.header),
@@ -16,8 +16,9 @@ extension APNsClient: DeviceGateway {
                 HTTP2Header(APNsHeader.id, push.requestID.uuidString.lowercased(), indexing: .never),
             ] + (push.collapseID.map { [HTTP2Header(APNsHeader.collapseID, $0)] } ?? []),
             body: push.body)
-        let answer: APNsAnswer<Void> = await perform(call, at: endpoint, for: address)
-            .map { _ in .success(()) }
+        let answer: APNsAnswer<Void> = await perform(
+            "device", request, traffic: .devices, at: endpoint, for: address
+        ).map { _ in .success(()) }
         metrics.pushed(to: address.app, answer)
         return answer
     }

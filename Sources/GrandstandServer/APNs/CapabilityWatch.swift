@@ -1,25 +1,19 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Logging
 
 /// Passes every call on to APNs. If APNs refuses a call because the app's Broadcast capability is off, the first such
 /// refusal raises the alarm on all replicas. The next success ends the alarm. Calls continue during the alarm.
 struct CapabilityWatch: APNsGateway {
-    private let gateway: any APNsGateway
-    private let quirks: any QuirkStore
-    private let now: @Sendable () -> Date
-    private let logger: Logger
+    let gateway: any APNsGateway
+    let remember: RememberQuirk
+    let now: @Sendable () -> Date
+    let logger: Logger
 
-    init(gateway: any APNsGateway, quirks: any QuirkStore, now: @escaping @Sendable () -> Date, logger: Logger) {
-        self.gateway = gateway
-        self.quirks = quirks
-        self.now = now
-        self.logger = logger
-    }
-
-    func send(_ message: BroadcastMessage, to address: APNsAddress) async -> APNsAnswer<Void> {
-        await watching("a broadcast", address) { await gateway.send(message, to: address) }
+    func send(_ delivery: ClaimedDelivery) async -> APNsAnswer<Void> {
+        await watching("a broadcast", delivery.address) { await gateway.send(delivery) }
     }
 
     func createChannel(
@@ -64,12 +58,12 @@ struct CapabilityWatch: APNsGateway {
         return answer
     }
 
-    private func remember(_ value: Quirk.BroadcastFeature, of app: AppEnvironment, evidence: String) async {
+    private func remember(_ value: Contract.QuirkValue, of app: AppEnvironment, evidence: String) async {
         do {
-            let quirk = Quirk(
-                environment: app.environment, name: .broadcastFeature, value: value.rawValue, learnedAt: now(),
+            let quirk = Contract.Quirk(
+                environment: .init(app.environment), quirk: .broadcastFeature, value: value, learnedAt: now(),
                 evidence: evidence)
-            try await quirks.remember(quirk, for: app)
+            try await remember(quirk, app)
         } catch {
             // The next answer is another chance to store the state.
             logger.failed(

@@ -1,24 +1,28 @@
 package import APNsWire
 package import FoundationEssentials
 package import Grandstand
+package import GrandstandContract
 package import Logging
 internal import Synchronization
+
+/// Stores a quirk that APNs' answers show.
+package typealias RememberQuirk = @Sendable (Contract.Quirk, AppEnvironment) async throws -> Void
 
 /// Makes management calls with the spelling of the bundle ID that Apple accepts. This is the registered spelling, or
 /// lower case if an ID with capitals is refused with `TopicMismatch` (docs/internals/apns.md section 7). After a
 /// mismatch the call is repeated with the other spelling, and the accepted spelling is stored.
 package struct ManagementCalls: Sendable {
     private let gateway: any APNsGateway
-    private let quirks: any QuirkStore
+    private let remember: RememberQuirk
     private let now: @Sendable () -> Date
     private let logger: Logger
     private let corrections = Corrections()
 
     package init(
-        gateway: any APNsGateway, quirks: any QuirkStore, now: @escaping @Sendable () -> Date, logger: Logger
+        gateway: any APNsGateway, remember: @escaping RememberQuirk, now: @escaping @Sendable () -> Date, logger: Logger
     ) {
         self.gateway = gateway
-        self.quirks = quirks
+        self.remember = remember
         self.now = now
         self.logger = logger
     }
@@ -63,13 +67,13 @@ package struct ManagementCalls: Sendable {
     private func remember(_ address: APNsAddress) async {
         corrections.note(address)
         let (app, path) = (address.app, address.managementPath)
-        let quirk = Quirk(
-            environment: app.environment, name: .managementPath, value: path.rawValue, learnedAt: now(),
+        let quirk = Contract.Quirk(
+            environment: .init(app.environment), quirk: .managementPath, value: .init(path), learnedAt: now(),
             evidence: path == .lowercased
                 ? "TopicMismatch as registered, accepted in lowercase"
                 : "TopicMismatch in lowercase, accepted as registered")
         do {
-            try await quirks.remember(quirk, for: app)
+            try await remember(quirk, app)
         } catch {
             // The next mismatch is another chance to store the spelling.
             logger.failed(

@@ -20,8 +20,9 @@ struct AppleAccess: Sendable {
         settings.noteRefusal = { [apps = stores.apps] in try await apps.note($0, of: $1) }
         settings.metrics = resources.metrics.backend
         gateway = APNsClient(settings: settings, keys: resources.keyRing, now: resources.wallClock, logger: logger)
-        watched = CapabilityWatch(gateway: gateway, quirks: stores.requests.quirks, now: now, logger: logger)
-        let management = ManagementCalls(gateway: watched, quirks: stores.requests.quirks, now: now, logger: logger)
+        let remember: RememberQuirk = { [apps = stores.apps] in try await apps.remember($0, for: $1) }
+        watched = CapabilityWatch(gateway: gateway, remember: remember, now: now, logger: logger)
+        let management = ManagementCalls(gateway: watched, remember: remember, now: now, logger: logger)
         calls = ChannelCalls(
             management: management, channels: stores.requests.channels,
             reconciliations: stores.requests.reconciliations,

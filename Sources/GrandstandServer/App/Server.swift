@@ -1,5 +1,5 @@
 package import FoundationEssentials
-package import Grandstand
+internal import Grandstand
 package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
@@ -34,7 +34,7 @@ package struct Server: Sendable {
     }
 
     /// The key ledger, for commands and tests that create the first key.
-    package var keys: any KeyLedger { parts.stores.keys }
+    package var keys: KeyStore { parts.stores.keys.store }
 
     /// The database's connection string, for a second server on the same database.
     package var databaseURL: String { resources.database.url }

@@ -46,7 +46,7 @@ struct ServerLoops: Sendable {
             settings: .init(lease: Self.lease, drain: resources.drain),
             now: now, mayClaim: mayClaim, counting: resources.counting, logger: logger)
         let scheduler = Scheduler(
-            outbox: stores.requests.outbox, plan: parts.plan, signals: signals, now: now, logger: logger)
+            outbox: stores.requests.outbox, signals: signals, now: now, logger: logger)
         let rates = Dictionary(
             uniqueKeysWithValues: APNsEnvironment.allCases.map { environment in
                 func learned(_ api: AppSendRate.API) -> SendRates {
@@ -63,14 +63,12 @@ struct ServerLoops: Sendable {
         let (broadcastAccounts, deviceAccounts) = (accounts(), accounts())
         let keys = KeyWatch(fault: { [ring = resources.keyRing] in ring.fault(of: $0) }, logger: logger)
         let sendReports = SendReports(
-            allRates, [broadcastAccounts, deviceAccounts].flatMap(\.values), keys, store: stores.throttles,
-            apps: stores.apps, now: now, logger: logger)
+            rates: allRates, accounts: [broadcastAccounts, deviceAccounts].flatMap(\.values), keys: keys,
+            store: stores.throttles, apps: stores.apps, now: now, logger: logger)
         let dispatchers = rates.map { environment, rates in
             Dispatcher(
-                environment: environment, outbox: stores.requests.outbox,
-                sends: Sends(gateway: apple.watched, now: now), rates: rates.broadcasts,
-                accounts: broadcastAccounts[environment],
-                keys: keys, signals: signals,
+                environment: environment, outbox: stores.requests.outbox, gateway: apple.watched,
+                rates: rates.broadcasts, accounts: broadcastAccounts[environment], keys: keys, signals: signals,
                 settings: .init(
                     concurrency: configuration.broadcastsUnderWay, laneInterval: configuration.laneInterval,
                     lease: Self.lease, drain: resources.drain),
@@ -81,7 +79,7 @@ struct ServerLoops: Sendable {
                 RetentionRule($0, keep: configuration.history)
             } + [.keys, .auditEntries].map { RetentionRule($0, keep: configuration.audit) } + [
                 RetentionRule(.installations, keep: configuration.installations),
-                RetentionRule(.answers, keep: PostgresIdempotencyStore.lifetime),
+                RetentionRule(.answers, keep: IdempotencyStore.lifetime),
                 RetentionRule(.deviceHours, keep: 7_200),
             ]
         let janitor = Janitor(

@@ -11,8 +11,6 @@ struct ServerParts: Sendable {
     let gauges: GaugeWatch
     /// Chooses the connections to close when there are too many.
     let shares: ConnectionShares
-    /// Plans a broadcast's deliveries, for immediate and for scheduled broadcasts.
-    let plan: DeliveryPlanning
     let api: API
 
     init(_ configuration: Configuration, _ resources: ServerResources, logger: Logger) {
@@ -20,12 +18,11 @@ struct ServerParts: Sendable {
         let stores = ServerStores(configuration, resources, logger: logger)
         let apple = AppleAccess(configuration, resources, stores, logger: logger)
         let lookups = LookupReplica(
-            source: stores.lookupSource, keys: stores.keys, settings: .init(staleLimit: configuration.lookupStaleness),
+            store: stores.lookups, keys: stores.keys, settings: .init(staleLimit: configuration.lookupStaleness),
             now: now, logger: logger)
         resources.database.changes.follow { lookups.changed($0) }
-        keyUses = KeyUses(logger: logger) { [keys = stores.keys] in try await keys.used($0) }
+        keyUses = KeyUses(logger: logger) { [keys = stores.keys.store] in try await keys.used($0) }
         shares = ConnectionShares(maximum: configuration.maximumConnections)
-        plan = Intake.planning(alertFreshness: configuration.alertFreshness)
         gauges = GaugeWatch(
             channels: stores.requests.channels, store: stores.gauges, tenure: configuration.tenure, now: now,
             logger: logger)
@@ -46,7 +43,7 @@ struct ServerParts: Sendable {
             gateway: apple.gateway, channelOperations: apple.operations, reconciliation: apple.reconciliation,
             webhookRefusal: { [client = resources.webhookClient] in await client.refusal(of: $0) },
             readiness: Self.readiness(resources, apple),
-            settings: .of(configuration, plan: plan), now: now)
+            settings: .of(configuration), now: now)
         let console = Console(dependencies, Self.pageSources(stores, apple), templates: resources.templates)
         api = API(dependencies, pages: .console(console))
     }
@@ -68,18 +65,17 @@ struct ServerParts: Sendable {
 
     private static func pageSources(_ stores: ServerStores, _ apple: AppleAccess) -> Console.Sources {
         Console.Sources(
-            sessions: stores.consoleSessions, keys: stores.keys,
+            sessions: stores.consoleSessions,
             throttles: { [throttles = stores.throttles] in try await throttles.throttles(now: $0) },
             activity: { try await ConsoleActivity(stores.overview, apple.gateway, within: $0, now: $1) })
     }
 }
 
 extension API.Settings {
-    fileprivate static func of(_ configuration: Configuration, plan: @escaping DeliveryPlanning) -> API.Settings {
+    fileprivate static func of(_ configuration: Configuration) -> API.Settings {
         var settings = API.Settings(
             reconciliationLimits: ReconciliationLimits(
                 grace: configuration.reconcileGrace, deleteBudget: configuration.reconcileDeleteBudget))
-        settings.plan = plan
         settings.webhookNetworks = configuration.webhookNetworks
         settings.tenure = configuration.tenure
         return settings
@@ -93,7 +89,7 @@ extension API.Access {
         shares: ConnectionShares, logger: Logger
     ) -> API.Access {
         API.Access(
-            keys: stores.keys, ledger: stores.keys, memory: stores.keys, uses: keyUses, idempotency: stores.idempotency,
+            keys: stores.keys, uses: keyUses, idempotency: stores.idempotency,
             limits: RateLimits(
                 .init(
                     requests: configuration.rateLimit > 0 ? configuration.rateLimit : nil,

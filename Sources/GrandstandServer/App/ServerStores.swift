@@ -4,48 +4,49 @@ internal import Logging
 /// The stores of a server: those that requests use, and those that only the server's own loops use.
 struct ServerStores: Sendable {
     let requests: Stores
-    let crowds: PostgresCrowdStore
+    let crowds: CrowdStore
     let keys: CachedKeyStore
-    let lookupSource: any LookupSource
-    let deletedApps: PostgresAppStore
+    let lookups: LookupStore
+    let deletedApps: AppStore
     /// For what APNs' answers say about apps.
-    let apps: PostgresAppStore
-    let idempotency: PostgresIdempotencyStore
+    let apps: AppStore
+    let idempotency: IdempotencyStore
     let history: PostgresHistory
-    let webhookOutbox: PostgresWebhookOutbox
-    let quotaLevels: PostgresQuotaLevels
-    let gauges: PostgresGaugeStore
+    let webhookOutbox: WebhookOutbox
+    let quotaLevels: QuotaLevels
+    let gauges: GaugeStore
     let throttles: PostgresThrottles
     let overview: PostgresOverview
-    let consoleSessions: PostgresConsoleSessionStore
-    let signals: PostgresWakeSignals
+    let consoleSessions: ConsoleSessionStore
+    let signals: WakeSignals
 
     init(_ configuration: Configuration, _ resources: ServerResources, logger: Logger) {
         let session = resources.database
         let databases = Databases(session, counting: resources.counting)
         let main = databases.main
-        signals = PostgresWakeSignals(session.pool)
+        signals = WakeSignals(session.pool)
         requests = Stores(
             databases, signals: signals,
+            alertFreshness: configuration.alertFreshness,
             newInstallations: configuration.appInstallationLimit > 0 ? configuration.appInstallationLimit : nil,
             logger: logger)
-        crowds = PostgresCrowdStore(
-            databases.dispatch,
+        crowds = CrowdStore(
+            database: databases.dispatch,
             intervals: .init(lane: configuration.laneInterval, rest: configuration.infrequentInterval))
         keys = CachedKeyStore(
-            PostgresKeyStore(main), staleLimit: configuration.lookupStaleness,
+            KeyStore(database: main), staleLimit: configuration.lookupStaleness,
             outages: OutageLog("the API keys could not be read", logger), now: resources.now)
-        lookupSource = PostgresLookupSource(Database(session.lookupPool, sharing: main))
-        deletedApps = PostgresAppStore(main.forLongWork)
-        apps = PostgresAppStore(main)
-        idempotency = PostgresIdempotencyStore(databases.bulk)
+        lookups = LookupStore(database: Database(session.lookupPool, sharing: main))
+        deletedApps = AppStore(main.forLongWork)
+        apps = AppStore(main)
+        idempotency = IdempotencyStore(database: databases.bulk)
         history = PostgresHistory(main)
-        webhookOutbox = PostgresWebhookOutbox(main)
-        quotaLevels = PostgresQuotaLevels(main)
-        gauges = PostgresGaugeStore(main)
+        webhookOutbox = WebhookOutbox(database: main)
+        quotaLevels = QuotaLevels(database: main)
+        gauges = GaugeStore(database: main)
         throttles = PostgresThrottles(main)
         overview = PostgresOverview(databases.reports.forLongWork)
-        consoleSessions = PostgresConsoleSessionStore(main)
+        consoleSessions = ConsoleSessionStore(database: main)
     }
 }
 

@@ -1,13 +1,18 @@
 internal import APNsWire
 package import FoundationEssentials
 package import Grandstand
+package import GrandstandContract
 internal import JSON
 internal import Postgres
 
 /// What APNs' answers said about an app, in columns of `app_environments`.
-extension PostgresAppStore: QuirkStore {
-    package func remember(_ quirk: Quirk, for app: AppEnvironment) async throws {
-        let (name, value) = (quirk.name.rawValue, quirk.value)
+extension AppStore {
+    /// Stores a quirk in place of an earlier value. If the same value is learned twice, the first evidence stays.
+    ///
+    /// `broadcast-feature` with the value `off` is the alarm that an app's Broadcast capability is off. The value `on`
+    /// ends the alarm. Creations that were refused because the capability was off are then due at once.
+    package func remember(_ quirk: Contract.Quirk, for app: AppEnvironment) async throws {
+        let (name, value) = (quirk.quirk.rawValue, quirk.value.rawValue)
         let environment: PostgresQuery = "\(quirk.environment.rawValue)::environment"
         try await database.transaction { connection in
             let rows = try await connection.query(
@@ -23,16 +28,16 @@ extension PostgresAppStore: QuirkStore {
                 from apps a
                 where a.bundle_id = ae.bundle_id and a.topic = \(app.bundleID.topic) and ae.environment = \(environment)
                     and ae.quirks -> \(name)::text ->> 'value' is distinct from \(value)
-                returning coalesce((select value from before), \(quirk.name.documented)) <> \(value) as is_new
+                returning coalesce((select value from before), \(quirk.quirk.documented?.rawValue)) <> \(value) as is_new
                 """)
             guard try rows.first?.decode(Bool.self, "is_new") == true else { return }
-            let subject = AuditEntry.Subject(bundleID: app.bundleID, environment: app.environment)
+            let subject = AuditSubject(bundleID: app.bundleID, environment: app.environment)
             try await connection.query(
                 AuditRows(by: .server, at: quirk.learnedAt).insert(
                     .quirkLearned, subject, reason: "\(name): \(value). \(quirk.evidence)"))
-            if quirk.name == .broadcastFeature, !quirk.isDifference {
+            if quirk.quirk == .broadcastFeature, quirk.value == .on {
                 try await connection.pipeline(
-                    PostgresChannelStore.hasten(
+                    ChannelStore.hasten(
                         app, refusedWith: APNsReason.broadcastFeatureNotEnabled.rawValue, now: quirk.learnedAt))
             }
         }
@@ -66,7 +71,7 @@ extension PostgresAppStore: QuirkStore {
     }
 }
 
-extension PostgresAppStore {
+extension AppStore {
     /// Seconds after which a key no longer counts as missing if no replica says so again.
     static let missingKeyLifetime: TimeInterval = 10
 
@@ -161,26 +166,9 @@ extension Credentials {
 
 extension PostgresRow {
     /// The refusal of the key that now signs for the app.
-    ///
-    /// - Parameter prefix: what the names of the columns begin with.
-    func keyRefusal(of credentials: Credentials, _ prefix: String = "") throws -> KeyRefusal? {
-        guard try decode(String?.self, "\(prefix)key_refused") == credentials.signer else { return nil }
+    func keyRefusal(of credentials: Credentials) throws -> KeyRefusal? {
+        guard try decode(String?.self, "key_refused") == credentials.signer else { return nil }
         return KeyRefusal(
-            reason: APNsReason(rawValue: try decode("\(prefix)key_refused_reason")),
-            since: try decode("\(prefix)key_refused_since"))
-    }
-
-    /// The differences from APNs' documentation. A quirk whose value is the documented one is left out.
-    func quirks(in environment: APNsEnvironment) throws -> [Quirk] {
-        let stored = try JSONValue(parsing: try decode(PostgresJSON.self, "\(environment.rawValue)_quirks").bytes)
-        let quirks = Quirk.Name.allCases.compactMap { name -> Quirk? in
-            guard let quirk = stored[name.rawValue], let value = quirk["value"]?.string,
-                let learnedAt = quirk["learned_at"]?.string.flatMap(RFC3339.date),
-                let evidence = quirk["evidence"]?.string
-            else { return nil }
-            return Quirk(
-                environment: environment, name: name, value: value, learnedAt: learnedAt, evidence: evidence)
-        }
-        return quirks.filter(\.isDifference).sorted { $0.name.rawValue < $1.name.rawValue }
+            reason: APNsReason(rawValue: try decode("key_refused_reason")), since: try decode("key_refused_since"))
     }
 }

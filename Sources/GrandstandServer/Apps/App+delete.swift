@@ -5,13 +5,17 @@ internal import Postgres
 
 /// Deletes an app: one transaction closes the app, and later steps remove its rows. Each step finds the remaining rows
 /// by itself, so after a crash another process continues.
-extension PostgresAppStore {
+extension AppStore {
     /// The approximate maximum number of rows that one step removes. The number is limited, so that no other
     /// transaction waits long for the step.
     private static let step = 5_000
     /// The average number of rows of an installation, including the rows of its topics and tokens.
     private static let rowsOfInstallation = 5
 
+    /// Deletes the app. From now on nobody can use it. If it has little history, it is removed at once. Otherwise
+    /// `AppRemover` removes the history bit by bit, and until then the app has `deletingSince`.
+    ///
+    /// - Throws: `app-not-found`; `app-in-use` while channels remain.
     package func delete(_ bundleID: BundleID, by actor: AuditActor, now: Date) async throws {
         let registered = try await database.transaction { connection in
             try await Self.close(bundleID, by: actor, now: now, on: connection)

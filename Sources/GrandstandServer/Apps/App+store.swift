@@ -1,45 +1,52 @@
 internal import APNsWire
-internal import FoundationEssentials
+package import FoundationEssentials
 package import Grandstand
+package import GrandstandContract
 internal import Postgres
 
-/// Apps in the tables `apps` and `app_environments`.
-package struct PostgresAppStore: AppStore {
+/// Apps in the tables `apps` and `app_environments`. Upper and lower case of bundle IDs are the same.
+package struct AppStore: Sendable {
     let database: Database
 
     package init(_ database: Database) { self.database = database }
 
+    /// Creates the app or replaces its registration.
+    ///
+    /// - Returns: whether it was created.
+    /// - Throws: `app-exists` if another app's bundle ID differs only in case, or the app is being deleted;
+    ///   `version-mismatch`.
     package func put(
-        _ app: App, by actor: AuditActor, if condition: WriteCondition
-    ) async throws -> (app: App, created: Bool) {
+        _ bundleID: BundleID, _ draft: Contract.AppDraft, by actor: AuditActor, if condition: WriteCondition = .none,
+        now: Date
+    ) async throws -> (app: Versioned<Contract.App>, created: Bool) {
         do {
-            return try await write(app, by: actor, if: condition)
+            return try await write(bundleID, draft, by: actor, if: condition, now: now)
         } catch let error as PostgresError where error.sqlState == .uniqueViolation {
             // If two callers register the same app at once, the second caller changes the app, if the condition of its
             // request allows the change.
-            guard let registered = try await self.app(app.bundleID)?.bundleID, registered != app.bundleID else {
-                return try await write(app, by: actor, if: condition)
+            guard let registered = try await app(bundleID)?.value.id, registered != bundleID else {
+                return try await write(bundleID, draft, by: actor, if: condition, now: now)
             }
             throw Self.differentSpelling(of: registered)
         }
     }
 
     private func write(
-        _ app: App, by actor: AuditActor, if condition: WriteCondition
-    ) async throws -> (app: App, created: Bool) {
+        _ bundleID: BundleID, _ draft: Contract.AppDraft, by actor: AuditActor, if condition: WriteCondition, now: Date
+    ) async throws -> (app: Versioned<Contract.App>, created: Bool) {
         let created = try await database.transaction { connection in
-            try await Self.refuseDeleted(app.bundleID, on: connection)
+            try await Self.refuseDeleted(bundleID, on: connection)
             if condition != .none {
-                try await Self.check(condition, app.bundleID, on: connection)
+                try await Self.check(condition, bundleID, on: connection)
             }
             let rows = try await connection.query(
                 """
                 insert into apps as a
                     (bundle_id, name, team_id, key_id, channel_limit, preview_compact, preview_expanded, created_at,
                         updated_at)
-                values (\(app.bundleID.rawValue), \(app.name), \(app.credentials.teamID), \(app.credentials.keyID),
-                    \(app.channelLimit), \(app.preview?.compact), \(app.preview?.expanded),
-                    \(app.updatedAt), \(app.updatedAt))
+                values (\(bundleID.rawValue), \(draft.name), \(draft.teamId), \(draft.keyId),
+                    \(draft.channelLimit ?? APNsLimits.channels), \(draft.preview?.compact),
+                    \(draft.preview?.expanded), \(now), \(now))
                 on conflict (bundle_id) do update set name = excluded.name, team_id = excluded.team_id,
                     key_id = excluded.key_id, channel_limit = excluded.channel_limit,
                     preview_compact = excluded.preview_compact, preview_expanded = excluded.preview_expanded,
@@ -47,12 +54,12 @@ package struct PostgresAppStore: AppStore {
                 returning xmax = 0 as created
                 """)
             for environment in APNsEnvironment.allCases {
-                let override = app.overrides[environment]
+                let override = draft.environments?[environment]
                 try await connection.query(
                     """
                     insert into app_environments (bundle_id, environment, team_id, key_id, reconciled_at)
-                    values (\(app.bundleID.rawValue), \(environment.rawValue)::environment,
-                        \(override?.teamID), \(override?.keyID), \(app.updatedAt))
+                    values (\(bundleID.rawValue), \(environment.rawValue)::environment,
+                        \(override?.teamId), \(override?.keyId), \(now))
                     on conflict (bundle_id, environment) do update
                         set team_id = excluded.team_id, key_id = excluded.key_id
                     """)
@@ -61,11 +68,11 @@ package struct PostgresAppStore: AppStore {
             // Another writer created the app after the check.
             if condition == .absent, !created { try condition.check(0) }
             try await connection.query(
-                AuditRows(by: actor, at: app.updatedAt).insert(
-                    created ? .appRegistered : .appChanged, .init(bundleID: app.bundleID)))
+                AuditRows(by: actor, at: now).insert(
+                    created ? .appRegistered : .appChanged, .init(bundleID: bundleID)))
             return created
         }
-        return (try await self.app(app.bundleID) ?? app, created)
+        return (try await shown(bundleID), created)
     }
 
     private static func refuseDeleted(_ bundleID: BundleID, on connection: PostgresConnection) async throws {
@@ -99,64 +106,78 @@ package struct PostgresAppStore: AppStore {
                 + "Use the registered spelling.")
     }
 
-    package func app(_ bundleID: BundleID) async throws -> App? {
-        let rows = try await database.query("\(Self.selection) where a.topic = \(bundleID.topic)")
-        return try rows.first.map(Self.app)
+    /// The app, also while it is being deleted. `APNsGateway.withKeyFiles` adds the state of its key files.
+    package func app(_ bundleID: BundleID) async throws -> Versioned<Contract.App>? {
+        try await database.query("\(Self.selection) where a.topic = \(bundleID.topic)").first.map { row in
+            Versioned(value: try row.read(), version: try row.decode("version"))
+        }
     }
 
-    package func apps(_ page: PageRequest, within reach: AppReach) async throws -> Page<App> {
+    /// The app with this bundle ID. Callers use this method where an unknown app would otherwise look like an app
+    /// without data.
+    ///
+    /// - Throws: `app-not-found`, also while the app is being deleted.
+    func registered(_ bundleID: BundleID) async throws -> Contract.App {
+        let app = try await shown(bundleID).value
+        guard app.deletingSince == nil else {
+            throw Problem(
+                .appNotFound, "The app \(bundleID) was deleted; what is left of its history is being removed.")
+        }
+        return app
+    }
+
+    /// The app with this bundle ID, also while it is being deleted.
+    ///
+    /// - Throws: `app-not-found`.
+    func shown(_ bundleID: BundleID) async throws -> Versioned<Contract.App> {
+        guard let app = try await app(bundleID) else {
+            throw Problem(.appNotFound, "There is no app \(bundleID). Register it with PUT /v1/apps/\(bundleID) first.")
+        }
+        return app
+    }
+
+    /// Apps within `reach`, in order of their bundle IDs.
+    package func apps(_ page: PageRequest, within reach: AppReach) async throws -> Contract.AppPage {
         let rows = try await database.query(
             """
             \(Self.selection) where (\(page.cursor)::text is null or a.bundle_id > \(page.cursor))
                 and (\(reach.topics)::text[] is null or a.topic = any(\(reach.topics)))
             order by a.bundle_id limit \(page.limit + 1)
             """)
-        return Page(rows: try rows.map(Self.app), limit: page.limit) { $0.bundleID.rawValue }
+        return Contract.AppPage(rows: try rows.read(), limit: page.limit, cursor: \.bundleId)
     }
 
     private static let selection: PostgresQuery = """
-        select a.bundle_id, a.name, a.team_id, a.key_id, a.channel_limit, a.created_at, a.updated_at, a.version, d.deleting_since,
-            a.preview_compact, a.preview_expanded,
-            d.team_id as development_team_id, d.key_id as development_key_id,
-            d.quirks as development_quirks, d.key_refused as development_key_refused,
-            d.key_refused_reason as development_key_refused_reason,
-            d.key_refused_since as development_key_refused_since,
-            p.team_id as production_team_id, p.key_id as production_key_id,
-            p.quirks as production_quirks, p.key_refused as production_key_refused,
-            p.key_refused_reason as production_key_refused_reason,
-            p.key_refused_since as production_key_refused_since
+        select a.bundle_id as "bundleId", a.topic, a.name, a.team_id as "teamId", a.key_id as "keyId",
+            a.channel_limit as "channelLimit", a.created_at as "createdAt", a.updated_at as "updatedAt", a.version,
+            a.preview_compact as "preview.compact", a.preview_expanded as "preview.expanded",
+            d.team_id as "environments.development.teamId", d.key_id as "environments.development.keyId",
+            p.team_id as "environments.production.teamId", p.key_id as "environments.production.keyId",
+            d.deleting_since as "deletingSince", '{}'::json as credentials, \(refusals) as "credentialRefusals",
+            \(quirks) as quirks
         from apps a
         join app_environments d on d.bundle_id = a.bundle_id and d.environment = 'development'
         join app_environments p on p.bundle_id = a.bundle_id and p.environment = 'production'
         """
 
-    private static func app(_ row: PostgresRow) throws -> App {
-        var overrides: [APNsEnvironment: App.Override] = [:]
-        for environment in APNsEnvironment.allCases {
-            let override = App.Override(
-                teamID: try row.decode("\(environment.rawValue)_team_id"),
-                keyID: try row.decode("\(environment.rawValue)_key_id"))
-            if override.teamID != nil || override.keyID != nil { overrides[environment] = override }
-        }
-        var app = App(
-            bundleID: try row.word("bundle_id"), name: try row.decode("name"),
-            credentials: Credentials(teamID: try row.decode("team_id"), keyID: try row.decode("key_id")),
-            overrides: overrides, channelLimit: try row.decode("channel_limit"),
-            createdAt: try row.decode("created_at"), updatedAt: try row.decode("updated_at"),
-            version: try row.decode("version"), preview: try preview(row))
-        app.deletingSince = try row.decode("deleting_since")
-        for environment in APNsEnvironment.allCases.sorted() {
-            app.quirks += try row.quirks(in: environment)
-            app.keyRefusals[environment] = try row.keyRefusal(
-                of: app.credentials(in: environment), "\(environment.rawValue)_")
-        }
-        return app
-    }
+    /// The refusals of the keys that now sign for an app `a`.
+    private static let refusals: PostgresQuery = """
+        coalesce((
+            select json_object_agg(e.environment, json_build_object('reason', e.key_refused_reason,
+                'since', to_char(e.key_refused_since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
+            from app_environments e where e.bundle_id = a.bundle_id
+                and e.key_refused = coalesce(e.team_id, a.team_id) || '/' || coalesce(e.key_id, a.key_id)), '{}')
+        """
 
-    /// A template that a newer version stored, and that this version cannot parse, is left out.
-    private static func preview(_ row: PostgresRow) throws -> AppPreview? {
-        let preview = AppPreview(
-            compact: try row.decode("preview_compact"), expanded: try row.decode("preview_expanded"))
-        return preview.isEmpty ? nil : preview
-    }
+    /// How APNs differs from its documentation for an app `a`. A quirk whose value is the documented one is left out.
+    private static let quirks: PostgresQuery = """
+        coalesce((
+            select json_agg(json_build_object('environment', e.environment, 'quirk', q.key, 'value', q.value ->> 'value',
+                'learnedAt', q.value ->> 'learned_at', 'evidence', q.value ->> 'evidence')
+                order by e.environment, q.key)
+            from app_environments e cross join lateral jsonb_each(e.quirks) q
+            join unnest(\(Contract.QuirkName.allCases.map(\.rawValue)),
+                \(Contract.QuirkName.allCases.map { $0.documented?.rawValue })) as k(name, documented) on k.name = q.key
+            where e.bundle_id = a.bundle_id and q.value ->> 'value' <> k.documented), '[]')
+        """
 }

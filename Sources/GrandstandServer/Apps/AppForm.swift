@@ -1,5 +1,6 @@
 internal import APNsWire
 internal import Grandstand
+internal import GrandstandContract
 internal import JSON
 
 /// The fields of an app's form, empty or with the app's present values.
@@ -29,24 +30,25 @@ struct AppForm: Sendable {
     let version: String
 
     /// - Parameter app: `nil`: a new app.
-    init(_ app: App?) {
+    init(_ versioned: Versioned<Contract.App>?) {
+        let app = versioned?.value
         previews =
             app.map { [Preview(compact: $0.preview?.compact ?? "", expanded: $0.preview?.expanded ?? "")] } ?? []
         name = app?.name ?? ""
-        teamID = app?.credentials.teamID ?? ""
-        keyID = app?.credentials.keyID ?? ""
+        teamID = app?.teamId ?? ""
+        keyID = app?.keyId ?? ""
         limit = String(app?.channelLimit ?? APNsLimits.channels)
         overrides = APNsEnvironment.allCases.map { environment in
-            let own = app?.overrides[environment]
-            return Override(environment: environment.rawValue, teamID: own?.teamID ?? "", keyID: own?.keyID ?? "")
+            let own = app?.environments[environment]
+            return Override(environment: environment.rawValue, teamID: own?.teamId ?? "", keyID: own?.keyId ?? "")
         }
-        version = app.map { "\"\($0.version)\"" } ?? ""
+        version = versioned.map { "\"\($0.version)\"" } ?? ""
     }
 
     /// The body of `PUT /v1/apps/{bundleId}`.
     ///
     /// - Throws: `invalid-request`.
-    static func draft(_ fields: FormFields) throws(Problem) -> AppDraft {
+    static func draft(_ fields: FormFields) throws(Problem) -> Contract.AppDraft {
         let body = try JSONValue.body { object in
             object.member("name", fields["name"] ?? "")
             object.member("teamId", fields["teamId"] ?? "")
@@ -82,6 +84,6 @@ struct AppForm: Sendable {
                 }
             }
         }
-        return try AppDraft(body)
+        return try Contract.AppDraft(body: body)
     }
 }

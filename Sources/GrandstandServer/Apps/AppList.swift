@@ -1,10 +1,8 @@
 internal import APNsWire
 internal import Grandstand
+internal import GrandstandContract
 
 struct AppList: ConsolePage {
-    /// An app, and the state of the key file that signs for it in each environment.
-    typealias Record = (app: App, keyFiles: [APNsEnvironment: KeyFileState])
-
     var template: TemplateName { .apps }
     let title = "Apps"
     let apps: Table
@@ -12,24 +10,26 @@ struct AppList: ConsolePage {
     /// `nil`: the key may not register apps.
     let form: AppForm?
 
-    init(_ records: [Record], nextCursor: String?, _ visit: Visit) {
+    init(_ page: Contract.AppPage, _ visit: Visit) {
         apps = Table(
-            "Apps, and whether the key files that sign for them can be used", nothing: "There is no app yet.", records,
+            "Apps, and whether the key files that sign for them can be used", nothing: "There is no app yet.",
+            page.items,
             [
-                Column("Bundle ID") { [.link($0.app.bundleID.rawValue, ConsolePath.app($0.app.bundleID))] },
-                Column("Name") { [.quoted($0.app.name)] }, .number("Limit of channels") { $0.app.channelLimit },
+                Column("Bundle ID") { [.link($0.bundleId, ConsolePath.app($0.bundleId))] },
+                Column("Name") { [.quoted($0.name)] }, .number("Limit of channels") { $0.channelLimit },
                 Column("Key files") {
-                    $0.app.deletingSince == nil ? Self.keyFiles($0.keyFiles) : [.words("is being deleted")]
+                    $0.deletingSince == nil ? Self.keyFiles($0) : [.words("is being deleted")]
                 },
             ])
-        pager = Pager(visit, nextCursor: nextCursor)
+        pager = Pager(visit, nextCursor: page.nextCursor)
         form = visit.key.holds(.admin) ? AppForm(nil) : nil
     }
 
     /// `development ok, production missing`
-    private static func keyFiles(_ states: [APNsEnvironment: KeyFileState]) -> [Piece] {
-        let words = APNsEnvironment.allCases.map { "\($0.rawValue) \((states[$0] ?? .missing).word)" }
-        let areFine = APNsEnvironment.allCases.allSatisfy { states[$0] == .ok }
+    private static func keyFiles(_ app: Contract.App) -> [Piece] {
+        let states = APNsEnvironment.allCases.map { ($0.rawValue, app.credentials[$0.rawValue] ?? .missing) }
+        let words = states.map { "\($0.0) \($0.1)" }
+        let areFine = states.allSatisfy { $0.1 == .ok }
         return (areFine ? [] : [Piece.level("warning", "warning")]) + [.words(words.joined(separator: ", "))]
     }
 }

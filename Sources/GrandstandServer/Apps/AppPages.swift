@@ -6,7 +6,7 @@ internal import JSON
 /// `/console/apps`: the apps, their credentials, and where APNs differs from its documentation for them (quirks).
 struct AppPages: PageGroup {
     let operations: AppOperations
-    let contents: PostgresContentStore
+    let contents: ContentStore
 
     var routes: [PageRoute] {
         [PageRoute("/apps", .operate, list), PageRoute("/apps/:bundleId", .operate, show)]
@@ -20,18 +20,14 @@ struct AppPages: PageGroup {
     }
 
     private func list(_ visit: Visit) async throws -> PageRoute.Answer {
-        let page = try await operations.apps.apps(visit.page, within: visit.key.reach)
-        let records: [AppList.Record] = page.items.map { ($0, operations.gateway.keyFiles(of: $0)) }
-        return .page(AppList(records, nextCursor: page.nextCursor, visit))
+        .page(AppList(try await operations.list(visit.page, visit.key.reach), visit))
     }
 
     private func show(_ visit: Visit) async throws -> PageRoute.Answer {
-        let app = try await operations.apps.shown(try visit.bundleID())
-        return .page(
-            AppDetail(
-                app, keyFiles: operations.gateway.keyFiles(of: app),
-                contents: try await contents.contentTypes(of: app.bundleID, PageRequest(limit: 200, cursor: nil)).items,
-                visit))
+        let bundleID = try visit.bundleID()
+        let app = try await operations.app(bundleID)
+        let contents = try await contents.contentTypes(of: bundleID, PageRequest(limit: 200, cursor: nil)).items
+        return .page(AppDetail(app, bundleID: try app.value.id, contents: contents, visit))
     }
 
     private func register(_ submission: Submission) async throws -> PageRoute.Answer {
@@ -45,14 +41,14 @@ struct AppPages: PageGroup {
         var draft = try AppForm.draft(submission.fields)
         // If the form has no preview fields, the app keeps its preview.
         if !submission.fields.entries.contains(where: { $0.name == "preview.compact" }) { draft.preview = app.preview }
-        try await write(app.bundleID, draft, if: submission.fields.version, submission)
+        try await write(try app.id, draft, if: submission.fields.version, submission)
         return .done(submission.visit.path, notice: "The app was changed.")
     }
 
     /// Writes the app. If the form was sent twice, the second request finds the app with the wanted values and
     /// succeeds.
     private func write(
-        _ bundleID: BundleID, _ draft: AppDraft, if condition: WriteCondition, _ submission: Submission
+        _ bundleID: BundleID, _ draft: Contract.AppDraft, if condition: WriteCondition, _ submission: Submission
     ) async throws {
         let caller = try submission.visit.caller(of: .putApp)
         try caller.requireAccess(to: bundleID)

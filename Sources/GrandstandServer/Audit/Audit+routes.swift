@@ -1,5 +1,3 @@
-internal import APNsWire
-internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
 internal import Hummingbird
@@ -7,7 +5,7 @@ internal import JSON
 
 /// `/v1/audit-log`: who changed what.
 struct AuditRoutes: Sendable {
-    let log: PostgresAuditLog
+    let log: AuditLog
 
     var routes: [Route] {
         [Route(.listAuditLog, list)]
@@ -19,7 +17,7 @@ struct AuditRoutes: Sendable {
         let filter = AuditFilter(
             actor: query["actor"], action: try query.choice("action"),
             bundleID: try query.read("bundleId", BundleID.rule, BundleID.init),
-            event: try query.read("event", EventKey.rule, EventKey.init), within: context.reach, from: from, to: to)
+            event: try query.read("event", EventKey.rule, EventKey.init), reach: context.reach, from: from, to: to)
         let key = try context.caller.key
         guard filter.event != nil || key.holds(.operate) else {
             throw Problem(
@@ -28,21 +26,6 @@ struct AuditRoutes: Sendable {
             )
         }
         if let bundleID = filter.bundleID { try context.requireAccess(to: bundleID) }
-        return .json(Contract.Page(try await log.entries(where: filter, try query.page()), Contract.AuditEntry.init))
-    }
-}
-
-extension Contract.AuditEntry {
-    init(_ entry: AuditEntry) {
-        let subject = entry.subject
-        self.init(
-            id: String(entry.id), at: entry.at, actor: entry.actor, keyId: entry.keyID?.words,
-            action: .init(entry.action), bundleId: subject.bundleID?.rawValue,
-            environment: subject.environment.map(Contract.Environment.init), channel: subject.channel?.words,
-            channelId: subject.channelID, eventKey: subject.eventKey?.rawValue, broadcast: subject.broadcast?.words,
-            reason: entry.reason, signingKey: entry.signingKey,
-            apns: entry.answer.map {
-                Contract.AuditAnswer(status: $0.status, reason: $0.reason, requestId: $0.requestID)
-            })
+        return .json(try await log.entries(where: filter, try query.page()))
     }
 }

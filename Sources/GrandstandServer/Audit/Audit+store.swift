@@ -1,25 +1,24 @@
-internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
 /// Reads the audit log in the table `audit_log`, which a trigger keeps append-only. The stores write the entries, in
 /// the transaction of the change.
-struct PostgresAuditLog: Sendable {
+struct AuditLog: Sendable {
     let database: Database
 
-    init(_ database: Database) { self.database = database }
-
     /// The entries, the newest first.
-    func entries(where filter: AuditFilter, _ page: PageRequest) async throws -> Page<AuditEntry> {
+    func entries(where filter: AuditFilter, _ page: PageRequest) async throws -> Contract.AuditPage {
         let before = try page.cursor.map { text throws(Problem) -> Int in
             guard let id = Int(text) else { throw PageRequest.refusal }
             return id
         }
         let rows = try await database.query(
             """
-            select id, at, actor, api_key, action, bundle_id, environment, channel, channel_id, event_key, broadcast,
-                reason, signing_key, apns_status::bigint as apns_status, apns_reason, apns_request_id
+            select id::text as id, at, actor, api_key as "keyId", action, bundle_id as "bundleId", environment, channel,
+                channel_id as "channelId", event_key as "eventKey", broadcast, reason, signing_key as "signingKey",
+                apns_status as "apns.status", apns_reason as "apns.reason", apns_request_id as "apns.requestId"
             from audit_log
             where (\(filter.actor)::text is null or actor = \(filter.actor))
                 and (\(filter.action?.rawValue)::text is null
@@ -30,11 +29,11 @@ struct PostgresAuditLog: Sendable {
                 and \(Self.covers(filter.reach))
                 and (\(filter.from)::timestamptz is null or at >= \(filter.from))
                 and (\(filter.to)::timestamptz is null or at < \(filter.to))
-                and (\(before)::bigint is null or id < \(before))
+                and (\(before)::bigint is null or audit_log.id < \(before))
                 and action::text = any(\(Self.known))
-            order by id desc limit \(page.limit + 1)
+            order by audit_log.id desc limit \(page.limit + 1)
             """)
-        return Page(rows: try rows.map(Self.entry), limit: page.limit) { String($0.id) }
+        return Contract.AuditPage(rows: try rows.read(), limit: page.limit, cursor: \.id)
     }
 
     /// The condition that an entry is within reach. Each app of an event has its own entry; an entry of an event without
@@ -52,23 +51,5 @@ struct PostgresAuditLog: Sendable {
 
     /// A newer build that runs at the same time may write other actions. This build shows only the actions that it
     /// knows.
-    private static let known = AuditAction.allCases.map(\.rawValue)
-
-    private static func entry(_ row: PostgresRow) throws -> AuditEntry {
-        AuditEntry(
-            id: try row.decode("id"), at: try row.decode("at"), actor: try row.decode("actor"),
-            keyID: try row.decode("api_key"), action: try row.word("action"),
-            subject: AuditEntry.Subject(
-                bundleID: try row.optionalWord("bundle_id"), environment: try row.optionalWord("environment"),
-                channel: try row.decode("channel"), channelID: try row.decode("channel_id"),
-                eventKey: try row.optionalWord("event_key"), broadcast: try row.decode("broadcast")),
-            reason: try row.decode("reason"), signingKey: try row.decode("signing_key"), answer: try answer(row))
-    }
-
-    private static func answer(_ row: PostgresRow) throws -> APNsRecord? {
-        let answer = APNsRecord(
-            status: try row.decode("apns_status"), reason: try row.decode("apns_reason"),
-            requestID: try row.decode("apns_request_id"))
-        return answer == APNsRecord(status: nil, reason: nil, requestID: nil) ? nil : answer
-    }
+    private static let known = Contract.AuditAction.allCases.map(\.rawValue)
 }

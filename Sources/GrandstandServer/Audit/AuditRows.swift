@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
 /// Statements that write the audit log. The transaction that makes the change runs them.
@@ -9,9 +10,9 @@ struct AuditRows {
     let now: Date
     /// `signingKey`: the key that signed the call to Apple. `answer`: Apple's answer to that call.
     var signingKey: String?
-    var answer: APNsRecord?
+    var answer: Contract.AuditAnswer?
 
-    init(by actor: AuditActor, at now: Date, signingKey: String? = nil, answer: APNsRecord? = nil) {
+    init(by actor: AuditActor, at now: Date, signingKey: String? = nil, answer: Contract.AuditAnswer? = nil) {
         self.actor = actor
         self.now = now
         self.signingKey = signingKey
@@ -19,7 +20,7 @@ struct AuditRows {
     }
 
     /// Inserts one entry.
-    func insert(_ action: AuditAction, _ subject: AuditEntry.Subject, reason: String? = nil) -> PostgresQuery {
+    func insert(_ action: Contract.AuditAction, _ subject: AuditSubject, reason: String? = nil) -> PostgresQuery {
         """
         \(head) select \(common(action)), \(subject.bundleID?.rawValue)::text,
             \(subject.environment?.rawValue)::text::environment, \(subject.channel)::uuid, \(subject.channelID)::text,
@@ -30,7 +31,9 @@ struct AuditRows {
     /// Inserts one entry for each row of `relation`. In `relation`, the channels have the name `c`.
     ///
     /// - Parameter reason: an SQL expression over `c`.
-    func insert(_ action: AuditAction, channels relation: PostgresQuery, reason: PostgresQuery) -> PostgresQuery {
+    func insert(_ action: Contract.AuditAction, channels relation: PostgresQuery, reason: PostgresQuery)
+        -> PostgresQuery
+    {
         """
         \(head) select \(common(action)), c.bundle_id, c.environment, c.id, c.channel_id, c.event_key,
             (\(reason))::text, \(tail) from \(relation)
@@ -41,12 +44,12 @@ struct AuditRows {
     struct Line {
         let actor: AuditActor
         let at: Date
-        let subject: AuditEntry.Subject
+        let subject: AuditSubject
         let reason: String?
     }
 
     /// Inserts several entries of one action, in order, in one statement.
-    static func insert(_ action: AuditAction, _ lines: [Line]) -> PostgresQuery {
+    static func insert(_ action: Contract.AuditAction, _ lines: [Line]) -> PostgresQuery {
         let subjects = lines.map(\.subject)
         return """
             insert into audit_log (at, actor, api_key, action, bundle_id, channel, channel_id, event_key, broadcast,
@@ -66,7 +69,8 @@ struct AuditRows {
     ///
     /// - Parameter reasons: the reason in each app's entry.
     func insert(
-        _ action: AuditAction, _ subject: AuditEntry.Subject, of apps: Set<BundleID>, reasons: [BundleID: String] = [:]
+        _ action: Contract.AuditAction, _ subject: AuditSubject, of apps: Set<BundleID>,
+        reasons: [BundleID: String] = [:]
     ) -> PostgresQuery {
         let named: [BundleID?] = apps.isEmpty ? [nil] : apps.sorted()
         return Self.insert(
@@ -106,13 +110,42 @@ struct AuditRows {
         """
     }
 
-    private func common(_ action: AuditAction) -> PostgresQuery {
+    private func common(_ action: Contract.AuditAction) -> PostgresQuery {
         "\(now)::timestamptz, \(actor.text)::text, \(actor.keyID)::uuid, \(action.rawValue)::text::audit_action"
     }
 
     private var tail: PostgresQuery {
         """
-        \(signingKey)::text, \(answer?.status)::integer, \(answer?.reason)::text, \(answer?.requestID)::text
+        \(signingKey)::text, \(answer?.status)::integer, \(answer?.reason)::text, \(answer?.requestId)::text
         """
+    }
+}
+
+/// The objects of an action; those that do not apply are `nil`.
+struct AuditSubject {
+    var bundleID: BundleID?
+    var environment: APNsEnvironment?
+    /// Our ID of the channel.
+    var channel: UUID?
+    /// Apple's ID of the channel.
+    var channelID: String?
+    var eventKey: EventKey?
+    var broadcast: UUID?
+}
+
+extension Contract.AuditAnswer {
+    /// The reason in one spelling, because Apple spells some reasons in several ways. The table of channels stores this
+    /// spelling, and reasons are compared in this spelling.
+    var canonicalReason: String? { reason.map { APNsReason(rawValue: $0).rawValue } }
+
+    /// The parts of `answer`. For an accepted call, `status` is recorded.
+    init(_ answer: APNsAnswer<some Sendable>, accepted status: Int) {
+        switch answer {
+        case .accepted(_, let receipt): self.init(status: status, requestId: receipt.requestID)
+        case .refused(let refusal) where refusal.isHeldBack: self.init(reason: refusal.reason.text)
+        case .refused(let refusal):
+            self.init(status: refusal.status, reason: refusal.reason.text, requestId: refusal.requestID)
+        case .unanswered(let reason), .unsent(let reason), .withheld(let reason): self.init(reason: reason)
+        }
     }
 }

@@ -1,6 +1,6 @@
-internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 
 /// The page of the audit log, the newest entry first.
 struct AuditTrail: ConsolePage {
@@ -15,9 +15,9 @@ struct AuditTrail: ConsolePage {
     let entries: Table
     let pager: Pager
 
-    init(_ page: Page<AuditEntry>, _ filter: AuditFilter, _ visit: Visit) {
+    init(_ page: Contract.AuditPage, _ filter: AuditFilter, _ visit: Visit) {
         actor = filter.actor ?? ""
-        actions = Choice.all(AuditAction.self, chosen: filter.action)
+        actions = Choice.all(Contract.AuditAction.self, chosen: filter.action)
         bundleID = filter.bundleID?.rawValue ?? ""
         event = filter.event?.rawValue ?? ""
         from = FormTime.local(visit.query["from"] ?? "")
@@ -28,13 +28,13 @@ struct AuditTrail: ConsolePage {
                 Column("When") { [.moment($0.at, exact: true)] }, Column("Who") { [.quoted($0.actor)] },
                 Column("Action") { [.words($0.action.rawValue)] },
                 Column("App") { entry in
-                    [.quoted(Wording.list(entry.subject.bundleID?.rawValue, entry.subject.environment?.rawValue))]
-                }, Column("Event") { [.event($0.subject.eventKey)] },
-                Column("Channel") { [.code($0.subject.channelID ?? "")] },
+                    [.quoted(Wording.list(entry.bundleId, entry.environment?.rawValue))]
+                }, Column("Event") { [.event($0.eventKey.flatMap(EventKey.init))] },
+                Column("Channel") { [.code($0.channelId ?? "")] },
                 // This column also names the broadcast, if the entry is about a broadcast.
                 Column("Why") { entry in
-                    [.quoted(entry.reason ?? ""), .words(entry.subject.broadcast?.uuidString.lowercased() ?? "")]
-                }, Column("Apple") { [.quoted($0.answer.map(Self.text) ?? "")] },
+                    [.quoted(entry.reason ?? ""), .words(entry.broadcast ?? "")]
+                }, Column("Apple") { [.quoted($0.apns.map(Self.text) ?? "")] },
             ])
         pager = Pager(
             visit,
@@ -43,7 +43,7 @@ struct AuditTrail: ConsolePage {
     }
 
     /// Apple's answer: `201`, `400 BadChannelId`, or why APNs gave no answer.
-    static func text(_ record: APNsRecord) -> String {
+    static func text(_ record: Contract.AuditAnswer) -> String {
         guard let status = record.status else { return "no answer" + (record.reason.map { ": \($0)" } ?? "") }
         return String(status) + (record.reason.map { " \($0)" } ?? "")
     }

@@ -4,12 +4,12 @@ internal import Grandstand
 internal import Postgres
 
 /// The order in which free places of the quota are given to channels.
-extension PostgresChannelStore {
+extension ChannelStore {
     /// Which places a channel `c` with its event `e` may take from events that are over: 2 also those that are kept
     /// (`isKept`), 1 the others, 0 none. A channel without an event counts as one whose event may start at any time.
     static func urgency(now: Date) -> PostgresQuery {
         """
-        case \(PostgresEventStore.state(now: now)) when 'live' then 2 when 'scheduled' then coalesce(
+        case \(EventStore.state(now: now)) when 'live' then 2 when 'scheduled' then coalesce(
             (e.starts_at <= \(now.addingTimeInterval(ChannelTenure.neededBefore)))::integer, 1) else 0 end
         """
     }

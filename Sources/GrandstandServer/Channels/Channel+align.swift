@@ -7,7 +7,14 @@ internal import Postgres
 /// with something to send. Each statement starts from a partial index of such rows. It looks up all other rows by key,
 /// in lateral joins and scalar subqueries that no plan turns into a join with a whole table. Without this, 12,000 past
 /// events made the retirement of 3,000 channels take 57 s instead of 10 s.
-extension PostgresChannelStore {
+extension ChannelStore {
+    /// Changes the ledger to match the events. It closes events whose `end` never came. It creates intents for
+    /// audiences whose channels must open. It retires the channels of events that are over, and drops intents that are
+    /// no longer needed. If other channels need places, it allows the deletion of retiring channels that no device
+    /// needs. If places are scarce, they are given in the order in which the channels are needed. Among channels needed
+    /// at the same time, the earlier start of the event decides, then the earlier declaration. Idempotent.
+    ///
+    /// - Returns: the number of channels that changed.
     package func align(now: Date, tenure: ChannelTenure) async throws -> Int {
         try await database.transaction { connection in
             // Only one process aligns at a time. A process that waited for this lock then finds nothing left to do.

@@ -1,9 +1,12 @@
-package import APNsWire
+internal import APNsWire
 package import FoundationEssentials
-package import Grandstand
+internal import Grandstand
 internal import Postgres
 
-extension PostgresChannelStore {
+extension ChannelStore {
+    /// Leases channels for which a call to Apple is due: creations, retirements whose time has come, deletions. A
+    /// creation with an unknown outcome is never claimed again. A reconciliation finds out whether the channel exists
+    /// (`ReconciliationStore`).
     package func claimDue(now: Date, leasedUntil: Date, limit: Int) async throws -> [ChannelTask] {
         try await database.query(
             """
@@ -27,6 +30,7 @@ extension PostgresChannelStore {
         ).map(Self.task)
     }
 
+    /// When the next channel is due; `nil`: none waits.
     package func nextDue(now: Date) async throws -> Date? {
         try await database.query(
             """
@@ -39,7 +43,10 @@ extension PostgresChannelStore {
         ).first?.decode(Date?.self, "at")
     }
 
-    package func beginDeletion(
+    /// Leases one channel for deletion.
+    ///
+    /// - Throws: `channel-not-found`; `channel-in-use` if a live event needs the channel and `force` is false.
+    func beginDeletion(
         _ id: UUID, of bundleID: BundleID, in environment: APNsEnvironment, force: Bool, now: Date, leasedUntil: Date
     ) async throws -> ChannelTask {
         try await database.transaction { connection in

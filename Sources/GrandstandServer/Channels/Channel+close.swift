@@ -4,7 +4,7 @@ internal import Grandstand
 internal import Postgres
 
 /// Automatically closes events whose organiser sends neither an `end` nor any other message.
-extension PostgresChannelStore {
+extension ChannelStore {
     /// When the newest message of an event `e` was accepted or sent, or when the event was reopened; null: never.
     private static let lastSent: PostgresQuery = """
         greatest(

@@ -6,18 +6,14 @@ internal import GrandstandContract
 extension Contract.Channel {
     /// A channel of the ledger.
     ///
-    /// - Parameter verification: the result of asking Apple about it; `nil`: Apple was not asked.
-    init(_ channel: Channel, verification: ChannelOperations.Verification? = nil) {
+    /// - Parameter verified: the result of asking Apple about it; `nil`: Apple was not asked.
+    init(_ channel: Channel, verified: Contract.Verification? = nil) {
         self.init(
             id: channel.id.words, channelId: channel.channelID, bundleId: channel.bundleID.rawValue,
             environment: .init(channel.environment), variant: channel.variant?.rawValue,
-            storagePolicy: .init(channel.storagePolicy), state: .init(channel.state),
+            storagePolicy: .init(channel.storagePolicy), state: channel.state,
             eventKey: channel.eventKey?.rawValue, label: channel.label, reason: channel.reason,
-            nextAttemptAt: channel.nextAttemptAt, createdAt: channel.createdAt, managed: true,
-            verified: verification.map {
-                Contract.Verification(
-                    exists: $0.exists, storagePolicy: $0.storagePolicy.map(Contract.StoragePolicy.init), at: $0.at)
-            })
+            nextAttemptAt: channel.nextAttemptAt, createdAt: channel.createdAt, managed: true, verified: verified)
     }
 
     /// A channel that Apple lists and the ledger does not have.

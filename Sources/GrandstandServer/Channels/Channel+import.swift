@@ -1,10 +1,34 @@
 internal import APNsWire
-package import FoundationEssentials
-package import Grandstand
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
-extension PostgresChannelStore {
-    package func `import`(_ wanted: ChannelImport, by actor: AuditActor, now: Date) async throws -> Channel {
+/// A channel that another tool created, as the caller wants it and as Apple described it.
+struct ChannelImport: Sendable {
+    let bundleID: BundleID
+    let environment: APNsEnvironment
+    /// Apple's ID.
+    let channelID: String
+    let storagePolicy: StoragePolicy
+    var label: String?
+    /// The event that it will serve.
+    var eventKey: EventKey?
+    /// The variant of the audience of that event; `nil`: the audience without a variant.
+    var variant: Variant?
+    /// The caller's reach. It limits the events that the channel may serve.
+    var reach = AppReach.all
+    /// Apple's answer that contained the policy.
+    let answer: Contract.AuditAnswer
+}
+
+extension ChannelStore {
+    /// Takes over a channel that already exists at Apple.
+    ///
+    /// - Throws: `app-not-found`; `channel-exists` if the ledger already has the channel, or the event has another
+    ///   channel for this audience; `event-not-found`, `event-ended`; `invalid-request` if the event has no such
+    ///   audience.
+    func `import`(_ wanted: ChannelImport, by actor: AuditActor, now: Date) async throws -> Channel {
         do {
             return try await database.transaction { connection in
                 let bundleID = try await Self.lock(wanted, on: connection)

@@ -1,10 +1,41 @@
 internal import APNsWire
-package import FoundationEssentials
-package import Grandstand
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
-extension PostgresChannelStore {
-    package func record(
+/// The outcome of a call to Apple about one channel, with Apple's answer.
+struct ChannelOutcome: Sendable {
+    enum Change: Sendable, Hashable {
+        /// Apple issued this ID.
+        case created(channelID: String)
+        /// The creation was refused or not tried. The channel is now in `state`. It is tried again at `nextAttemptAt`;
+        /// `nil`: never.
+        case notCreated(state: Channel.State, nextAttemptAt: Date?)
+        /// Apple may have created a channel. From `settleableAt` on, Apple's list shows whether it did.
+        case unanswered(settleableAt: Date)
+        /// Apple deleted the channel, or did not know it.
+        case deleted
+        /// The channel was not deleted. The deletion is tried again at `nextAttemptAt`.
+        case notDeleted(nextAttemptAt: Date)
+    }
+
+    let change: Change
+    let answer: Contract.AuditAnswer
+
+    init(_ change: Change, _ answer: Contract.AuditAnswer) {
+        self.change = change
+        self.answer = answer
+    }
+}
+
+extension ChannelStore {
+    /// Records the outcome of the call to Apple for `task`, and ends the lease. If the channel is active, the lane for
+    /// its messages gets the channel. If another caller has the lease by now, the outcome changes nothing, but an ID
+    /// that Apple issued is never lost.
+    ///
+    /// - Returns: the channel after the outcome was recorded.
+    func record(
         _ outcome: ChannelOutcome, of task: ChannelTask, by actor: AuditActor, now: Date
     ) async throws -> Channel {
         let audit = AuditRows(by: actor, at: now, signingKey: task.address.credentials.keyID, answer: outcome.answer)
@@ -28,13 +59,17 @@ extension PostgresChannelStore {
         }
     }
 
-    package func beginCall(of task: ChannelTask, now: Date) async throws -> Bool {
+    /// Records that the call to Apple for a leased creation begins now.
+    ///
+    /// - Returns: whether the task still has the lease.
+    func beginCall(of task: ChannelTask, now: Date) async throws -> Bool {
         let rows = try await database.query(
             "update channels c set called_at = \(now) where \(Self.isStill(task)) returning c.id")
         return !rows.isEmpty
     }
 
-    package func extendLease(of task: ChannelTask, until: Date) async throws {
+    /// Extends the lease of a task until `until`. Nothing happens if another replica has the lease by now.
+    func extendLease(of task: ChannelTask, until: Date) async throws {
         let isTasks: PostgresQuery =
             task.channel.state == .creating ? Self.isStill(task) : "c.id = \(task.channel.id) and c.state = 'deleting'"
         try await database.query(
@@ -106,7 +141,8 @@ extension PostgresChannelStore {
     }
 
     private static func logging(
-        _ action: AuditAction, _ audit: AuditRows, reason: PostgresQuery, onlyIf condition: PostgresQuery = "true",
+        _ action: Contract.AuditAction, _ audit: AuditRows, reason: PostgresQuery,
+        onlyIf condition: PostgresQuery = "true",
         _ update: PostgresQuery
     ) -> PostgresQuery {
         """
@@ -186,7 +222,7 @@ extension PostgresChannelStore {
             return given
         }
         try await connection.pipeline([
-            PostgresStartStore.restart(channel, of: eventKey), PostgresStartStore.makeDue(eventKey, now: now),
+            StartStore.restart(channel, of: eventKey), StartStore.makeDue(eventKey, now: now),
             WakeUps.wake([.lanes(channel.environment), .starts]),
         ])
     }

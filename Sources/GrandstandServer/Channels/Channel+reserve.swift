@@ -1,10 +1,17 @@
 internal import APNsWire
-package import FoundationEssentials
-package import Grandstand
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
-extension PostgresChannelStore {
-    package func reserve(_ draft: ChannelDraft, now: Date, leasedUntil: Date) async throws -> ChannelTask {
+extension ChannelStore {
+    /// Stores the intent to create a channel, within the app's limit. The caller gets a lease of the channel until
+    /// `leasedUntil`.
+    ///
+    /// - Throws: `app-not-found`, `quota-exhausted`.
+    func reserve(
+        _ draft: Contract.ChannelDraft, for app: AppEnvironment, now: Date, leasedUntil: Date
+    ) async throws -> ChannelTask {
         try await database.transaction { connection in
             // The row lock of this statement makes the limit exact: every reservation of this app and environment waits
             // for it.
@@ -12,14 +19,14 @@ extension PostgresChannelStore {
                 """
                 select \(Self.addressColumns), a.channel_limit
                 from app_environments ae \(Self.addressJoins)
-                where a.topic = \(draft.bundleID.topic) and ae.environment = \(draft.environment.rawValue)::environment
+                where a.topic = \(app.bundleID.topic) and ae.environment = \(app.environment.rawValue)::environment
                     and ae.deleting_since is null
                 for update of ae
                 """)
             guard let row = rows.first else {
                 throw Problem(
                     .appNotFound,
-                    "There is no app \(draft.bundleID). Register it with PUT /v1/apps/\(draft.bundleID) first.")
+                    "There is no app \(app.bundleID). Register it with PUT /v1/apps/\(app.bundleID) first.")
             }
             let address = try Self.address(row)
             let counts = try await connection.query(
@@ -42,7 +49,7 @@ extension PostgresChannelStore {
                 """
                 insert into channels as c (id, bundle_id, environment, storage_policy, state, label, attempts,
                     leased_until, called_at, next_attempt_at, created_at, changed_at)
-                values (\(UUID()), \(address.bundleID.rawValue), \(draft.environment.rawValue)::environment,
+                values (\(UUID()), \(address.bundleID.rawValue), \(app.environment.rawValue)::environment,
                     \(draft.storagePolicy.rawValue)::storage_policy, 'creating', \(draft.label), 1, \(leasedUntil),
                     \(now), \(leasedUntil), \(now), \(now))
                 returning \(Self.columns)

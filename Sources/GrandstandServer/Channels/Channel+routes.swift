@@ -7,8 +7,8 @@ internal import JSON
 
 /// `/v1/apps/{bundleId}/{environment}/channels`: channels that people create, delete or import.
 struct ChannelRoutes: Sendable {
-    let apps: any AppStore
-    let channels: any ChannelStore
+    let apps: AppStore
+    let channels: ChannelStore
     let operations: ChannelOperations
 
     var routes: [Route] {
@@ -22,8 +22,9 @@ struct ChannelRoutes: Sendable {
     }
 
     private func create(_ request: Request, _ context: APIContext) async throws -> Response {
-        let draft = try ChannelDraft(try await request.json(), for: try context.app())
-        return .json(Contract.Channel(try await operations.create(draft, by: context.actor)), status: .created)
+        let draft = try Contract.ChannelDraft.read(try await request.json())
+        let channel = try await operations.create(draft, for: try context.app(), by: context.actor)
+        return .json(Contract.Channel(channel), status: .created)
     }
 
     private func recover(_ id: UUID, _ context: APIContext) async throws -> Response? {
@@ -32,7 +33,7 @@ struct ChannelRoutes: Sendable {
 
     private func importChannel(_ request: Request, _ context: APIContext) async throws -> Response {
         let app = try context.app()
-        let wanted = try WantedChannel(try await request.json())
+        let wanted = try Contract.ChannelImport(body: try await request.json())
         let channel = try await operations.import(wanted, into: app, within: context.reach, by: context.actor)
         return .json(Contract.Channel(channel), status: .created)
     }
@@ -67,7 +68,7 @@ struct ChannelRoutes: Sendable {
         let id = try context.id(orThrow: .channelNotFound)
         let channel = try await channels.recorded(id, of: try context.app(), among: apps)
         return .json(
-            Contract.Channel(channel, verification: verify ? try await operations.verify(channel) : nil))
+            Contract.Channel(channel, verified: verify ? try await operations.verify(channel) : nil))
     }
 
     private func delete(_ request: Request, _ context: APIContext) async throws -> Response {
@@ -80,65 +81,16 @@ struct ChannelRoutes: Sendable {
     }
 }
 
-extension ChannelDraft {
-    /// Reads the body of `POST …/channels`.
+extension Contract.ChannelImport {
+    /// Reads the body of `POST …/channels/import`: a channel that another tool created.
     ///
     /// - Throws: `invalid-request`.
-    init(_ body: JSONValue, for app: AppEnvironment) throws(Problem) {
-        let draft = try Contract.ChannelDraft.read(body)
-        self.init(
-            bundleID: app.bundleID, environment: app.environment,
-            storagePolicy: try StoragePolicy(draft.storagePolicy), label: draft.label)
-    }
-}
-
-/// The body of `POST …/channels/import`: a channel that another tool created.
-struct WantedChannel: Sendable {
-    let channelID: String
-    let label: String?
-    let eventKey: EventKey?
-    let variant: Variant?
-
-    /// - Throws: `invalid-request`.
-    init(_ body: JSONValue) throws(Problem) {
-        let wanted = try Contract.ChannelImport.read(body) { wanted, faults throws(Problem) in
+    init(body: JSONValue) throws(Problem) {
+        self = try Self.read(body) { wanted, faults throws(Problem) in
             if wanted.variant != nil, wanted.eventKey == nil {
                 faults.add("/variant", "variant is allowed only together with eventKey.")
             }
             return wanted
         }
-        channelID = wanted.channelId
-        label = wanted.label
-        eventKey = try wanted.eventKey.map { text throws(Problem) in try EventKey(allowed: text) }
-        variant = try wanted.variant.map { text throws(Problem) in try Variant(allowed: text) }
-    }
-}
-
-extension ChannelOperations {
-    /// Adds to the ledger a channel that another tool created.
-    ///
-    /// - Throws: the errors of `import(_:of:in:label:eventKey:variant:within:by:)`.
-    func `import`(
-        _ wanted: WantedChannel, into app: AppEnvironment, within reach: AppReach, by actor: AuditActor
-    ) async throws -> Channel {
-        try await self.import(
-            wanted.channelID, of: app.bundleID, in: app.environment, label: wanted.label, eventKey: wanted.eventKey,
-            variant: wanted.variant, within: reach, by: actor)
-    }
-}
-
-extension ChannelStore {
-    /// The channel that an earlier request with the same idempotency key began to create.
-    ///
-    /// - Returns: `nil` if that creation failed.
-    /// - Throws: `channel-pending` while it is being created.
-    func begun(_ id: UUID, of app: AppEnvironment) async throws -> Channel? {
-        let channel = try await channel(id, of: app.bundleID, in: app.environment)
-        guard let channel, channel.state != .failed else { return nil }
-        if channel.state == .creating {
-            throw Problem(.channelPending, "The channel is still being created. Ask again.", retryAfter: 2)
-        }
-        // If the channel has no ID, APNs refused to create it.
-        return channel.channelID == nil ? nil : channel
     }
 }

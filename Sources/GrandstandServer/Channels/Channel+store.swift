@@ -1,10 +1,10 @@
-package import APNsWire
-package import FoundationEssentials
-package import Grandstand
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
 internal import Postgres
 
-/// The ledger of channels in the table `channels`.
-package struct PostgresChannelStore: ChannelStore {
+/// The ledger of channels, in the table `channels`: why each exists, and which call to Apple it needs next.
+package struct ChannelStore: Sendable {
     let database: Database
 
     package init(_ database: Database) { self.database = database }
@@ -53,7 +53,7 @@ package struct PostgresChannelStore: ChannelStore {
             channel: try channel(row), address: try address(row), listAskedAt: try row.decode("apple_asked_at"))
     }
 
-    package func channel(
+    func channel(
         _ id: UUID, of bundleID: BundleID, in environment: APNsEnvironment
     ) async throws -> Channel? {
         try await database.query(
@@ -64,7 +64,33 @@ package struct PostgresChannelStore: ChannelStore {
         ).first.map(Self.channel)
     }
 
-    package func channels(
+    /// A channel of the ledger, by its ID.
+    ///
+    /// - Throws: `app-not-found`, `channel-not-found`.
+    func recorded(_ id: UUID, of app: AppEnvironment, among apps: AppStore) async throws -> Channel {
+        if let channel = try await channel(id, of: app.bundleID, in: app.environment) { return channel }
+        _ = try await apps.registered(app.bundleID)
+        throw Problem(
+            .channelNotFound,
+            "\(app.bundleID) has no channel \(id.words) in \(app.environment.rawValue). Paths take id, not Apple's "
+                + "channelId.")
+    }
+
+    /// The channel that an earlier request with the same idempotency key began to create.
+    ///
+    /// - Returns: `nil` if that creation failed.
+    /// - Throws: `channel-pending` while it is being created.
+    func begun(_ id: UUID, of app: AppEnvironment) async throws -> Channel? {
+        let channel = try await channel(id, of: app.bundleID, in: app.environment)
+        guard let channel, channel.state != .failed else { return nil }
+        if channel.state == .creating {
+            throw Problem(.channelPending, "The channel is still being created. Ask again.", retryAfter: 2)
+        }
+        // If the channel has no ID, APNs refused to create it.
+        return channel.channelID == nil ? nil : channel
+    }
+
+    func channels(
         of bundleID: BundleID, in environment: APNsEnvironment, where filter: ChannelFilter, _ page: PageRequest
     ) async throws -> Page<Channel> {
         let part = try TimePage(page, by: "c.created_at", "c.id")
@@ -83,7 +109,8 @@ package struct PostgresChannelStore: ChannelStore {
         return part.page(try rows.map(Self.channel)) { ($0.createdAt, $0.id) }
     }
 
-    package func unmanagedChannels(
+    /// Unmanaged channels, ordered by their IDs.
+    func unmanagedChannels(
         of bundleID: BundleID, in environment: APNsEnvironment, _ page: PageRequest
     ) async throws -> Page<UnmanagedChannel> {
         let rows = try await database.query(
@@ -107,7 +134,8 @@ package struct PostgresChannelStore: ChannelStore {
             isContested: try row.decode("contested"))
     }
 
-    package func address(of bundleID: BundleID, in environment: APNsEnvironment) async throws -> APNsAddress? {
+    /// The address for calls to APNs for an app, including its quirks; `nil`: no such app.
+    func address(of bundleID: BundleID, in environment: APNsEnvironment) async throws -> APNsAddress? {
         try await database.query(
             """
             select \(Self.addressColumns) from app_environments ae \(Self.addressJoins)
@@ -115,4 +143,21 @@ package struct PostgresChannelStore: ChannelStore {
             """
         ).first.map(Self.address)
     }
+}
+
+/// A filter of channels; a member that is `nil` does not filter.
+struct ChannelFilter: Sendable, Hashable {
+    var state: Channel.State?
+    var storagePolicy: StoragePolicy?
+    var eventKey: EventKey?
+    var channelID: String?
+}
+
+/// A leased channel, with everything that a call to Apple needs.
+package struct ChannelTask: Sendable, Hashable {
+    var channel: Channel
+    var address: APNsAddress
+    /// When the server asked Apple for the newest list of the app's channels that it could read completely; `nil`: no
+    /// list was read yet.
+    var listAskedAt: Date?
 }

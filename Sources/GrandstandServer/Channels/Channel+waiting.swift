@@ -1,10 +1,10 @@
 internal import APNsWire
-package import FoundationEssentials
-package import Grandstand
+internal import FoundationEssentials
+internal import Grandstand
 internal import Postgres
 
 /// Creations that wait for their next attempt, or for a free place at Apple.
-extension PostgresChannelStore {
+extension ChannelStore {
     /// Makes the app's creations that wait for their next attempt due now.
     ///
     /// - Parameter reason: only creations that Apple refused with this reason become due; `nil`: all become due.
@@ -81,7 +81,12 @@ extension PostgresChannelStore {
             """
     }
 
-    package func reclaim(
+    /// Leases one retiring channel for deletion before its planned time, because the app has as many channels as its
+    /// limit or Apple allows: one that no device needs any longer, and whose place the creation may take
+    /// (`ChannelTenure`). Channels with the earliest planned time go first.
+    ///
+    /// - Parameter creation: the channel that needs the place; `nil`: one that an operator creates now.
+    func reclaim(
         _ app: AppEnvironment, for creation: UUID?, now: Date, leasedUntil: Date
     ) async throws -> [ChannelTask] {
         try await database.query(

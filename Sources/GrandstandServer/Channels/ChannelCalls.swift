@@ -1,14 +1,15 @@
 internal import APNsWire
 package import FoundationEssentials
 package import Grandstand
+internal import GrandstandContract
 package import Logging
 
 /// Makes one call to Apple about one leased channel, and records the result. The Provisioner, reconciliations and
 /// callers that wait for the answer use this type.
 package struct ChannelCalls: Sendable {
     private let management: ManagementCalls
-    private let channels: any ChannelStore
-    private let reconciliations: any ReconciliationStore
+    private let channels: ChannelStore
+    private let reconciliations: ReconciliationStore
     /// Seconds after which another caller may take over a channel whose caller died. The lease is extended during a
     /// call.
     private let lease: TimeInterval
@@ -21,7 +22,7 @@ package struct ChannelCalls: Sendable {
     private static let settlePause: TimeInterval = 2
 
     package init(
-        management: ManagementCalls, channels: any ChannelStore, reconciliations: any ReconciliationStore,
+        management: ManagementCalls, channels: ChannelStore, reconciliations: ReconciliationStore,
         lease: TimeInterval, now: @escaping @Sendable () -> Date, logger: Logger
     ) {
         self.management = management
@@ -72,7 +73,7 @@ package struct ChannelCalls: Sendable {
             case .unanswered: .unanswered(settleableAt: now().addingTimeInterval(Self.settlePause))
             }
         log("channel creation", task, answer)
-        let outcome = ChannelOutcome(change, APNsRecord(answer, accepted: 201))
+        let outcome = ChannelOutcome(change, Contract.AuditAnswer(answer, accepted: 201))
         return (try await record(outcome, of: task, by: actor), answer)
     }
 
@@ -95,7 +96,7 @@ package struct ChannelCalls: Sendable {
             case .unanswered, .unsent, .withheld: .notDeleted(nextAttemptAt: next(task))
             }
         log("channel deletion", task, answer)
-        let outcome = ChannelOutcome(change, APNsRecord(answer, accepted: 204))
+        let outcome = ChannelOutcome(change, Contract.AuditAnswer(answer, accepted: 204))
         return (try await record(outcome, of: task, by: actor), answer)
     }
 

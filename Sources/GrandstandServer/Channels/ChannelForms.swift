@@ -6,8 +6,8 @@ internal import JSON
 
 /// The console's forms that change channels.
 struct ChannelForms: PageGroup {
-    let apps: any AppStore
-    let channels: any ChannelStore
+    let apps: AppStore
+    let channels: ChannelStore
     let operations: ChannelOperations
 
     private static let base = "/apps/:bundleId/:environment/channels"
@@ -89,22 +89,22 @@ struct ChannelForms: PageGroup {
 
     private func create(_ submission: Submission) async throws -> PageRoute.Answer {
         let app = try submission.visit.app()
-        let draft = try ChannelDraft(
+        let draft = try Contract.ChannelDraft.read(
             try .body { object in
                 object.member("storagePolicy", submission.fields["storagePolicy"] ?? "")
                 if let label = submission.fields["label"] { object.member("label", label) }
-            }, for: app)
+            })
         let made = try await submission.once(
             .createChannel, recover: { try await channels.begun($0, of: app).map { Contract.Channel($0) } },
-            { Contract.Channel(try await operations.create(draft, by: $0.actor)) })
+            { Contract.Channel(try await operations.create(draft, for: app, by: $0.actor)) })
         return .done(ConsolePath.channels(app), notice: "Apple has made the channel \(made.channelId ?? "").")
     }
 
     private func importChannel(_ submission: Submission) async throws -> PageRoute.Answer {
         let app = try submission.visit.app()
         let fields = submission.fields
-        let wanted = try WantedChannel(
-            try .body { object in
+        let wanted = try Contract.ChannelImport(
+            body: try .body { object in
                 object.member("channelId", fields["channelId"] ?? "")
                 if let key = fields["eventKey"] { object.member("eventKey", key) }
                 if let variant = fields["variant"] { object.member("variant", variant) }

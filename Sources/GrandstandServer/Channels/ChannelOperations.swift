@@ -1,26 +1,16 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 
 /// Operations on one channel that an operator waits for: creation, import, deletion, verification.
 struct ChannelOperations: Sendable {
-    private let management: ManagementCalls
-    private let channels: any ChannelStore
-    private let calls: ChannelCalls
-    private let now: @Sendable () -> Date
+    let management: ManagementCalls
+    let channels: ChannelStore
+    let calls: ChannelCalls
     /// Seconds that a call to Apple may take before another worker may take over the channel.
-    private let lease: TimeInterval
-
-    init(
-        management: ManagementCalls, channels: any ChannelStore, calls: ChannelCalls, lease: TimeInterval,
-        now: @escaping @Sendable () -> Date
-    ) {
-        self.management = management
-        self.channels = channels
-        self.calls = calls
-        self.lease = lease
-        self.now = now
-    }
+    let lease: TimeInterval
+    let now: @Sendable () -> Date
 
     /// The maximum number of unused channels that one call deletes to get a place. More than one may be necessary,
     /// because another caller may take a place that was freed.
@@ -30,8 +20,10 @@ struct ChannelOperations: Sendable {
     /// that its place becomes free.
     ///
     /// - Throws: `app-not-found`, `quota-exhausted`, `apns-refused`, `apns-unanswered`, `credentials-missing`.
-    func create(_ draft: ChannelDraft, by actor: AuditActor) async throws -> Channel {
-        let task = try await reserve(draft, by: actor)
+    func create(
+        _ draft: Contract.ChannelDraft, for app: AppEnvironment, by actor: AuditActor
+    ) async throws -> Channel {
+        let task = try await reserve(draft, for: app, by: actor)
         let (channel, answer) = try await calls.create(task, retries: false, by: actor)
         if case .accepted = answer { return channel }
         var problem = try await problem(answer, address: task.address, verb: "create the channel", changes: true)
@@ -43,16 +35,20 @@ struct ChannelOperations: Sendable {
         throw problem
     }
 
-    private func reserve(_ draft: ChannelDraft, by actor: AuditActor) async throws -> ChannelTask {
-        let app = AppEnvironment(bundleID: draft.bundleID, environment: draft.environment)
+    private func reserve(
+        _ draft: Contract.ChannelDraft, for app: AppEnvironment, by actor: AuditActor
+    ) async throws -> ChannelTask {
+        func reserved() async throws -> ChannelTask {
+            try await channels.reserve(draft, for: app, now: now(), leasedUntil: now().addingTimeInterval(lease))
+        }
         for _ in 0..<Self.reclaims {
             do {
-                return try await channels.reserve(draft, now: now(), leasedUntil: now().addingTimeInterval(lease))
+                return try await reserved()
             } catch let problem as Problem where problem.kind == .quotaExhausted {
                 guard try await calls.reclaim(app, by: actor) == .deleted else { throw problem }
             }
         }
-        return try await channels.reserve(draft, now: now(), leasedUntil: now().addingTimeInterval(lease))
+        return try await reserved()
     }
 
     /// Adds a channel that another tool created. Its storage policy is read from Apple.
@@ -60,25 +56,29 @@ struct ChannelOperations: Sendable {
     /// - Throws: `app-not-found`; `channel-not-found` if Apple does not have the channel for this app in this
     ///   environment; the refusals of `ChannelStore.import`; `apns-refused`, `apns-unanswered`, `credentials-missing`.
     func `import`(
-        _ channelID: String, of bundleID: BundleID, in environment: APNsEnvironment, label: String?,
-        eventKey: EventKey?, variant: Variant? = nil, within reach: AppReach = .all, by actor: AuditActor
+        _ wanted: Contract.ChannelImport, into app: AppEnvironment, within reach: AppReach = .all, by actor: AuditActor
     ) async throws -> Channel {
-        guard let address = try await channels.address(of: bundleID, in: environment) else {
-            throw Problem(.appNotFound, "There is no app \(bundleID). Register it with PUT /v1/apps/\(bundleID) first.")
+        guard let address = try await channels.address(of: app.bundleID, in: app.environment) else {
+            throw Problem(
+                .appNotFound,
+                "There is no app \(app.bundleID). Register it with PUT /v1/apps/\(app.bundleID) first.")
         }
-        let answer = await management.read(channelID, at: address)
+        let answer = await management.read(wanted.channelId, at: address)
         switch answer {
         case .accepted(let policy, _):
             return try await channels.import(
                 ChannelImport(
-                    bundleID: address.bundleID, environment: environment, channelID: channelID, storagePolicy: policy,
-                    label: label, eventKey: eventKey, variant: variant, within: reach,
-                    answer: APNsRecord(answer, accepted: 200)),
+                    bundleID: address.bundleID, environment: app.environment, channelID: wanted.channelId,
+                    storagePolicy: policy, label: wanted.label,
+                    eventKey: try wanted.eventKey.map { text throws(Problem) in try EventKey(allowed: text) },
+                    variant: try wanted.variant.map { text throws(Problem) in try Variant(allowed: text) },
+                    reach: reach,
+                    answer: Contract.AuditAnswer(answer, accepted: 200)),
                 by: actor, now: now())
         case .refused(let refusal) where refusal.saysUnknownChannel:
             throw Problem(
                 .channelNotFound,
-                "APNs knows no such channel of \(address.bundleID) in \(environment.rawValue). Check the ID, the app and "
+                "APNs knows no such channel of \(address.bundleID) in \(app.environment.rawValue). Check the ID, the app and "
                     + "the environment: a channel belongs to one app in one environment.", apns: refusal)
         default: throw try await problem(answer, address: address, verb: "read the channel")
         }
@@ -106,24 +106,17 @@ struct ChannelOperations: Sendable {
             answer, address: task.address, verb: "delete the channel (the server keeps trying)", changes: true)
     }
 
-    /// Apple's answer about a channel now.
-    struct Verification: Sendable, Hashable {
-        var exists: Bool
-        var storagePolicy: StoragePolicy?
-        var at: Date
-    }
-
     /// Asks Apple whether it has the channel.
-    func verify(_ channel: Channel) async throws -> Verification {
+    func verify(_ channel: Channel) async throws -> Contract.Verification {
         guard let channelID = channel.channelID,
             let address = try await channels.address(of: channel.bundleID, in: channel.environment)
-        else { return Verification(exists: false, storagePolicy: nil, at: now()) }
+        else { return Contract.Verification(exists: false, at: now()) }
         let answer = await management.read(channelID, at: address)
         switch answer {
         case .accepted(let policy, _):
-            return Verification(exists: true, storagePolicy: policy, at: now())
+            return Contract.Verification(exists: true, storagePolicy: .init(policy), at: now())
         case .refused(let refusal) where refusal.saysUnknownChannel:
-            return Verification(exists: false, storagePolicy: nil, at: now())
+            return Contract.Verification(exists: false, at: now())
         default:
             throw try await problem(answer, address: address, verb: "read the channel")
         }
@@ -164,7 +157,7 @@ struct ChannelOperations: Sendable {
             if keyFile == .missing || keyFile == .unreadable {
                 return Problem(
                     .credentialsMissing,
-                    "The key file AuthKey_\(address.credentials.keyID).p8 is \(keyFile.word). "
+                    "The key file AuthKey_\(address.credentials.keyID).p8 is \(keyFile). "
                         + "Put it into the folder that GRANDSTAND_APNS_KEY_DIR names.")
             }
             return Problem(.apnsUnanswered, "APNs could not be asked to \(verb): \(reason).", retryAfter: 5)

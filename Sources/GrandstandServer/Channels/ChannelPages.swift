@@ -3,8 +3,8 @@ internal import Grandstand
 
 /// `/console/apps/{bundleId}/{environment}/channels`
 struct ChannelPages: PageGroup {
-    let apps: any AppStore
-    let channels: any ChannelStore
+    let apps: AppStore
+    let channels: ChannelStore
 
     var routes: [PageRoute] { [PageRoute("/apps/:bundleId/:environment/channels", .operate, list)] }
 

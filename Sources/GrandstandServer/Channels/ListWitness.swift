@@ -8,10 +8,10 @@ internal import Synchronization
 /// channel that was not in the list before can be the new channel. One list serves all creations of an app for half a
 /// minute.
 struct ListWitness: Sendable {
-    private let management: ManagementCalls
-    private let reconciliations: any ReconciliationStore
-    private let now: @Sendable () -> Date
-    private let logger: Logger
+    let management: ManagementCalls
+    let reconciliations: ReconciliationStore
+    let now: @Sendable () -> Date
+    let logger: Logger
     private let memory = Memory()
 
     /// Seconds for which a list is used for more creations. When a list is older than `CreationMatch.witnessAge`, it
@@ -20,16 +20,6 @@ struct ListWitness: Sendable {
 
     /// Seconds to wait after a failed reading of the list.
     private static let rest: TimeInterval = 5
-
-    init(
-        management: ManagementCalls, reconciliations: any ReconciliationStore, now: @escaping @Sendable () -> Date,
-        logger: Logger
-    ) {
-        self.management = management
-        self.reconciliations = reconciliations
-        self.now = now
-        self.logger = logger
-    }
 
     /// Makes sure that there is a recent list for the creation. If the list cannot be read, the creation is made
     /// anyway, because an event without a channel is worse than a channel that people must check.

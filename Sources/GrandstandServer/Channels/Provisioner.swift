@@ -6,9 +6,9 @@ internal import ServiceLifecycle
 /// Creates the channels that events need, and deletes the channels that no event needs. Each round computes its work
 /// from the database, so the reason for the round does not matter.
 package struct Provisioner: Service {
-    private let channels: any ChannelStore
+    private let channels: ChannelStore
     private let calls: ChannelCalls
-    private let signals: any WakeSignals
+    private let signals: WakeSignals
     private let settings: Settings
     private let now: @Sendable () -> Date
     private let mayClaim: @Sendable () -> Bool
@@ -40,7 +40,7 @@ package struct Provisioner: Service {
     }
 
     package init(
-        channels: any ChannelStore, calls: ChannelCalls, signals: any WakeSignals, settings: Settings,
+        channels: ChannelStore, calls: ChannelCalls, signals: WakeSignals, settings: Settings,
         now: @escaping @Sendable () -> Date,
         mayClaim: @escaping @Sendable () -> Bool = { true }, logger: Logger
     ) {

@@ -12,18 +12,12 @@ struct APIProblem: Error, Sendable, Hashable {
     var status: Int
     var title: String
     var detail: String
-    var faults: [Fault]
+    var faults: [Fault] = []
     /// Seconds after which the same request may succeed.
     var retryAfter: Int?
+}
 
-    init(status: Int, title: String, detail: String, faults: [Fault] = [], retryAfter: Int? = nil) {
-        self.status = status
-        self.title = title
-        self.detail = detail
-        self.faults = faults
-        self.retryAfter = retryAfter
-    }
-
+extension APIProblem {
     /// - Returns: `nil` for an error that is not about the request.
     init?(_ error: any Error) {
         switch error {

@@ -13,7 +13,7 @@ struct ActionRoute: Sendable {
     /// The path in Hummingbird's syntax: `/console/keys/:id/revoke`.
     let path: String
     /// The scope that the action requires; `nil`: every key may send the form, and the operation checks the scope.
-    let scope: APIKey.Scope?
+    let scope: Contract.Scope?
     /// Whether the action cannot be undone, so that the form must contain the key in the field `currentKey`.
     let irreversible: Bool
     /// The maximum size of the form in bytes.
@@ -23,7 +23,8 @@ struct ActionRoute: Sendable {
     static let standardLimit = 256 * 1_024
 
     init(
-        _ path: String, _ scope: APIKey.Scope?, irreversible: Bool = false, bodyLimit: Int = ActionRoute.standardLimit,
+        _ path: String, _ scope: Contract.Scope?, irreversible: Bool = false,
+        bodyLimit: Int = ActionRoute.standardLimit,
         _ handler: @escaping Handler
     ) {
         self.path = Console.path + path

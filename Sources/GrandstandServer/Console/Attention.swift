@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 
 /// A problem of an app's channel quota that a person should solve.
 struct Attention: Sendable {
@@ -15,7 +16,7 @@ struct Attention: Sendable {
     static func list(_ quota: Quota) -> [Attention] {
         let app = quota.place
         var list: [Attention] = []
-        func add(_ level: Quota.Level, _ text: String, _ href: String? = nil, _ remedies: [Command] = []) {
+        func add(_ level: Contract.QuotaLevel, _ text: String, _ href: String? = nil, _ remedies: [Command] = []) {
             list.append(
                 Attention(
                     level: level.rawValue, subject: "\(app.bundleID), \(app.environment.rawValue)", text: text,
@@ -44,7 +45,7 @@ struct Attention: Sendable {
                     + "delete them.",
                 channels("managed", "false"),
                 [.reconcile(app, .adopt), .reconcile(app, .deleteUnmanaged)])
-        case nil: break
+        case .unknown, nil: break
         }
         if let refused = quota.keyRefused {
             add(
@@ -126,7 +127,7 @@ struct Attention: Sendable {
                     + "longer knows. They take places: adopt them or delete them.",
                 channels("managed", "false"), [.reconcile(app, .adopt), .reconcile(app, .deleteUnmanaged)])
         }
-        return list.filter { $0.level == Quota.Level.critical.rawValue }
-            + list.filter { $0.level != Quota.Level.critical.rawValue }
+        return list.filter { $0.level == Contract.QuotaLevel.critical.rawValue }
+            + list.filter { $0.level != Contract.QuotaLevel.critical.rawValue }
     }
 }

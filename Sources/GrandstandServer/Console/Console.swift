@@ -9,8 +9,7 @@ struct Console: Sendable {
 
     /// The sources that pages need and the API does not.
     struct Sources: Sendable {
-        var sessions: any ConsoleSessionStore
-        var keys: any KeyDirectory
+        var sessions: ConsoleSessionStore
         /// The apps that APNs throttles now.
         var throttles: @Sendable (Date) async throws -> [Throttle]
         /// The present activity, restricted to the apps of a key.
@@ -36,7 +35,7 @@ struct Console: Sendable {
     /// - Parameter others: more actions, for tests.
     func responder(adding others: [ActionRoute]) -> some HTTPResponder<ConsoleContext> {
         let d = dependencies
-        let sessions = Sessions(store: sources.sessions, keys: sources.keys, now: d.now)
+        let sessions = Sessions(store: sources.sessions, keys: d.access.keys, now: d.now)
         let responder = PageResponder(
             templates: templates, sessions: sessions, isSecure: d.access.isSecure, now: d.now)
         let router = Router(context: ConsoleContext.self, options: .autoGenerateHeadEndpoints)
@@ -71,7 +70,7 @@ struct Console: Sendable {
             EventPages(reader: reader, log: stores.auditLog),
             ComposerPages(reader: reader, broadcasts: d.broadcastOperations),
             EventForms(
-                reader: reader, events: d.eventOperations, starts: d.startOperations,
+                reader: reader, events: d.eventOperations, starts: stores.starts,
                 broadcasts: d.broadcastOperations),
             NewEventPages(apps: stores.apps, operations: d.eventOperations),
             AppPages(operations: d.appOperations, contents: stores.contentTypes),
@@ -82,8 +81,8 @@ struct Console: Sendable {
             ReconciliationForms(
                 apps: stores.apps, operations: d.reconciliationOperations, limits: d.settings.reconciliationLimits),
             ReconciliationPages(apps: stores.apps, store: stores.reconciliations),
-            KeyPages(keys: d.keyOperations, webhooks: d.webhookOperations),
-            WebhookPages(webhooks: d.webhookOperations),
+            KeyPages(keys: d.keyOperations, webhooks: d.webhooks),
+            WebhookPages(webhooks: d.webhooks),
             AuditPages(log: stores.auditLog),
         ]
     }

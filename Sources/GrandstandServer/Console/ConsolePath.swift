@@ -17,7 +17,9 @@ enum ConsolePath {
 
     static func event(_ key: EventKey) -> String { events + "/" + PercentEncoding.encode(key.rawValue) }
 
-    static func app(_ bundleID: BundleID) -> String { apps + "/" + PercentEncoding.encode(bundleID.rawValue) }
+    static func app(_ bundleID: BundleID) -> String { app(bundleID.rawValue) }
+
+    static func app(_ bundleID: String) -> String { apps + "/" + PercentEncoding.encode(bundleID) }
 
     static func key(_ id: String) -> String { keys + "/" + PercentEncoding.encode(id) }
 

@@ -2,12 +2,11 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// The console's sessions in the table `console_sessions`.
-struct PostgresConsoleSessionStore: ConsoleSessionStore {
-    private let database: Database
+/// The console's sessions in the table `console_sessions`, shared by all replicas.
+struct ConsoleSessionStore: Sendable {
+    let database: Database
 
-    init(_ database: Database) { self.database = database }
-
+    /// Stores a new session, and deletes sessions that are over.
     func begin(_ session: ConsoleSession) async throws {
         let now = session.startedAt
         try await database.transaction { connection in
@@ -25,6 +24,7 @@ struct PostgresConsoleSessionStore: ConsoleSessionStore {
         }
     }
 
+    /// The session with this ID; `nil`: there is none.
     func session(_ id: [UInt8]) async throws -> ConsoleSession? {
         try await database.query(
             "select key, started_at, used_at from console_sessions where id = \(id)"
@@ -35,6 +35,7 @@ struct PostgresConsoleSessionStore: ConsoleSessionStore {
         }
     }
 
+    /// Records that a session was used. A time before the recorded one changes nothing.
     func used(_ id: [UInt8], at now: Date) async throws {
         try await database.query(
             "update console_sessions set used_at = \(now) where id = \(id) and used_at < \(now)")
@@ -42,5 +43,26 @@ struct PostgresConsoleSessionStore: ConsoleSessionStore {
 
     func end(_ id: [UInt8]) async throws {
         try await database.query("delete from console_sessions where id = \(id)")
+    }
+}
+
+/// A signed-in session of the console, with its API key. The browser has a secret. The session's ID is the hash of the
+/// secret, so that a reader of the database cannot sign in.
+struct ConsoleSession {
+    /// SHA-256 of the browser's secret.
+    var id: [UInt8]
+    var key: UUID
+    var startedAt: Date
+    var usedAt: Date
+
+    /// Seconds from sign-in until the session ends, even if it is used: one shift.
+    static let lifetime: TimeInterval = 43_200
+    /// Seconds without a request after which the session ends.
+    static let idleTime: TimeInterval = 7_200
+    /// Seconds between two records of its use.
+    static let noteInterval: TimeInterval = 60
+
+    func isOver(at now: Date) -> Bool {
+        now.timeIntervalSince(startedAt) >= Self.lifetime || now.timeIntervalSince(usedAt) >= Self.idleTime
     }
 }

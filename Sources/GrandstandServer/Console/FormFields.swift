@@ -55,7 +55,9 @@ struct FormFields: Sendable, Equatable {
         _ name: String, _ type: Choice.Type = Choice.self
     ) throws(Problem) -> Choice? {
         let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-        return try read(name, "One of \(words) was expected.", Choice.init(rawValue:))
+        return try read(name, "One of \(words) was expected.") { text in
+            Choice.allCases.first { $0.rawValue == text }
+        }
     }
 
     /// A day such as 2026-11-21, or an RFC 3339 time.

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 
 /// The parts of a page that all pages share.
 struct Frame: Sendable {
@@ -40,7 +41,7 @@ struct Visitor: Sendable {
     init(key: APIKey, path: String) {
         keyName = key.name
         boundTo = key.reach == .all ? nil : key.reach.text
-        let all: [(label: String, href: String, scopes: [APIKey.Scope])] = [
+        let all: [(label: String, href: String, scopes: [Contract.Scope])] = [
             ("Overview", ConsolePath.overview, [.operate]), ("Events", ConsolePath.events, [.organise]),
             ("Apps", ConsolePath.apps, [.operate]),
             ("Webhooks", ConsolePath.webhooks, [.operate, .organise]), ("Keys", ConsolePath.keys, [.admin]),

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 
 /// The console's start page for operators: problems, live events, messages, the state of APNs, and the quota of every
 /// app.
@@ -40,7 +41,8 @@ struct Overview: ConsolePage {
     let mayRegister: Bool
 
     init(
-        _ quotas: [Quota], live: Page<Event>, _ activity: ConsoleActivity, samples: [QuotaSample], span: Span,
+        _ quotas: [Quota], live: Page<Contract.Event>, _ activity: ConsoleActivity, samples: [Contract.QuotaSample],
+        span: Span,
         _ visit: Visit
     ) {
         let sorted = Self.order(quotas)
@@ -49,17 +51,20 @@ struct Overview: ConsolePage {
         liveEvents = Table(
             "Live events", nothing: "No event is live.", live.items,
             [
-                Column("Event") { [.link($0.specification.name, ConsolePath.event($0.specification.key))] },
-                Column("Planned start") { [.moment($0.specification.startsAt)] },
+                Column("Event") { [.link($0.name, ConsolePath.event($0.eventKey))] },
+                Column("Planned start") { [.moment($0.startsAt)] },
                 Column("Channels") { [.words($0.channelsText)] },
             ])
         hasMoreLive = live.nextCursor != nil
         figures = Figure.all(activity, now: visit.now)
         self.quotas = Self.table(sorted)
-        let byApp = Dictionary(grouping: samples) { AppEnvironment(bundleID: $0.bundleID, environment: $0.environment) }
+        let byApp = Dictionary(grouping: samples) { "\($0.bundleId) \($0.environment.rawValue)" }
+        func past(_ quota: Quota) -> [Contract.QuotaSample]? {
+            byApp["\(quota.bundleID) \(quota.environment.rawValue)"]
+        }
         // If an app uses only one environment, no empty plot is shown for the other environment.
-        plots = sorted.filter { $0.taken + $0.forecast.peak > 0 || byApp[$0.place] != nil }.prefix(Self.plotted).map {
-            quota in QuotaPlot(quota, byApp[quota.place] ?? [], step: span.step, span: span.seconds, now: visit.now)
+        plots = sorted.filter { $0.taken + $0.forecast.peak > 0 || past($0) != nil }.prefix(Self.plotted).map {
+            quota in QuotaPlot(quota, past(quota) ?? [], step: span.step, span: span.seconds, now: visit.now)
         }
         spans = Span.allCases.map { other in
             Choice(
@@ -150,13 +155,13 @@ struct Figure: Sendable {
     }
 }
 
-extension Quota.Level {
+extension Contract.QuotaLevel {
     /// The rank for sorting. The most serious level has the lowest rank.
     fileprivate var gravity: Int {
         switch self {
         case .critical: 0
         case .warning: 1
-        case .ok: 2
+        case .ok, .unknown: 2
         }
     }
 }

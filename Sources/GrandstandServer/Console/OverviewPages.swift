@@ -3,9 +3,9 @@ internal import Grandstand
 
 /// `/console`: the overview for operators. Organisers get the list of events instead.
 struct OverviewPages: PageGroup {
-    let channels: any ChannelStore
-    let events: any EventStore
-    let history: PostgresQuotaHistory
+    let channels: ChannelStore
+    let events: EventStore
+    let history: QuotaHistoryStore
     let activity: Console.Activity
     let tenure: ChannelTenure
 
@@ -23,10 +23,10 @@ struct OverviewPages: PageGroup {
         let quotas = try await channels.quotas(now: visit.now, tenure: tenure)
             .filter { visit.reach.covers($0.bundleID) }
         let live = try await events.events(
-            where: EventFilter(state: .live, within: visit.reach), PageRequest(limit: 20), now: visit.now)
+            where: EventFilter(state: .live, reach: visit.reach), PageRequest(limit: 20), now: visit.now)
         let samples = try await history.samples(
             QuotaHistory(
-                within: .only(Set(Overview.order(quotas).prefix(Overview.plotted).map(\.bundleID))),
+                reach: .only(Set(Overview.order(quotas).prefix(Overview.plotted).map(\.bundleID))),
                 from: visit.now.addingTimeInterval(-span.seconds), to: visit.now, step: span.step))
         return .page(
             Overview(

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import HTTPTypes
 internal import Hummingbird
 internal import Logging
@@ -99,9 +100,9 @@ struct PageResponder: Sendable {
         + "base-uri 'none'; frame-ancestors 'none'"
 
     /// - Throws: `forbidden`, which names the missing scope.
-    static func check(_ key: APIKey, for scope: APIKey.Scope?) throws(Problem) {
+    static func check(_ key: APIKey, for scope: Contract.Scope?) throws(Problem) {
         guard let scope, !key.holds(scope) else { return }
-        let held = APIKey.Scope.allCases.filter(key.scopes.contains).map(\.rawValue).joined(separator: ", ")
+        let held = Contract.Scope.allCases.filter(key.scopes.contains).map(\.rawValue).joined(separator: ", ")
         throw Problem(
             .forbidden,
             "This page needs a key with the scope \(scope.rawValue); the key \(key.name) holds \(held). Sign out, and in "

@@ -1,4 +1,5 @@
 internal import Grandstand
+internal import GrandstandContract
 
 /// One page: its path, the scope it requires, and its handler.
 struct PageRoute: Sendable {
@@ -17,10 +18,10 @@ struct PageRoute: Sendable {
     /// The path in Hummingbird's syntax: `/console/events/:key`.
     let path: String
     /// The scope that the page requires; `nil`: every key may see the page.
-    let scope: APIKey.Scope?
+    let scope: Contract.Scope?
     let handler: Handler
 
-    init(_ path: String, _ scope: APIKey.Scope?, _ handler: @escaping Handler) {
+    init(_ path: String, _ scope: Contract.Scope?, _ handler: @escaping Handler) {
         self.path = Console.path + path
         self.scope = scope
         self.handler = handler

@@ -20,12 +20,12 @@ final class Sessions: Sendable {
     private static let capacity = 10_000
     private static let belief: TimeInterval = 1
 
-    private let store: any ConsoleSessionStore
-    private let keys: any KeyDirectory
+    private let store: ConsoleSessionStore
+    private let keys: CachedKeyStore
     private let now: @Sendable () -> Date
     private let seen = Mutex<[[UInt8]: Seen]>([:])
 
-    init(store: any ConsoleSessionStore, keys: any KeyDirectory, now: @escaping @Sendable () -> Date) {
+    init(store: ConsoleSessionStore, keys: CachedKeyStore, now: @escaping @Sendable () -> Date) {
         self.store = store
         self.keys = keys
         self.now = now

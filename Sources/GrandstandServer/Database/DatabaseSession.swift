@@ -1,6 +1,6 @@
 internal import EmbeddedPostgres
 package import FoundationEssentials
-package import Grandstand
+internal import Grandstand
 package import Logging
 package import Postgres
 
@@ -176,7 +176,7 @@ package struct DatabaseSession: Sendable {
     }
 
     /// The API keys in the database.
-    package var keyLedger: any KeyLedger { PostgresKeyStore(Database(pool)) }
+    package var keys: KeyStore { KeyStore(database: Database(pool)) }
 
     /// Applies the missing migrations and returns their names.
     ///

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
 /// Where a page ended: a number or a time in microseconds, and a key that tells apart items with the same number or
@@ -66,10 +67,28 @@ struct TimePage {
     }
 
     /// - Parameter place: the time and the ID of an item.
+    func page<Item: Sendable & Hashable & Codable>(
+        _ items: [Item], _ place: (Item) -> (Date, String)
+    ) -> Contract.Page<Item> {
+        Contract.Page(rows: items, limit: limit) { item in
+            let (date, id) = place(item)
+            return PageCursor.text(date, id)
+        }
+    }
+
+    /// - Parameter place: the time and the ID of an item.
     func page<Item: Sendable>(_ items: [Item], _ place: (Item) -> (Date, UUID)) -> Page<Item> {
         Page(rows: items, limit: limit) { item in
             let (date, id) = place(item)
             return PageCursor.text(date, id.uuidString)
         }
+    }
+}
+
+extension Contract.Page {
+    /// Makes a page of rows. The query must ask for `limit` + 1 rows, so that a further page is noticed.
+    init(rows: [Item], limit: Int, cursor: (Item) -> String) {
+        let items = Array(rows.prefix(limit))
+        self.init(items: items, nextCursor: rows.count > limit ? items.last.map(cursor) : nil)
     }
 }

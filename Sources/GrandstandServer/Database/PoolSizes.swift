@@ -26,7 +26,7 @@ package struct PoolSizes: Sendable, Hashable {
             switch self {
             case .main: 9
             case .lookup: 3
-            // One connection for each transaction that accepts single broadcasts (`PostgresOutbox.acceptConnections`),
+            // One connection for each transaction that accepts single broadcasts (`Outbox.acceptConnections`),
             // and one for scheduled broadcasts.
             case .outbox: 5
             // Connections for one claim and one settlement in each environment, for renewals of leases, and for

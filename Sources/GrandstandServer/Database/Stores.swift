@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Grandstand
 internal import Logging
 
@@ -31,41 +32,47 @@ struct Databases: Sendable {
 
 /// The stores that requests use. A test may replace a single store.
 struct Stores: Sendable {
-    var apps: any AppStore
-    var contentTypes: PostgresContentStore
-    var channels: any ChannelStore
-    var events: any EventStore
-    var starts: any StartStore
-    var outbox: any Outbox
-    var quirks: any QuirkStore
-    var reconciliations: any ReconciliationStore
-    var webhooks: any WebhookStore
-    var installations: any InstallationStore
-    var auditLog: PostgresAuditLog
-    var quotaHistory: PostgresQuotaHistory
+    let main: Database
+    var apps: AppStore
+    var contentTypes: ContentStore
+    var channels: ChannelStore
+    var events: EventStore
+    /// For lookups with content. `LookupReplica` has its own.
+    var lookups: LookupStore
+    var starts: StartStore
+    var outbox: Outbox
+    var reconciliations: ReconciliationStore
+    var installations: InstallationStore
+    var auditLog: AuditLog
+    var quotaHistory: QuotaHistoryStore
 
     /// - Parameters:
     ///   - signals: wakes the loops of this process right after a commit; `nil`: they are woken by NOTIFY only.
+    ///   - alertFreshness: seconds after which an alert is too old, if its broadcast has no `expiresIn`.
     ///   - newInstallations: how many new installations an app accepts in an hour; `nil`: any number.
-    init(_ databases: Databases, signals: PostgresWakeSignals? = nil, newInstallations: Int? = nil, logger: Logger) {
+    init(
+        _ databases: Databases, signals: WakeSignals? = nil,
+        alertFreshness: TimeInterval = DeliveryPlan.alertFreshness, newInstallations: Int? = nil, logger: Logger
+    ) {
         let longWork = databases.main.forLongWork
-        apps = PostgresAppStore(longWork)
-        contentTypes = PostgresContentStore(longWork)
-        channels = PostgresChannelStore(databases.main)
-        events = PostgresEventStore(databases.main)
-        starts = PostgresStartStore(databases.bulk, dispatch: databases.starts, reports: databases.reports)
-        outbox = PostgresOutbox(
+        apps = AppStore(longWork)
+        contentTypes = ContentStore(database: longWork)
+        channels = ChannelStore(databases.main)
+        events = EventStore(databases.main)
+        lookups = LookupStore(database: databases.main)
+        starts = StartStore(databases.bulk, dispatch: databases.starts, reports: databases.reports)
+        outbox = Outbox(
             databases.outbox, bulk: databases.bulk, dispatch: databases.dispatch, signals: signals,
             outages: OutageLog(
-                "the server's tasks could not be told of new work; they find it at their next look", logger))
-        quirks = PostgresAppStore(databases.main)
-        reconciliations = PostgresReconciliationStore(longWork)
-        webhooks = PostgresWebhookStore(databases.main)
-        installations = PostgresInstallationStore(
+                "the server's tasks could not be told of new work; they find it at their next look", logger),
+            alertFreshness: alertFreshness)
+        reconciliations = ReconciliationStore(longWork)
+        main = databases.main
+        installations = InstallationStore(
             databases.devices, reading: longWork, mostNew: newInstallations,
             outages: OutageLog(
                 "the server's tasks for starts could not be told of new work; they find it at their next look", logger))
-        auditLog = PostgresAuditLog(databases.main)
-        quotaHistory = PostgresQuotaHistory(databases.main)
+        auditLog = AuditLog(database: databases.main)
+        quotaHistory = QuotaHistoryStore(database: databases.main)
     }
 }

@@ -1,11 +1,12 @@
 internal import FoundationEssentials
-package import Grandstand
+internal import Grandstand
 internal import Logging
 package import Postgres
 internal import Synchronization
 
-/// Passes notifications (NOTIFY) on to the loops, with one LISTEN connection for all loops.
-package final class PostgresWakeSignals: WakeSignals {
+/// Wakes loops when the database has work for them. A wake-up does not say which work: loops read the state again.
+/// Passes notifications (NOTIFY) on, with one LISTEN connection for all loops.
+package final class WakeSignals: Sendable {
     /// The payload of this process's own notifications. Its loops are already awake, so they ignore them.
     let id = UUID()
     private let pool: PostgresPool
@@ -13,7 +14,8 @@ package final class PostgresWakeSignals: WakeSignals {
 
     package init(_ pool: PostgresPool) { self.pool = pool }
 
-    package func wakes(_ topic: WakeTopic) -> AsyncStream<Void> {
+    /// Yields whenever there may be new work of `topic`, also after a time in which signals may have been lost.
+    func wakes(_ topic: WakeTopic) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         subscribers.withLock { $0[topic, default: []].append(continuation) }
         return stream

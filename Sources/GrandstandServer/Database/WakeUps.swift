@@ -17,11 +17,11 @@ final class WakeUps: Sendable {
     }
 
     private let database: Database
-    private let signals: PostgresWakeSignals?
+    private let signals: WakeSignals?
     private let outages: OutageLog?
     private let state = Mutex(State())
 
-    init(_ database: Database, signals: PostgresWakeSignals? = nil, outages: OutageLog?) {
+    init(_ database: Database, signals: WakeSignals? = nil, outages: OutageLog?) {
         self.database = database
         self.signals = signals
         self.outages = outages

@@ -1,14 +1,42 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
-/// An activity as an app reports it.
+/// An activity as an app reports it, with its event and token as the tables have them.
 struct ActivityReport: Sendable {
     let key: InstallationKey
     let id: InstallationID
     let secret: SecretHash
-    let activity: DeviceActivity
+    /// ActivityKit's ID of the activity.
+    let activity: String
+    var draft: Contract.ActivityDraft
+    let eventKey: EventKey
+    var token: DeviceToken?
     let now: Date
+
+    init(
+        key: InstallationKey, id: InstallationID, secret: SecretHash, activity: String, _ draft: Contract.ActivityDraft,
+        now: Date
+    ) throws(Problem) {
+        self.key = key
+        self.id = id
+        self.secret = secret
+        self.activity = activity
+        self.draft = draft
+        self.now = now
+        eventKey = try EventKey(allowed: draft.eventKey)
+        token = try draft.updateToken.map { text throws(Problem) in try DeviceToken(allowed: text) }
+    }
+
+    /// This report with the token, channel and variant of `earlier` that it leaves out.
+    func after(_ earlier: ActivityReport) -> ActivityReport {
+        var merged = self
+        merged.token = token ?? earlier.token
+        merged.draft.channelId = draft.channelId ?? earlier.draft.channelId
+        merged.draft.variant = draft.variant ?? earlier.draft.variant
+        return merged
+    }
 }
 
 /// The transaction that makes reports of activities durable.
@@ -35,11 +63,10 @@ struct ActivityReportTransaction: Sendable {
     /// An activity that is to be written to the table `activities`. `row` is the ID of its installation's row.
     private struct Line {
         let row: Int
-        let app: Int
-        var activity: DeviceActivity
+        /// The last report, with what earlier ones said.
+        var report: ActivityReport
         /// The variant of the event's audience that is chosen for the activity, as the column stores it.
         var variant: String
-        var now: Date
     }
 
     /// Records reports in order. Several reports of one activity become one report: the last report, with the last
@@ -65,31 +92,26 @@ struct ActivityReportTransaction: Sendable {
         let names = all.enumerated().map { place, report -> Result<Name, Problem> in
             Result { () throws(Problem) in
                 guard let installation = known.installations[report.key] else {
-                    throw PostgresInstallationStore.absent(report.id)
+                    throw InstallationStore.absent(report.id)
                 }
                 guard installation.secret == report.secret else { throw Problem.wrongInstallationSecret }
-                let key = report.activity.eventKey
+                let key = report.eventKey
                 guard let variants = known.events[AppEvents.Name(app: report.key.app, key: key)] else {
                     throw Problem.noEvent(key)
                 }
-                let name = Name(row: installation.row, id: report.activity.id)
-                if let token = report.activity.updateToken,
-                    token != lines[name]?.activity.updateToken ?? known.tokens[place]
-                {
+                let name = Name(row: installation.row, id: report.activity)
+                if let token = report.token, token != lines[name]?.report.token ?? known.tokens[place] {
                     try pace.take(name.row, installation.pacedUntil, at: report.now)
                 }
                 let choice = VariantChoice(variants).index(
-                    named: report.activity.variant?.rawValue ?? installation.variant, locale: installation.locale)
+                    named: report.draft.variant ?? installation.variant, locale: installation.locale)
                 let variant = choice.flatMap { variants[$0] } ?? ""
                 if let earlier = lines[name] {
-                    lines[name]?.activity = report.activity.reported(after: earlier.activity)
-                    if report.activity.variant != nil { lines[name]?.variant = variant }
-                    lines[name]?.now = report.now
+                    lines[name]?.report = report.after(earlier.report)
+                    if report.draft.variant != nil { lines[name]?.variant = variant }
                 } else {
                     order.append(name)
-                    lines[name] = Line(
-                        row: name.row, app: report.key.app, activity: report.activity, variant: variant,
-                        now: report.now)
+                    lines[name] = Line(row: name.row, report: report, variant: variant)
                 }
                 return name
             }
@@ -102,7 +124,7 @@ struct ActivityReportTransaction: Sendable {
             name.flatMap { name in
                 // An installation may have been deleted meanwhile.
                 guard let isNew = written[name] else {
-                    return .failure(PostgresInstallationStore.absent(report.id))
+                    return .failure(InstallationStore.absent(report.id))
                 }
                 written[name] = false
                 return .success(isNew)
@@ -122,7 +144,7 @@ struct ActivityReportTransaction: Sendable {
                     select secret_hash, variant, locale, tokens_paced_until from installations
                     where id = i.id offset 0) h
             """,
-            AppEvents.load(Set(all.map { AppEvents.Name(app: $0.key.app, key: $0.activity.eventKey) })),
+            AppEvents.load(Set(all.map { AppEvents.Name(app: $0.key.app, key: $0.eventKey) })),
             Self.tokens(all),
         ])
         var known = Known(events: try AppEvents.variants(rows[1]))
@@ -161,11 +183,11 @@ struct ActivityReportTransaction: Sendable {
     }
 
     private static func tokens(_ all: [ActivityReport]) -> PostgresQuery {
-        let bringing = all.enumerated().filter { $0.element.activity.updateToken != nil }
+        let bringing = all.enumerated().filter { $0.element.token != nil }
         return """
             select n.place, a.update_token
             from unnest(\(bringing.map(\.offset)), \(bringing.map { Int32($0.element.key.app) }),
-                \(bringing.map(\.element.key.id)), \(bringing.map(\.element.activity.id)))
+                \(bringing.map(\.element.key.id)), \(bringing.map(\.element.activity)))
                 as n(place, app, installation, activity)
             cross join lateral (
                 select id from installations where app = n.app and installation = n.installation offset 0) i
@@ -182,9 +204,10 @@ struct ActivityReportTransaction: Sendable {
         // written the installation's row of `starts`, and `confirm` finds that row.
         let rows = try await database.pipeline(
             [
-                PostgresOutbox.planning(rows: 1), Self.lockInstallations(lines), Self.lockActivities(lines),
+                Outbox.planning(rows: 1), Self.lockInstallations(lines), Self.lockActivities(lines),
                 Self.upsert(lines), Self.confirmNoted(lines), Self.confirm(lines), Self.trim(lines),
-            ] + Self.rename(lines) + Self.join(lines) + Self.write(pace, at: lines.map(\.now).max() ?? .distantPast))
+            ] + Self.rename(lines) + Self.join(lines)
+                + Self.write(pace, at: lines.map(\.report.now).max() ?? .distantPast))
         var written: [Name: Bool] = [:]
         for row in rows[3] {
             let name = Name(row: try row.decode("installation"), id: try row.decode("activity"))
@@ -204,7 +227,7 @@ struct ActivityReportTransaction: Sendable {
     private static func lockActivities(_ lines: [Line]) -> PostgresQuery {
         """
         select from activities where id = any(array(
-            select a.id from unnest(\(lines.map(\.row)), \(lines.map(\.activity.id))) as n(installation, activity)
+            select a.id from unnest(\(lines.map(\.row)), \(lines.map(\.report.activity))) as n(installation, activity)
             cross join lateral (select id from activities
                 where installation = n.installation and activity = n.activity offset 0) a))
         order by id for no key update
@@ -212,18 +235,18 @@ struct ActivityReportTransaction: Sendable {
     }
 
     private static func upsert(_ lines: [Line]) -> PostgresQuery {
-        let activities = lines.map(\.activity)
+        let reports = lines.map(\.report)
         return """
             insert into activities as a (installation, activity, app, event_key, attributes_type, state, update_token,
                 registered_at, joins_at, channel_id, variant, reported_at, frequent, first_reported_at)
             select installation, activity, app, event_key, attributes_type, state::activity_state, update_token,
                 case when update_token is not null then at end, case when update_token is not null then at end,
                 channel_id, variant, at, i.frequent_pushes_enabled, at
-            from unnest(\(lines.map(\.row)), \(activities.map(\.id)), \(lines.map { Int32($0.app) }),
-                \(activities.map(\.eventKey.rawValue)), \(activities.map(\.attributesType)),
-                \(activities.map(\.state.rawValue)),
-                \(activities.map { $0.updateToken.map { PostgresBytes($0.bytes) } }), \(activities.map(\.channelID)),
-                \(lines.map(\.variant)), \(lines.map(\.now)))
+            from unnest(\(lines.map(\.row)), \(reports.map(\.activity)), \(lines.map { Int32($0.report.key.app) }),
+                \(reports.map(\.eventKey.rawValue)), \(reports.map(\.draft.attributesType)),
+                \(reports.map(\.draft.state.rawValue)),
+                \(reports.map { $0.token.map { PostgresBytes($0.bytes) } }), \(reports.map(\.draft.channelId)),
+                \(lines.map(\.variant)), \(lines.map(\.report.now)))
                 as r(installation, activity, app, event_key, attributes_type, state, update_token, channel_id, variant, at)
                 cross join lateral (
                     select frequent_pushes_enabled from installations where id = r.installation offset 0) i
@@ -248,12 +271,12 @@ struct ActivityReportTransaction: Sendable {
 
     /// An activity stays with the variant of its first report, unless a later report names another variant.
     private static func rename(_ lines: [Line]) -> [PostgresQuery] {
-        let named = lines.filter { $0.activity.variant != nil }
+        let named = lines.filter { $0.report.draft.variant != nil }
         guard !named.isEmpty else { return [] }
         return [
             """
             update activities a set variant = r.variant
-            from unnest(\(named.map(\.row)), \(named.map(\.activity.id)), \(named.map(\.variant)))
+            from unnest(\(named.map(\.row)), \(named.map(\.report.activity)), \(named.map(\.variant)))
                 as r(installation, activity, variant)
             where a.installation = r.installation and a.activity = r.activity and a.variant <> r.variant
                 and a.installation = any(\(named.map(\.row)))
@@ -265,8 +288,8 @@ struct ActivityReportTransaction: Sendable {
     /// and the stored activity (`a`).
     private static func runs(_ lines: [Line]) -> PostgresQuery {
         """
-        unnest(\(lines.map(\.row)), \(lines.map { Int32($0.app) }), \(lines.map(\.activity.eventKey.rawValue)),
-            \(lines.map(\.activity.attributesType)), \(lines.map(\.activity.id)), \(lines.map(\.now)))
+        unnest(\(lines.map(\.row)), \(lines.map { Int32($0.report.key.app) }), \(lines.map(\.report.eventKey.rawValue)),
+            \(lines.map(\.report.draft.attributesType)), \(lines.map(\.report.activity)), \(lines.map(\.report.now)))
             as n(installation, app, event_key, attributes_type, activity, at)
         cross join lateral (
             select id, noted from fan_outs
@@ -303,10 +326,10 @@ struct ActivityReportTransaction: Sendable {
 
     /// If an activity's token came or changed with this report, adds the activity to its event's crowd.
     private static func join(_ lines: [Line]) -> [PostgresQuery] {
-        let joining = lines.filter { $0.activity.updateToken != nil }
-        guard let now = joining.map(\.now).max() else { return [] }
+        let joining = lines.filter { $0.report.token != nil }
+        guard let now = joining.map(\.report.now).max() else { return [] }
         let joined: PostgresQuery = """
-            (array(select a.id from unnest(\(joining.map(\.row)), \(joining.map(\.activity.id)))
+            (array(select a.id from unnest(\(joining.map(\.row)), \(joining.map(\.report.activity)))
                     as r(installation, activity)
                 cross join lateral (select id, in_crowd, registered_at, reported_at from activities
                     where installation = r.installation and activity = r.activity offset 0) a

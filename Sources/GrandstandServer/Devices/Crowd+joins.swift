@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-extension PostgresCrowdStore {
+extension CrowdStore {
     /// The maximum number of late members in one shard. It is limited, because a message of the lane waits as long as
     /// the shard takes.
     private static let joinSize = 500

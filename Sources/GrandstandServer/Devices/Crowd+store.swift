@@ -6,20 +6,15 @@ internal import Postgres
 /// Broadcasts to activities that have a token and no channel, in the tables `fan_outs`, `fan_out_queue`, `activities`,
 /// `lanes` and `deliveries`. A lane's row is locked before any of its data changes, as for channels. A lane's lease is
 /// for one shard.
-struct PostgresCrowdStore: ShardStore {
+struct CrowdStore: ShardStore {
     let database: Database
-    private let intervals: Intervals
+    let intervals: Intervals
 
     struct Intervals: Sendable {
         /// Seconds between two messages of one lane.
         var lane: TimeInterval
         /// Seconds between two pushes to a phone whose owner switched frequent pushes off.
         var rest: TimeInterval
-    }
-
-    init(_ database: Database, intervals: Intervals) {
-        self.database = database
-        self.intervals = intervals
     }
 
     // MARK: Claims

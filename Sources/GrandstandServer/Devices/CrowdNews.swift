@@ -32,11 +32,11 @@ struct CrowdNews {
             }
         let rows = try await connection.query(
             """
-            select \(PostgresChannelStore.addressColumns), b.id, b.event, null::json as alert,
+            select \(ChannelStore.addressColumns), b.id, b.event, null::json as alert,
                 \(BroadcastRows.contentState("b", for: "l.variant")) as content_state, b.stale_date, b.dismissal_date,
                 b.relevance_score, null::json as by_variant
             from lanes l join app_environments ae on ae.bundle_id = l.bundle_id and ae.environment = l.environment
-            \(PostgresChannelStore.addressJoins)
+            \(ChannelStore.addressJoins)
             join broadcasts b on b.id = \(broadcast)
             where l.id = \(lane.id)
             """)
@@ -53,7 +53,7 @@ struct CrowdNews {
         let body = payload.body(timestamp: timestamp)
         guard body.count <= lane.kind.bodyLimit else { return nil }
         return CrowdNews(
-            broadcast: try row.decode("id"), address: try PostgresChannelStore.address(row), body: body,
+            broadcast: try row.decode("id"), address: try ChannelStore.address(row), body: body,
             priority: end == nil ? .powerAware : .immediate,
             expiresAt: min(end ?? longest, longest))
     }

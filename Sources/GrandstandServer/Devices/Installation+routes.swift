@@ -7,7 +7,7 @@ internal import JSON
 /// `/v1/apps/{bundleId}/{environment}/installations`: millions of phones register themselves here, and organisers read
 /// counts.
 struct InstallationRoutes: Sendable {
-    let installations: any InstallationStore
+    let installations: InstallationStore
     let limits: RateLimits
     let now: @Sendable () -> Date
 
@@ -33,15 +33,15 @@ struct InstallationRoutes: Sendable {
                 try await installations.put(state, of: proof.id, secret: proof.secret, now: now())
             }
         }
-        return .json(Contract.Registered(proof.id.id), status: isNew ? .created : .ok)
+        return .json(Contract.Registered(installationId: proof.id.id.words), status: isNew ? .created : .ok)
     }
 
     private func get(_ request: Request, _ context: APIContext) async throws -> Response {
         let proof = try InstallationProof(request, context)
-        let known = try await proof.proved(limits, at: now()) {
-            try await installations.installation(proof.id, secret: proof.secret)
-        }
-        return .json(Contract.Installation(proof.id.id, known))
+        return .json(
+            try await proof.proved(limits, at: now()) {
+                try await installations.installation(proof.id, secret: proof.secret)
+            })
     }
 
     private func delete(_ request: Request, _ context: APIContext) async throws -> Response {
@@ -53,7 +53,7 @@ struct InstallationRoutes: Sendable {
     }
 
     private func statistics(_ request: Request, _ context: APIContext) async throws -> Response {
-        .json(Contract.InstallationStatistics(try await installations.statistics(of: try context.app())))
+        .json(try await installations.statistics(of: try context.app()))
     }
 }
 

@@ -1,40 +1,36 @@
 internal import APNsWire
-package import Grandstand
+internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
-extension PostgresInstallationStore {
-    package func statistics(of app: AppEnvironment) async throws -> InstallationStatistics {
+extension InstallationStore {
+    /// The most languages and types that are listed. Apps choose their names, so there may be any number.
+    private static let maximumNames = 100
+
+    /// Counts of an app's installations in an environment: systems, locales, frequent pushes, tokens by state. The
+    /// counts never list people.
+    ///
+    /// - Throws: `app-not-found`.
+    func statistics(of app: AppEnvironment) async throws -> Contract.InstallationStatistics {
         let number = Int32(try await numbers.number(of: app, isFresh: true))
-        var statistics = InstallationStatistics()
-        let rows = try await reading.query(
+        let systems = try await reading.query(
             """
             select system_version / 1000 as major, count(*) as n,
                 count(*) filter (where not live_activities_enabled) as disabled,
                 count(*) filter (where not frequent_pushes_enabled) as infrequent
             from installations where app = \(number) group by 1
             """)
-        for row in rows {
-            let count: Int = try row.decode("n")
-            statistics.installations += count
-            statistics.systems[try row.decode("major")] = count
-            statistics.liveActivitiesDisabled += try row.decode(Int.self, "disabled")
-            statistics.frequentPushesDisabled += try row.decode(Int.self, "infrequent")
-        }
         let languages = try await reading.query(
             """
             select lower(split_part(translate(coalesce(locale, 'und'), '_', '-'), '-', 1)) as language, count(*) as n
-            from installations where app = \(number) group by 1 order by 2 desc, 1
-            limit \(InstallationStatistics.maximumNames)
+            from installations where app = \(number) group by 1 order by 2 desc, 1 limit \(Self.maximumNames)
             """)
-        for row in languages { statistics.locales[try row.decode("language")] = try row.decode("n") }
         let types = try await reading.query(
             """
             select attributes_type, count(*) filter (where suspect_since is null) as active,
                 count(*) filter (where suspect_since is not null) as suspect
-            from start_tokens where app = \(number) group by 1 order by count(*) desc, 1
-            limit \(InstallationStatistics.maximumNames)
+            from start_tokens where app = \(number) group by 1 order by count(*) desc, 1 limit \(Self.maximumNames)
             """)
-        for row in types { statistics.startTokens[try row.decode("attributes_type")] = try Self.tokens(row) }
         let shown = try await reading.query(
             """
             select count(*) filter (where a.suspect_since is null) as active,
@@ -44,11 +40,15 @@ extension PostgresInstallationStore {
                 where installation = i.id and update_token is not null and state in ('active', 'stale') offset 0) a
             where i.app = \(number)
             """)
-        if let row = shown.first { statistics.updateTokens = try Self.tokens(row) }
-        return statistics
-    }
-
-    private static func tokens(_ row: PostgresRow) throws -> InstallationStatistics.Tokens {
-        InstallationStatistics.Tokens(active: try row.decode("active"), suspect: try row.decode("suspect"))
+        func sum(_ column: String) throws -> Int { try systems.reduce(0) { try $0 + $1.decode(Int.self, column) } }
+        return Contract.InstallationStatistics(
+            installations: try sum("n"),
+            systems: try systems.reduce(into: [:]) {
+                $0[String(try $1.decode(Int.self, "major"))] = try $1.decode("n")
+            },
+            locales: try languages.reduce(into: [:]) { $0[try $1.decode("language")] = try $1.decode("n") },
+            liveActivitiesDisabled: try sum("disabled"), frequentPushesDisabled: try sum("infrequent"),
+            startTokens: try types.reduce(into: [:]) { $0[try $1.decode("attributes_type")] = try $1.read() },
+            updateTokens: try shown.first?.read() ?? Contract.RegisteredTokens(active: 0, suspect: 0))
     }
 }

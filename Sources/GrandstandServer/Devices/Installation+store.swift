@@ -1,14 +1,16 @@
 internal import APNsWire
 package import FoundationEssentials
 package import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
-/// Installations in the tables `installations`, `start_tokens`, `follows` and `activities`.
+/// Installations of apps, as the apps register them, in the tables `installations`, `start_tokens`, `follows` and
+/// `activities`. Each is authenticated by its own secret. The hash of the secret is stored at the first registration.
 ///
 /// A goal brings many registrations at once, and a start brings many reports of activities at once. Registrations that
 /// arrive together share a transaction (`Batch`), and so do reports. The statements of such a transaction look up all
 /// rows by key.
-package struct PostgresInstallationStore: InstallationStore {
+package struct InstallationStore: Sendable {
     let database: Database
     /// For queries that read many rows.
     let reading: Database
@@ -54,6 +56,14 @@ package struct PostgresInstallationStore: InstallationStore {
         ) { try await reporting.report($0) }
     }
 
+    /// Stores the state that an installation's app reports. A repetition changes nothing.
+    ///
+    /// If the installation now follows an event whose start is running, the same commit puts the installation into the
+    /// queue of the start.
+    ///
+    /// - Returns: whether the installation is new.
+    /// - Throws: `app-not-found`; `wrong-installation-secret`; `stale-installation` for a lower sequence than the
+    ///   stored one.
     package func put(
         _ state: InstallationState, of id: InstallationID, secret: String, now: Date
     ) async throws -> Bool {
@@ -74,7 +84,10 @@ package struct PostgresInstallationStore: InstallationStore {
         return try await registrations.run(registration).get()
     }
 
-    package func installation(_ id: InstallationID, secret: String) async throws -> KnownInstallation {
+    /// An installation as it is stored.
+    ///
+    /// - Throws: `app-not-found`; `installation-not-found`; `wrong-installation-secret`.
+    func installation(_ id: InstallationID, secret: String) async throws -> Contract.Installation {
         let key = try await key(of: id)
         guard let row = try await database.query(InstallationRows.load(.init(keys: [key]))).first else {
             throw Self.absent(id)
@@ -85,15 +98,27 @@ package struct PostgresInstallationStore: InstallationStore {
         }
         let activities = try await database.query(
             """
-            select activity, event_key, attributes_type, state, update_token, channel_id from activities
-            where installation = \(number) order by reported_at desc, id desc
+            select activity as "activityId", event_key as "eventKey", attributes_type as "attributesType", state,
+                '…' || right(encode(update_token, 'hex'), 6) as "updateToken", channel_id as "channelId"
+            from activities where installation = \(number) order by reported_at desc, id desc
             """)
-        return KnownInstallation(
-            state: record.state, suspectTypes: Set(record.tokens.filter { $0.value.suspectSince != nil }.keys),
-            activities: try activities.map(Self.activity))
+        let state = record.details
+        return Contract.Installation(
+            installationId: id.id.words, sequence: state.sequence, systemVersion: state.systemVersion.description,
+            appVersion: state.appVersion, locale: state.locale, variant: state.variant?.rawValue,
+            timeZone: state.timeZone, liveActivitiesEnabled: state.liveActivitiesEnabled,
+            frequentPushesEnabled: state.frequentPushesEnabled,
+            startTokens: record.tokens.sorted { $0.key < $1.key }.map { type, token in
+                Contract.StartToken(
+                    attributesType: type, token: token.token.description, suspect: token.suspectSince != nil)
+            },
+            topics: state.topics.sorted().map(\.rawValue), activities: try activities.read())
     }
 
-    package func forget(_ id: InstallationID, secret: String) async throws {
+    /// Deletes everything about an installation. An unknown installation is no error.
+    ///
+    /// - Throws: `app-not-found`; `wrong-installation-secret`.
+    func forget(_ id: InstallationID, secret: String) async throws {
         let key = try await key(of: id)
         try await database.transaction { connection in
             guard let number = try await Self.number(of: key, secret, on: connection) else { return }
@@ -107,17 +132,28 @@ package struct PostgresInstallationStore: InstallationStore {
         }
     }
 
-    package func put(
-        _ activity: DeviceActivity, of id: InstallationID, secret: String, now: Date
+    /// Records an activity as its app reports it, and confirms the start that created it, even if APNs' answer to that
+    /// start was lost. A new or changed token puts the activity into its event's crowd. A token that APNs refused is
+    /// used again when it is reported again. The activities of an installation are limited
+    /// (`DeviceBounds.activities`).
+    ///
+    /// - Returns: whether the activity is new.
+    /// - Throws: `app-not-found`; `installation-not-found`; `event-not-found`, also for an event without an audience of
+    ///   the app in its environment; `wrong-installation-secret`.
+    func put(
+        _ draft: Contract.ActivityDraft, as activity: String, of id: InstallationID, secret: String, now: Date
     ) async throws -> Bool {
         try await reports.run(
-            ActivityReport(
-                key: try await key(of: id), id: id, secret: SecretHash(of: secret), activity: activity,
+            try ActivityReport(
+                key: try await key(of: id), id: id, secret: SecretHash(of: secret), activity: activity, draft,
                 now: now.inMicroseconds)
         ).get()
     }
 
-    package func forget(activity: String, of id: InstallationID, secret: String) async throws {
+    /// Deletes an activity. An unknown activity is no error.
+    ///
+    /// - Throws: `app-not-found`; `installation-not-found`; `wrong-installation-secret`.
+    func forget(activity: String, of id: InstallationID, secret: String) async throws {
         let key = try await key(of: id)
         try await database.transaction { connection in
             guard let number = try await Self.number(of: key, secret, on: connection) else { throw Self.absent(id) }
@@ -155,14 +191,6 @@ package struct PostgresInstallationStore: InstallationStore {
     static func absent(_ id: InstallationID) -> Problem {
         Problem(
             .installationNotFound,
-            "There is no installation \(id.id.uuidString.lowercased()). Register it with a PUT first.")
-    }
-
-    private static func activity(_ row: PostgresRow) throws -> DeviceActivity {
-        DeviceActivity(
-            id: try row.decode("activity"), eventKey: try row.word("event_key"),
-            attributesType: try row.decode("attributes_type"), state: try row.word("state"),
-            updateToken: try row.decode([UInt8]?.self, "update_token").flatMap(DeviceToken.init(bytes:)),
-            channelID: try row.decode("channel_id"))
+            "There is no installation \(id.id.words). Register it with a PUT first.")
     }
 }

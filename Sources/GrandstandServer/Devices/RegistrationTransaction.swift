@@ -56,7 +56,7 @@ struct RegistrationTransaction: Sendable {
         let now = some.map(\.now).max() ?? .distantPast
         let (results, isLate) = try await database.transaction { connection -> Work in
             let rows = try await connection.pipeline([
-                PostgresOutbox.planning(rows: 1), StartOpening.shared, InstallationRows.lockApps(names.keys),
+                Outbox.planning(rows: 1), StartOpening.shared, InstallationRows.lockApps(names.keys),
                 InstallationRows.lock(names), InstallationRows.load(names),
                 InstallationRows.account("\(Set(names.keys.map { Int32($0.app) }).sorted())", at: now),
             ])

@@ -11,7 +11,7 @@ struct ShardDispatcher<Store: ShardStore>: Service {
     private let environment: APNsEnvironment
     private let store: Store
     private let pushes: DevicePushes
-    private let signals: any WakeSignals
+    private let signals: WakeSignals
     private let topic: WakeTopic
     private let settings: ShardSettings
     private let now: @Sendable () -> Date
@@ -26,7 +26,7 @@ struct ShardDispatcher<Store: ShardStore>: Service {
     ///   - mayClaim: whether this process may claim work now. It is called before every claim.
     ///   - onSettled: called with the verdicts after they are recorded.
     init(
-        environment: APNsEnvironment, store: Store, pushes: DevicePushes, signals: any WakeSignals,
+        environment: APNsEnvironment, store: Store, pushes: DevicePushes, signals: WakeSignals,
         wakenBy topic: WakeTopic, settings: ShardSettings, now: @escaping @Sendable () -> Date,
         mayClaim: @escaping @Sendable () -> Bool = { true },
         onSettled: @escaping @Sendable ([TokenVerdict]) -> Void = { _ in }, logger: Logger
@@ -67,12 +67,12 @@ struct ShardDispatcher<Store: ShardStore>: Service {
         let avoiding = pushes.heldBack(at: now)
         let leasesEndedBefore = heldShards.leasesEndedBefore(at: now)
         do {
-            var claim = ShardClaim(
-                environment: environment, replica: replica, limit: free, shardSize: size, at: now,
-                leasedUntil: now.addingTimeInterval(settings.lease), leasesEndedBefore: leasesEndedBefore,
-                holding: heldShards.holding, avoiding: avoiding)
-            claim.throttledSizes = pushes.rates.perSecond.mapValues { max(1, Int($0)) }
-            let shards = try await store.claim(claim)
+            let shards = try await store.claim(
+                ShardClaim(
+                    environment: environment, replica: replica, limit: free, shardSize: size,
+                    throttledSizes: pushes.rates.perSecond.mapValues { max(1, Int($0)) }, at: now,
+                    leasedUntil: now.addingTimeInterval(settings.lease), leasesEndedBefore: leasesEndedBefore,
+                    holding: heldShards.holding, avoiding: avoiding))
             heldShards.hold(shards.map(\.owner))
             heldShards.answered(at: now, lease: settings.lease)
             return try await .claimed(shards) {

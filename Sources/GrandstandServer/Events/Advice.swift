@@ -1,10 +1,11 @@
 internal import APNsWire
 internal import Grandstand
+internal import GrandstandContract
 
 /// Advice for people about refusals by Apple and about deliveries that expired. It depends only on state and reason.
 enum Advice {
     /// Advice about a rejected or expired delivery; `nil` for other states.
-    static func delivery(_ state: Delivery.State, reason: String?) -> String? {
+    static func delivery(_ state: Contract.DeliveryState, reason: String?) -> String? {
         switch state {
         case .rejected: known(reason) ?? "Apple refused it. Look the reason up in Apple's documentation of APNs."
         case .expired:
@@ -17,7 +18,7 @@ enum Advice {
                 "It waited for its channel (see the audience above) or for its turn until its time ran out. Give the "
                     + "next broadcast a longer time with expiresIn."
             }
-        case .waiting, .queued, .sending, .accepted, .superseded, .cancelled: nil
+        case .waiting, .queued, .sending, .accepted, .superseded, .cancelled, .unknown: nil
         }
     }
 

@@ -4,7 +4,7 @@ internal import Grandstand
 internal import Postgres
 
 /// Updates an event's audiences, their lanes and their channels when the event is declared again.
-extension PostgresEventStore {
+extension EventStore {
     /// Writes the rows of `audiences` as the specification has them.
     ///
     /// - Returns: the apps of the audiences before and after, the audiences that get another channel, and warnings
@@ -207,12 +207,12 @@ extension PostgresEventStore {
     ) async throws {
         let rows = try await connection.query(
             """
-            select \(PostgresChannelStore.columns) from (select * from channels where event_key = \(key) offset 0) c
+            select \(ChannelStore.columns) from (select * from channels where event_key = \(key) offset 0) c
             where c.state = 'active' and \(AudienceColumns.isSame("c", audience.id))
                 and c.storage_policy = \(audience.storagePolicy.rawValue)::storage_policy
             """)
-        if let channel = try rows.first.map(PostgresChannelStore.channel) {
-            try await PostgresChannelStore.connectLanes(to: channel, now: now, on: connection)
+        if let channel = try rows.first.map(ChannelStore.channel) {
+            try await ChannelStore.connectLanes(to: channel, now: now, on: connection)
         }
     }
 }

@@ -1,10 +1,17 @@
 internal import APNsWire
-package import FoundationEssentials
-package import Grandstand
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
-extension PostgresEventStore {
-    package func cancel(
+extension EventStore {
+    /// Cancels the event: nothing more is sent, and its channels retire. An event that is over is not changed.
+    ///
+    /// - Parameter sendsEnd: whether all activities that can be reached get a last `end` first. This `end` replaces
+    ///   waiting messages.
+    /// - Throws: `event-not-found`, `forbidden`, `version-mismatch`; `event-ended` if an end is requested for an event
+    ///   that is over, and some activities that can be reached got no `end`.
+    func cancel(
         _ key: EventKey, sendingEnd sendsEnd: Bool, within reach: AppReach, by actor: AuditActor,
         if condition: WriteCondition, now: Date
     ) async throws {
@@ -102,17 +109,14 @@ extension PostgresEventStore {
     static func accept(
         _ requests: [BroadcastRequest], for key: EventKey, by actor: AuditActor, now: Date,
         on connection: PostgresConnection
-    ) async throws -> [Result<Broadcast, Problem>] {
-        var acceptance = try await PostgresOutbox.lock([.event(key)], on: connection, now: now)
+    ) async throws -> [Result<Contract.Broadcast, Problem>] {
+        var acceptance = try await Outbox.lock([.event(key)], on: connection, now: now)
         let results = requests.map { request in
             Result { () throws(Problem) in
-                try acceptance.add(BroadcastIntake(eventKey: key, request: request, by: actor), at: now) {
-                    request, audiences, time throws(Problem) in
-                    try DeliveryPlan(request, audiences: audiences, now: time)
-                }
+                try acceptance.add(request, Intake(.event(key), .broadcast(request), by: actor), at: now)
             }
         }
-        let statements = PostgresOutbox.statements(acceptance)
+        let statements = Outbox.statements(acceptance)
         guard !statements.isEmpty else { return results }
         try await connection.pipeline(statements + [WakeUps.wake(acceptance.topics)])
         return results

@@ -1,10 +1,36 @@
 internal import APNsWire
 internal import FoundationEssentials
 package import Grandstand
-package import GrandstandContract
+internal import GrandstandContract
 internal import JSON
 
 // Converts events between the domain types and the contract's types.
+
+/// Documents of events in the format that `PUT /v1/events/{key}` takes and `GET` returns. So a calendar entry may declare
+/// everything that the API allows.
+extension EventDocument {
+    /// The declaration. A document of this declaration is read as the same declaration again.
+    package init(of specification: EventSpecification) {
+        let epoch = Date(timeIntervalSince1970: 0)
+        let event = Contract.Event(
+            specification, state: .scheduled, channels: specification.audiences.map { _ in .init(state: .none) },
+            createdAt: epoch, updatedAt: epoch)
+        self.init(of: event)
+    }
+
+    /// The declaration of an event.
+    init(of event: Contract.Event) {
+        let shown = try? JSONValue(parsing: JSONWriter.text(event))
+        self = shown.map(EventDocument.init(shown:)) ?? EventDocument()
+    }
+
+    /// Reads the document as a declaration of the event `key`.
+    ///
+    /// - Throws: `invalid-request`, `unknown-field`, with pointers into the document.
+    package func declaration(of key: EventKey) throws(Problem) -> EventSpecification {
+        try EventSpecification(key: key, body: try JSONValue(parsing: text))
+    }
+}
 
 extension EventSpecification {
     /// Reads the body of `PUT /v1/events/{key}`.
@@ -22,16 +48,16 @@ extension EventSpecification {
                 "endsAt is not after startsAt, \(RFC3339.text(startsAt)). Leave it out if nobody knows the end.")
         }
         let audiences = try Self.audiences(draft.audiences, &faults)
-        var start: StartDeclaration?
+        var start: Contract.Start?
         if let declared = draft.start {
-            start = try StartDeclaration(declared, startsAt: draft.startsAt, audiences: audiences, &faults)
+            start = try Contract.Start(declared, startsAt: draft.startsAt, audiences: audiences, &faults)
         }
         self.init(
             key: key, name: draft.name, kind: draft.kind, startsAt: draft.startsAt, endsAt: draft.endsAt,
             channelsOpenAt: draft.channelsOpenAt, channelsOpenBefore: draft.channelsOpenBefore, audiences: audiences,
             metadata: draft.metadata?.array,
             topics: try (draft.topics ?? []).map { text throws(Problem) in try Topic(allowed: text) }, start: start,
-            defaults: try draft.defaults.map(EventDefaults.init) ?? EventDefaults(), content: draft.content)
+            defaults: draft.defaults ?? .init(), content: draft.content)
     }
 
     private static func audiences(
@@ -76,30 +102,46 @@ extension Audience {
 }
 
 extension Contract.Event {
-    package init(_ event: Event) {
-        let declared = event.specification
+    /// - Parameter channels: the channels' states, in the order of the declared audiences.
+    init(
+        _ declared: EventSpecification, state: Contract.EventState, channels: [Contract.AudienceChannel],
+        createdAt: Date, updatedAt: Date, reopenedAt: Date? = nil
+    ) {
         self.init(
-            key: declared.key.rawValue, name: declared.name, kind: declared.kind, state: .init(event.state),
+            key: declared.key.rawValue, name: declared.name, kind: declared.kind, state: state,
             startsAt: declared.startsAt, endsAt: declared.endsAt, channelsOpenAt: declared.channelsOpenAt,
             channelsOpenBefore: declared.channelsOpenBefore,
-            audiences: zip(declared.audiences, event.channels).map(Contract.EventAudience.init),
-            metadata: RawJSON(unchecked: declared.metadata ?? Array("{}".utf8)),
-            topics: declared.topics.map(\.rawValue), start: declared.start.map(Contract.Start.init),
-            defaults: declared.defaults.isEmpty ? nil : Contract.EventDefaults(declared.defaults),
-            createdAt: event.createdAt, updatedAt: event.updatedAt, content: declared.content,
-            reopenedAt: event.reopenedAt, warnings: event.warnings)
+            audiences: zip(declared.audiences, channels).map { audience, channel in
+                Contract.EventAudience(
+                    bundleId: audience.bundleID.rawValue, environment: .init(audience.environment),
+                    variant: audience.variant?.rawValue, storagePolicy: .init(audience.storagePolicy),
+                    delivery: .init(audience.delivery), priority: audience.priority?.rawValue,
+                    content: audience.content, channel: channel)
+            }, metadata: RawJSON(unchecked: declared.metadata ?? Array("{}".utf8)),
+            topics: declared.topics.map(\.rawValue), start: declared.start,
+            defaults: declared.defaults.isEmpty ? nil : declared.defaults,
+            createdAt: createdAt, updatedAt: updatedAt, content: declared.content, reopenedAt: reopenedAt)
     }
-}
 
-extension Contract.EventAudience {
-    fileprivate init(_ audience: Audience, _ channel: Audience.ChannelStatus) {
-        self.init(
-            bundleId: audience.bundleID.rawValue, environment: .init(audience.environment),
-            variant: audience.variant?.rawValue, storagePolicy: .init(audience.storagePolicy),
-            delivery: .init(audience.delivery), priority: audience.priority?.rawValue, content: audience.content,
-            channel: Contract.AudienceChannel(
-                state: .init(channel.state), channelId: channel.channelID, reason: channel.reason,
-                nextAttemptAt: channel.nextAttemptAt))
+    /// The key as rules need it.
+    var eventKey: EventKey {
+        guard let key = EventKey(rawValue: key) else { preconditionFailure("\(key) is not the key of an event") }
+        return key
+    }
+
+    /// When channels are created; `nil`: at once.
+    var opensAt: Date? {
+        EventSpecification.opensAt(channelsOpenAt, before: channelsOpenBefore, startsAt: startsAt)
+    }
+
+    /// The apps of the audiences.
+    var apps: Set<BundleID> { Set(audiences.compactMap { BundleID(rawValue: $0.bundleId) }) }
+
+    var isOver: Bool {
+        switch state {
+        case .ended, .cancelled: true
+        case .scheduled, .live, .unknown: false
+        }
     }
 }
 
@@ -110,7 +152,6 @@ extension Contract.ReopenedEvent {
                 Contract.ReopenedChannel(
                     bundleId: part.audience.bundleID.rawValue, environment: .init(part.audience.environment),
                     variant: part.audience.variant?.rawValue, channel: .init(part.outcome))
-            }, broadcasts: reopening.broadcasts.map(\.words), warnings: reopening.warnings,
-            Contract.Event(reopening.event))
+            }, broadcasts: reopening.broadcasts.map(\.words), warnings: reopening.warnings, reopening.event)
     }
 }

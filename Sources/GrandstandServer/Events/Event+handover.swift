@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-extension PostgresEventStore {
+extension EventStore {
     /// Moves the messages that wait on an audience's lane to the audience's crowd, unless the crowd already has them.
     /// The audience is reached by tokens from now on, so the crowd's lane becomes the lead (`Lane.lead`). First it
     /// takes over the newest content and timestamp of the audience's own lane. That lane stays for a later channel, and

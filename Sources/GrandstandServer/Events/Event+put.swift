@@ -1,14 +1,22 @@
 internal import APNsWire
 package import FoundationEssentials
 package import Grandstand
+package import GrandstandContract
 internal import JSON
 internal import Postgres
 
-extension PostgresEventStore {
+extension EventStore {
+    /// Creates the event or replaces its specification. `ChannelStore.align` then creates or retires channels. If the
+    /// server had closed the event on its own and the new declaration reaches into the future, the event is live again,
+    /// with the channels that still exist.
+    ///
+    /// - Parameter reach: the caller's reach. It is checked while the event's audiences are locked.
+    /// - Throws: `invalid-request` for an unknown app; `event-ended` for an event that is over; `forbidden`;
+    ///   `version-mismatch`.
     package func put(
         _ specification: EventSpecification, within reach: AppReach, by actor: AuditActor, if condition: WriteCondition,
         now: Date
-    ) async throws -> (event: Event, created: Bool) {
+    ) async throws -> (event: Versioned<Contract.Event>, created: Bool) {
         let (created, isMoved, warnings) = try await database.transaction { connection -> (Bool, Bool, [String]) in
             let before = try await Self.check(condition, specification.key, within: reach, now: now, on: connection)
             let written = try await Self.write(specification, now: now, on: connection)
@@ -50,7 +58,7 @@ extension PostgresEventStore {
         guard var event = try await event(specification.key, now: now) else {
             throw Problem(.eventNotFound, "The event was removed while it was being written.")
         }
-        event.warnings = warnings + outlook
+        event.value.warnings = warnings + outlook
         return (event, created)
     }
 
@@ -215,8 +223,8 @@ extension PostgresEventStore {
         for row in rows where try row.decode(String.self, "attributes_type") == start?.attributesType {
             let type = try row.contentType()
             try start?.requireFit(with: specification.defaults)
-            let faults = start?.contentState.map { type.faults(of: $0, at: "/start/contentState") } ?? []
-            if type.check == .refuse, !faults.isEmpty { throw Problem.contentMismatch(faults) }
+            let faults = start?.contentState.map { type.faults(of: $0.array, at: "/start/contentState") } ?? []
+            if type.refuses, !faults.isEmpty { throw Problem.contentMismatch(faults) }
             warnings += faults.prefix(5).map { "\($0.pointer): \($0.detail)" }
         }
         return warnings

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-extension PostgresEventStore {
+extension EventStore {
     /// Reopens an event that was closed automatically, and writes its new declaration. The event's row must be locked.
     /// Retiring channels serve the event again. If an audience has no channel any more, the next alignment creates one.
     /// An audience that got its own `end` stays closed.
@@ -31,7 +31,7 @@ extension PostgresEventStore {
         }
         // Wait for a running alignment. If it still saw the event as over, it would retire the event's channels after
         // the event is open again.
-        try await connection.query(PostgresChannelStore.lockAlignment)
+        try await connection.query(ChannelStore.lockAlignment)
         if let endedAt: Date = try expired.first?.decode("ended_at") {
             let lanes: PostgresQuery = "(array(select lane from audience_lanes where event_key = \(key.rawValue)))"
             try await LaneRows.change(lanes, at: now, on: connection) { $0.reopen(closedAt: endedAt) }

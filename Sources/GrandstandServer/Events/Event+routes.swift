@@ -17,23 +17,20 @@ struct EventRoutes: Sendable {
                 let condition = try request.writeCondition()
                 let (event, created) = try await events.put(
                     key, try await request.json(), if: condition, context.caller)
-                return .json(
-                    Contract.Event(event), status: created ? .created : .ok, headers: .version(event.version))
+                return .json(event, status: created ? .created : .ok)
             },
             Route(.patchEvent) { request, context in
                 let key = try context.eventKeyToWrite()
                 let condition = try request.writeCondition()
                 let patch = try await request.json(as: ["application/merge-patch+json", "application/json"])
-                let event = try await events.patch(key, patch, if: condition, context.caller)
-                return .json(Contract.Event(event), headers: .version(event.version))
+                return .json(try await events.patch(key, patch, if: condition, context.caller))
             },
             Route(.listEvents) { _, context in
                 let page = try await events.list(try filter(context), try context.query.page(), context.caller)
-                return .json(Contract.Page(page, Contract.Event.init))
+                return .json(Contract.Page(page) { $0 })
             },
             Route(.getEvent) { _, context in
-                let event = try await events.event(try context.eventKey(), context.caller)
-                return .json(Contract.Event(event), headers: .version(event.version))
+                .json(try await events.event(try context.eventKey(), context.caller))
             },
             Route(.cancelEvent) { request, context in
                 try await events.cancel(
@@ -58,6 +55,6 @@ struct EventRoutes: Sendable {
             state: try query.choice("state"), kind: query["kind"],
             season: try query.read("season", SeasonName.rule, SeasonName.init),
             bundleID: try query.read("bundleId", BundleID.rule, BundleID.init), from: from, to: to,
-            overdueBy: try query.flag("overdue") ? tenure : nil, within: context.reach)
+            overdueBy: try query.flag("overdue") ? tenure : nil, reach: context.reach)
     }
 }

@@ -1,9 +1,11 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
+internal import JSON
 internal import Postgres
 
 /// An event's topics (column `events.topics`) and the start that the event declares (table `event_starts`).
-extension PostgresEventStore {
+extension EventStore {
     /// Writes the event's topics and start as the specification has them. If the start has an open run (a row of
     /// `fan_outs`), the run is changed by its next claim, not here. To change it here, the declaration would have to
     /// wait for the run's lock.
@@ -16,7 +18,7 @@ extension PostgresEventStore {
             "update events set topics = \(topics) where key = \(key) and topics <> \(topics)",
             specification.start.map { declare($0, specification, by: actor) }
                 ?? "delete from event_starts where event_key = \(key)",
-            PostgresStartStore.makeDue(specification.key, now: now),
+            StartStore.makeDue(specification.key, now: now),
             "select pg_notify(\(WakeTopic.starts.rawValue), '') where \(specification.start != nil)",
         ])
     }
@@ -24,18 +26,19 @@ extension PostgresEventStore {
     /// If a person requested or stopped the start, a declaration does not undo this. If the declaration changes
     /// nothing, `declared_by` stays.
     private static func declare(
-        _ start: StartDeclaration, _ specification: EventSpecification, by actor: AuditActor
+        _ start: Contract.Start, _ specification: EventSpecification, by actor: AuditActor
     ) -> PostgresQuery {
         let opensAt = StartWindow(start, startsAt: specification.startsAt, endsAt: specification.endsAt)?.from
-        let audiences = start.audiences.map { PostgresJSON(text: AudienceSelectors.text($0)) }
-        let staleDate = start.staleDate.map { Int($0.timeIntervalSince1970.rounded(.down)) }
+        let audiences = start.audiences.map { PostgresJSON(bytes: JSONWriter.text($0)) }
+        let alerts = start.alertsByLocale.map { PostgresJSON(bytes: JSONWriter.text($0)) }
         return """
             insert into event_starts as s (event_key, at, until, attributes_type, attributes, content_state, alert,
                 alerts_by_locale, stale_date, expires_in, audiences, restarts, opens_at, declared_by)
             values (\(specification.key.rawValue), \(start.at), \(start.until), \(start.attributesType),
-                \(PostgresJSON(bytes: start.attributes)), \(start.contentState.map(PostgresJSON.init(bytes:))),
-                \(PostgresJSON(bytes: start.alert)), \(start.alertsByLocaleText.map(PostgresJSON.init(bytes:))),
-                \(staleDate), \(start.expiresIn), \(audiences), \(start.restarts), \(opensAt), \(actor.text))
+                \(PostgresJSON(bytes: Array(start.attributes.bytes))),
+                \(start.contentState.map { PostgresJSON(bytes: Array($0.bytes)) }),
+                \(PostgresJSON(bytes: Array(start.alert.bytes))), \(alerts), \(start.staleDate?.epoch),
+                \(start.expiresIn), \(audiences), \(start.restart), \(opensAt), \(actor.text))
             on conflict (event_key) do update set at = excluded.at, until = excluded.until,
                 attributes_type = excluded.attributes_type, attributes = excluded.attributes,
                 content_state = excluded.content_state, alert = excluded.alert,
@@ -57,18 +60,20 @@ extension PostgresEventStore {
     }
 
     /// The starts that events declare, by the keys of the events.
-    func starts(of keys: [String]) async throws -> [String: StartDeclaration] {
+    func starts(of keys: [String]) async throws -> [String: Contract.Start] {
         let rows = try await database.query(
             "select s.event_key, \(Self.startColumns) from event_starts s where s.event_key = any(\(keys))")
-        var starts: [String: StartDeclaration] = [:]
+        var starts: [String: Contract.Start] = [:]
         for row in rows { starts[try row.decode("event_key")] = try row.startDeclaration() }
         return starts
     }
 
     /// The columns that `startDeclaration` reads, of `event_starts s`.
     static let startColumns: PostgresQuery = """
-        s.at, s.until, s.attributes_type, s.attributes, s.content_state as declared_content, s.alert, s.alerts_by_locale,
-        s.stale_date as declared_stale_date, s.expires_in, s.audiences, s.restarts
+        s.at as "start.at", s.until as "start.until", s.attributes_type as "start.attributesType",
+        s.attributes as "start.attributes", s.content_state as "start.contentState", s.alert as "start.alert",
+        s.alerts_by_locale as "start.alertsByLocale", to_timestamp(s.stale_date) as "start.staleDate",
+        s.expires_in as "start.expiresIn", s.audiences as "start.audiences", s.restarts as "start.restart"
         """
 
     /// When an event `e` got its newest message, or was opened again; null: never.
@@ -103,24 +108,14 @@ extension PostgresEventStore {
 }
 
 extension PostgresRow {
-    /// The declaration in a row with `PostgresEventStore.startColumns`.
-    func startDeclaration() throws -> StartDeclaration {
-        StartDeclaration(
-            at: try decode("at"), until: try decode("until"), attributesType: try decode("attributes_type"),
-            attributes: try decode(PostgresJSON.self, "attributes").bytes,
-            contentState: try decode(PostgresJSON?.self, "declared_content")?.bytes,
-            alert: try decode(PostgresJSON.self, "alert").bytes,
-            alertsByLocale: try decode(PostgresJSON?.self, "alerts_by_locale").map {
-                try StartDeclaration.alertsByLocale($0.bytes)
-            } ?? [:],
-            staleDate: try decode(Int?.self, "declared_stale_date").map {
-                Date(timeIntervalSince1970: Double($0))
-            }, expiresIn: try decode("expires_in"),
-            audiences: try decode(PostgresJSON?.self, "audiences").map { try AudienceSelectors.read($0.bytes) },
-            restarts: try decode("restarts"))
+    /// The declaration in a row with `EventStore.startColumns`.
+    func startDeclaration() throws -> Contract.Start { try read(Declared.self).start }
+
+    private struct Declared: Decodable {
+        let start: Contract.Start
     }
 
-    /// The window of the start in a row with `PostgresEventStore.windowColumns`.
+    /// The window of the start in a row with `EventStore.windowColumns`.
     ///
     /// - Parameter now: when the start is requested, if it was not requested before.
     func startWindow(askedAt now: Date? = nil) throws -> StartWindow? {
@@ -130,8 +125,8 @@ extension PostgresRow {
     }
 
     /// The defaults of an event's messages.
-    func eventDefaults() throws -> EventDefaults {
-        try decode(PostgresJSON?.self, "defaults").map { try EventDefaults(parsing: $0.bytes) } ?? EventDefaults()
+    func eventDefaults() throws -> Contract.EventDefaults {
+        try decode(PostgresJSON?.self, "defaults").map { try JSONValue(decoding: $0.bytes).decode() } ?? .init()
     }
 
     func topics() throws -> [Topic] {

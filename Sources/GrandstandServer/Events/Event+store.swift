@@ -1,20 +1,31 @@
 internal import APNsWire
-package import FoundationEssentials
-package import Grandstand
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
-/// Events and their audiences in the tables `events`, `audiences` and `lanes`.
-package struct PostgresEventStore: EventStore {
+/// Stores events as their organisers declare them, with their audiences, in the tables `events`, `audiences` and
+/// `lanes`.
+package struct EventStore: Sendable {
     let database: Database
 
     package init(_ database: Database) { self.database = database }
 
-    package func event(_ key: EventKey, now: Date) async throws -> Event? {
+    /// The event with this key, if the event and all its audiences are within `reach`.
+    ///
+    /// - Throws: `event-not-found`, also if the event has audiences out of reach.
+    func declared(_ key: EventKey, within reach: AppReach, now: Date) async throws -> Versioned<Contract.Event> {
+        guard let event = try await event(key, now: now), reach.covers(event: key, of: event.value.apps)
+        else { throw Problem.noEvent(key) }
+        return event
+    }
+
+    func event(_ key: EventKey, now: Date) async throws -> Versioned<Contract.Event>? {
         let rows = try await database.query("select \(Self.columns) from events e where e.key = \(key.rawValue)")
         return try await complete(Array(rows), now: now).first
     }
 
-    package func events(where filter: EventFilter, _ page: PageRequest, now: Date) async throws -> Page<Event> {
+    func events(where filter: EventFilter, _ page: PageRequest, now: Date) async throws -> Page<Contract.Event> {
         let cursor = try page.cursor.map { text throws(Problem) in try PageCursor(text) }
         let rows = try await database.query(
             """
@@ -28,12 +39,12 @@ package struct PostgresEventStore: EventStore {
                     select from audiences u join apps a using (bundle_id)
                     where u.event_key = e.key and a.topic = \(filter.bundleID?.topic)))
                 and \(EventReach.covers(filter.reach, event: "e.key"))
-                and \(filter.overdueBy.map { PostgresChannelStore.isOverdue(now: now, tenure: $0) } ?? "true")
+                and \(filter.overdueBy.map { ChannelStore.isOverdue(now: now, tenure: $0) } ?? "true")
                 and (\(cursor?.key)::text is null or (e.created_at, e.key) > (\(cursor?.date), \(cursor?.key)))
             order by e.created_at, e.key limit \(page.limit + 1)
             """)
-        return Page(rows: try await complete(Array(rows), now: now), limit: page.limit) { event in
-            PageCursor.text(event.createdAt, event.specification.key.rawValue)
+        return Page(rows: try await complete(Array(rows), now: now).map(\.value), limit: page.limit) {
+            PageCursor.text($0.createdAt, $0.key)
         }
     }
 
@@ -58,14 +69,14 @@ package struct PostgresEventStore: EventStore {
 
     /// Adds to each event its audiences, and to each audience its channel: the channel in use or, if there is none, the
     /// latest.
-    func complete(_ rows: [PostgresRow], now: Date) async throws -> [Event] {
+    func complete(_ rows: [PostgresRow], now: Date) async throws -> [Versioned<Contract.Event>] {
         guard !rows.isEmpty else { return [] }
         let keys: [String] = try rows.map { try $0.decode("key") }
         let audienceRows = try await database.query(
             """
             select u.event_key as audience_of, \(AudienceColumns.all(of: "u", as: "audience_")),
-                c.id is not null as has_channel, coalesce(\(PostgresChannelStore.pending(lane: "u.lane")), false) as has_messages,
-                \(PostgresChannelStore.columns)
+                c.id is not null as has_channel, coalesce(\(ChannelStore.pending(lane: "u.lane")), false) as has_messages,
+                \(ChannelStore.columns)
             from audiences u left join lateral (
                 select * from (select * from channels where event_key = u.event_key offset 0) c
                 where \(AudienceColumns.serves("c", "u"))
@@ -76,7 +87,7 @@ package struct PostgresEventStore: EventStore {
         var audiences: [String: [(Audience, Channel?, hasMessages: Bool)]] = [:]
         for row in audienceRows {
             let audience = try AudienceColumns.audience(row, as: "audience_")
-            let channel = try row.decode(Bool.self, "has_channel") ? try PostgresChannelStore.channel(row) : nil
+            let channel = try row.decode(Bool.self, "has_channel") ? try ChannelStore.channel(row) : nil
             audiences[try row.decode("audience_of"), default: []].append(
                 (audience, channel, try row.decode("has_messages")))
         }
@@ -86,20 +97,35 @@ package struct PostgresEventStore: EventStore {
             let shown = audiences[key] ?? []
             let state = try Self.state(row, now: now)
             let specification = try EventColumns.specification(row, audiences: shown.map(\.0), start: starts[key])
-            return Event(
-                specification: specification,
-                state: state,
-                channels: shown.map { audience, channel, hasMessages in
-                    guard audience.delivery == .channel else { return Audience.ChannelStatus(state: .none) }
-                    // An event that is over gets a channel only for a message that waits.
-                    if channel == nil, state.isOver, !hasMessages { return Audience.ChannelStatus(state: .none) }
-                    // An open event gets another channel in place of a deleted one.
-                    let isGone = channel?.state == .deleted && !state.isOver
-                    return Audience.ChannelStatus(
-                        channel: isGone ? nil : channel, channelsOpenAt: specification.opensAt, now: now)
-                },
-                createdAt: try row.decode("created_at"), updatedAt: try row.decode("updated_at"),
-                reopenedAt: try row.decode("reopened_at"), version: try row.decode("version"))
+            let channels = shown.map { audience, channel, hasMessages in
+                guard audience.delivery == .channel else { return Contract.AudienceChannel(state: .none) }
+                // An event that is over gets a channel only for a message that waits.
+                if channel == nil, state.isOver, !hasMessages { return Contract.AudienceChannel(state: .none) }
+                // An open event gets another channel in place of a deleted one.
+                let isGone = channel?.state == .deleted && !state.isOver
+                return Contract.AudienceChannel(
+                    isGone ? nil : channel, channelsOpenAt: specification.opensAt, now: now)
+            }
+            let event = Contract.Event(
+                specification, state: .init(state), channels: channels, createdAt: try row.decode("created_at"),
+                updatedAt: try row.decode("updated_at"), reopenedAt: try row.decode("reopened_at"))
+            return Versioned(value: event, version: try row.decode("version"))
         }
     }
+}
+
+/// A filter of events; a member that is `nil` does not filter.
+struct EventFilter: Sendable {
+    var state: Event.State?
+    var kind: String?
+    var season: SeasonName?
+    var bundleID: BundleID?
+    /// Events that start at this time or later.
+    var from: Date?
+    /// Events that start before this time.
+    var to: Date?
+    /// Only events that still have a channel, although by this rule they should no longer need it.
+    var overdueBy: ChannelTenure?
+    /// Only events within this reach.
+    var reach = AppReach.all
 }

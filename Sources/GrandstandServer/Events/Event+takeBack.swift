@@ -1,11 +1,19 @@
 internal import APNsWire
-package import FoundationEssentials
-package import Grandstand
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
 /// An organiser undoes the end or the cancellation of an event.
-extension PostgresEventStore {
-    package func reopen(
+extension EventStore {
+    /// Undoes the end or the cancellation of an event. The event takes broadcasts again, with the channels that still
+    /// exist, and its start resumes. An `end` that waits is withdrawn. If an `end` may have been sent to an audience,
+    /// the newest content is sent again, for devices that were offline. An event that is not over is not changed.
+    ///
+    /// - Parameter audiences: the audiences to reopen; `nil`: all, including audiences that had got an `end` of their
+    ///   own.
+    /// - Throws: `event-not-found`, `forbidden`; `invalid-request` for an audience that the event does not have.
+    func reopen(
         _ key: EventKey, audiences chosen: [AudienceSelector]?, within reach: AppReach, by actor: AuditActor, now: Date
     ) async throws -> Reopening {
         let now = now.inMicroseconds
@@ -13,7 +21,7 @@ extension PostgresEventStore {
             // Wait for a running alignment. If it still saw the event as over, it would retire the event's channels
             // after the event is open again. An alignment may also lock the event, so this transaction takes the
             // alignment's lock before the event's.
-            try await connection.query(PostgresChannelStore.lockAlignment)
+            try await connection.query(ChannelStore.lockAlignment)
             let events = try await connection.query(
                 """
                 select ended_at is not null or cancelled_at is not null as is_over from events
@@ -24,7 +32,7 @@ extension PostgresEventStore {
             // Locks all lanes of the event in order of their IDs, even if only some audiences were chosen: `sendNews`
             // accepts broadcasts, and an acceptance locks all lanes of the event.
             try await connection.query(
-                PostgresOutbox.lockLanes(
+                Outbox.lockLanes(
                     "(array(select lane from audience_lanes where event_key = \(key.rawValue)))"))
             let lanes = try await Self.lanes(of: key, chosen, on: connection)
             let (ends, isChanged) = try await Self.takeBack(lanes, of: key, now: now, on: connection)
@@ -52,7 +60,7 @@ extension PostgresEventStore {
             throw Problem(.eventNotFound, "The event was removed while it was being opened again.")
         }
         return Reopening(
-            event: event, parts: parts, broadcasts: broadcasts, outlook: try await outlook(of: key, now: now))
+            event: event.value, parts: parts, broadcasts: broadcasts, outlook: try await outlook(of: key, now: now))
     }
 
     /// A lane of an audience: the lane of the audience's channel, or of one of its crowds.
@@ -183,7 +191,7 @@ extension PostgresEventStore {
         guard let window = try rows.first?.startWindow() else { return }
         try await connection.pipeline([
             "update event_starts set opens_at = \(window.from) where event_key = \(key.rawValue)",
-            PostgresStartStore.makeDue(key, now: now), WakeUps.wake([.starts]),
+            StartStore.makeDue(key, now: now), WakeUps.wake([.starts]),
         ])
     }
 
@@ -210,14 +218,14 @@ extension PostgresEventStore {
             let content = try row.content()
             var request = BroadcastRequest(
                 payload: content.payload, audiences: audiences.map(AudienceSelector.only))
-            request.byVariant = content.byVariant.compactMapValues { override in
-                override.contentState.map { BroadcastContent.Override(contentState: $0) }
+            request.byVariant = content.byVariant.compactMapValues { own in
+                own.contentState.map { Contract.VariantContent(contentState: $0) }
             }
             return request
         }
         let results = try await accept(
             requests.filter { $0.audiences?.isEmpty == false }, for: key, by: actor, now: now, on: connection)
-        return results.compactMap { try? $0.get().id }
+        return results.compactMap { try? $0.get().uuid }
     }
 
     /// The result for each opened audience.
@@ -231,7 +239,7 @@ extension PostgresEventStore {
                     select k.channel_id from (select * from channels where event_key = u.event_key offset 0) k
                     where \(AudienceColumns.serves("k", "u")) and k.channel_id is not null
                     order by k.created_at desc limit 1) as latest, (
-                    select ae.full_since is not null or \(PostgresChannelStore.places) <= 0
+                    select ae.full_since is not null or \(ChannelStore.places) <= 0
                     from apps a join app_environments ae using (bundle_id)
                     where ae.bundle_id = u.bundle_id and ae.environment = u.environment) as is_full
             from audiences u cross join lateral (select channel from lanes where id = u.lane offset 0) l

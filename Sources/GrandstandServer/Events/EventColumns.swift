@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import JSON
 internal import Postgres
 
@@ -32,7 +33,7 @@ enum EventColumns {
     ]
 
     private static func defaults(_ specification: EventSpecification) -> [UInt8]? {
-        specification.defaults.isEmpty ? nil : JSONWriter.text(Contract.EventDefaults(specification.defaults))
+        specification.defaults.isEmpty ? nil : JSONWriter.text(specification.defaults)
     }
 
     /// The names of the columns that an organiser declares.
@@ -56,7 +57,7 @@ enum EventColumns {
     ///   - audiences: the event's audiences, from their own rows.
     ///   - start: the event's start, from its own row.
     static func specification(
-        _ row: PostgresRow, audiences: [Audience], start: StartDeclaration?
+        _ row: PostgresRow, audiences: [Audience], start: Contract.Start?
     ) throws -> EventSpecification {
         let openBefore: Int? = try row.decode("channels_open_before")
         return EventSpecification(

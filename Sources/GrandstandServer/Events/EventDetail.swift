@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 
 /// The page of one event: the content on lock screens, the form for the next message, the messages with their
 /// deliveries, and the actions.
@@ -41,38 +42,38 @@ struct EventDetail: ConsolePage {
 
     /// The records that the page is made from.
     struct Contents: Sendable {
-        let event: Event
+        let event: Contract.Event
+        let version: Int
         /// One page of the event's messages.
-        let page: Page<Broadcast>
+        let page: Page<Contract.Broadcast>
         /// The newest messages, whichever page is shown.
-        let newest: [Broadcast]
+        let newest: [Contract.Broadcast]
         /// The messages in the plot, including the newest.
-        var plotted: [Broadcast] = []
+        var plotted: [Contract.Broadcast] = []
         /// The next scheduled messages; empty on older pages.
-        var scheduled = Page<Broadcast>(items: [], nextCursor: nil)
-        var starts: [AudienceStart] = []
+        var scheduled = Page<Contract.Broadcast>(items: [], nextCursor: nil)
+        var starts: [Contract.AudienceStart] = []
         var previews: [BundleID: ContentPreview] = [:]
         /// The throttles of the event's apps.
         var throttles: [Throttle] = []
         /// The newest entries of the event in the audit log, without its updates.
-        var changes: [AuditEntry]?
+        var changes: [Contract.AuditEntry]?
     }
 
     init(_ contents: Contents, _ visit: Visit, composer: Composer? = nil) {
         let event = contents.event
-        let specification = event.specification
-        let key = specification.key
-        title = specification.name
+        let key = event.eventKey
+        title = event.name
         // An older page no longer changes.
         refreshSeconds = visit.isAtStart ? 1 : nil
         eventState = event.state.rawValue
-        begins = specification.startsAt.map { Moment($0) }
-        finishes = specification.endsAt.map { Moment($0) }
+        begins = event.startsAt.map { Moment($0) }
+        finishes = event.endsAt.map { Moment($0) }
         channelsNote = Self.channelsNote(event)
         facts =
             [
-                Fact("Key", .code(key.rawValue)), Fact("Kind", .quoted(specification.kind ?? "")),
-                Fact("Channels open", .moment(specification.opensAt)), Fact("Changed", .moment(event.updatedAt)),
+                Fact("Key", .code(key.rawValue)), Fact("Kind", .quoted(event.kind ?? "")),
+                Fact("Channels open", .moment(event.opensAt)), Fact("Changed", .moment(event.updatedAt)),
             ].nonEmpty
         throttled = contents.throttles.map {
             "\($0.app.bundleID), \($0.app.environment.rawValue): \($0.sentence)"
@@ -80,17 +81,17 @@ struct EventDetail: ConsolePage {
         cards = ScoreCard.cards(event, contents.newest, contents.previews)
         audiences = Self.audiences(event)
         starts = Self.starts(contents.starts)
-        startBars = contents.starts.prefix(Self.startBarsShown).map { StartBar($0.audience, $0.report) }
-        matchPlot = MatchPlot(contents.plotted, until: event.state.isOver ? nil : visit.now)
-        func entry(_ broadcast: Broadcast) -> TimelineEntry {
-            TimelineEntry(broadcast, of: key, specification.audiences, contents.previews)
+        startBars = contents.starts.prefix(Self.startBarsShown).map { StartBar($0) }
+        matchPlot = MatchPlot(contents.plotted, until: event.isOver ? nil : visit.now)
+        func entry(_ broadcast: Contract.Broadcast) -> TimelineEntry {
+            TimelineEntry(broadcast, of: key, event.audiences, contents.previews)
         }
         coming = contents.scheduled.items.map(entry)
         comingLeftOut =
             contents.scheduled.nextCursor == nil
             ? nil : "More messages are scheduled than are shown here; the API lists them all."
         timeline = contents.page.items.map(entry)
-        dotHeadings = Self.dotHeadings(specification.audiences)
+        dotHeadings = Self.dotHeadings(event.audiences)
         dotsClass = dotHeadings.isEmpty ? "counted" : "places-\(dotHeadings.count)"
         latest = contents.newest.first.map(entry)
         // A refused form is answered at another path, so the pager needs the path of the event.
@@ -101,91 +102,91 @@ struct EventDetail: ConsolePage {
                 [
                     Column("When") { [.moment($0.at, exact: true)] }, Column("Who") { [.quoted($0.actor)] },
                     Column("Action") { [.words($0.action.rawValue)] },
-                    Column("App") { [.quoted($0.subject.bundleID?.rawValue ?? "")] },
+                    Column("App") { [.quoted($0.bundleId ?? "")] },
                     Column("Why") { [.quoted($0.reason ?? "")] },
                 ])
         }
-        doing = EventActions(event, starts: contents.starts)
+        doing = EventActions(event, version: contents.version, starts: contents.starts)
         self.composer = composer
     }
 
     private static let startBarsShown = 4
 
     /// The words that distinguish the audiences, one or two for each.
-    private static func dotHeadings(_ audiences: [Audience]) -> [String] {
+    private static func dotHeadings(_ audiences: [Contract.EventAudience]) -> [String] {
         guard audiences.count <= DeliveryDot.places else { return [] }
-        let apps = Set(audiences.map(\.bundleID)).count
+        let apps = Set(audiences.map(\.bundleId)).count
         let environments = Set(audiences.map(\.environment)).count
         return audiences.map { audience in
             let words = [
-                apps > 1 ? audience.bundleID.rawValue.split(separator: ".").last.map(String.init) : nil,
-                environments > 1 ? audience.environment.rawValue : nil, audience.variant?.rawValue,
+                apps > 1 ? audience.bundleId.split(separator: ".").last.map(String.init) : nil,
+                environments > 1 ? audience.environment.rawValue : nil, audience.variant,
             ].compactMap(\.self)
             return words.isEmpty ? audience.environment.rawValue : words.joined(separator: " ")
         }
     }
 
-    private static func channelsNote(_ event: Event) -> String? {
-        let states = zip(event.specification.audiences, event.channels).filter { $0.0.delivery == .channel }.map(
-            \.1.state)
+    private static func channelsNote(_ event: Contract.Event) -> String? {
+        let states = event.audiences.filter { !$0.isByToken }.map(\.channel.state)
         let wrong = states.filter { $0 != .active }
-        guard !event.state.isOver, !wrong.isEmpty else { return nil }
+        guard !event.isOver, !wrong.isEmpty else { return nil }
         return "Channels: \(Wording.tally(states.map { $0 == .none ? "not made" : $0.rawValue }))"
     }
 
     /// The table of audiences and their channels.
-    private static func audiences(_ event: Event) -> Table {
+    private static func audiences(_ event: Contract.Event) -> Table {
         Table(
-            "Each audience and its channel", limit: 100, Array(zip(event.specification.audiences, event.channels)),
+            "Each audience and its channel", limit: 100, event.audiences,
             [
-                Column("App") { [.quoted($0.0.bundleID.rawValue)] },
-                Column("Environment") { [.words($0.0.environment.rawValue)] },
-                Column("Variant") { [.words($0.0.variant?.rawValue ?? "")] },
-                Column("Storage policy") { [.words($0.0.storagePolicy.rawValue)] },
-                Column("Channel") { [.state(Self.channel($0.0, $0.1))] },
-                Column("Apple's ID") { [.code($0.1.channelID ?? "")] },
-                Column("Why") { Advice.pieces($0.1.reason, isActive: $0.1.state == .active) },
-                Column("Next step") { [.moment($0.1.nextAttemptAt)] },
+                Column("App") { [.quoted($0.bundleId)] }, Column("Environment") { [.words($0.environment.rawValue)] },
+                Column("Variant") { [.words($0.variant ?? "")] },
+                Column("Storage policy") { [.words($0.storagePolicy.rawValue)] },
+                Column("Channel") { [.state(Self.channel($0))] },
+                Column("Apple's ID") { [.code($0.channel.channelId ?? "")] },
+                Column("Why") { Advice.pieces($0.channel.reason, isActive: $0.channel.state == .active) },
+                Column("Next step") { [.moment($0.channel.nextAttemptAt)] },
             ])
     }
 
-    private static func channel(_ audience: Audience, _ status: Audience.ChannelStatus) -> String {
-        guard status.state == .none else { return status.state.rawValue }
-        return audience.delivery == .tokens ? "by token" : "none made"
+    private static func channel(_ audience: Contract.EventAudience) -> String {
+        guard audience.channel.state == .none else { return audience.channel.state.rawValue }
+        return audience.isByToken ? "by token" : "none made"
     }
 
     /// The table of the event's start in each app and environment.
-    private static func starts(_ starts: [AudienceStart]) -> Table {
-        func count(_ label: String, _ number: @escaping (StartReport.Counts) -> Int) -> Column<AudienceStart> {
-            .number(label) { number($0.report.counts) }
+    private static func starts(_ starts: [Contract.AudienceStart]) -> Table {
+        func count(_ label: String, _ number: @escaping (Contract.StartCounts) -> Int) -> Column<Contract.AudienceStart>
+        {
+            .number(label) { number($0.counts) }
         }
         return Table(
             "Activities that a push starts; “accepted” is what Apple said, “confirmed” what phones said", limit: .max,
             starts,
             [
-                Column("Audience") { [.quoted($0.audience.words)] },
+                Column("Audience") { [.quoted($0.words)] },
                 Column("State") { start in
-                    [.state(start.report.state.rawValue)] + (start.report.waitingFor.map { [.words($0.words)] } ?? [])
+                    [.state(start.state.rawValue)] + (start.waitingFor.map { [.words($0.words)] } ?? [])
                 }, count("Followers") { $0.followers },
                 count("Accepted") { $0.accepted }, count("Confirmed") { $0.confirmed },
                 count("Rejected") { $0.rejected }, count("Unknown") { $0.unknown }, count("Pending") { $0.pending },
-                Column("No start for") { [.words(Self.ineligible($0.report.counts))] },
+                Column("No start for") { [.words(Self.ineligible($0.counts.ineligible))] },
                 Column("Reasons") { start in
-                    let reasons = start.report.byReason.sorted { $0.key < $1.key }
+                    let reasons = start.byReason.sorted { $0.key < $1.key }
                     return [.words(reasons.map { "\(Wording.number($0.value)) \($0.key)" }.joined(separator: ", "))]
-                }, Column("Began") { [.moment($0.report.startedAt)] },
+                }, Column("Began") { [.moment($0.startedAt)] },
             ])
     }
 
     /// How many followers get no activity, by reason.
-    private static func ineligible(_ counts: StartReport.Counts) -> String {
-        StartForm.Ineligible.allCases.compactMap { why in
-            counts.ineligible[why].flatMap { $0 > 0 ? "\(Wording.number($0)) \(why.rawValue)" : nil }
-        }.joined(separator: ", ")
+    private static func ineligible(_ counts: Contract.IneligibleCounts) -> String {
+        [
+            (counts.system, "system"), (counts.disabled, "disabled"), (counts.noToken, "noToken"),
+            (counts.tooLate, "tooLate"),
+        ].filter { $0.0 > 0 }.map { "\(Wording.number($0)) \($1)" }.joined(separator: ", ")
     }
 }
 
-extension StartWait {
+extension Contract.StartWait {
     /// The reason why a start waits, shown after its state.
     fileprivate var words: String {
         switch self {
@@ -193,13 +194,32 @@ extension StartWait {
         case .room: "for room: the app has as many channels as its limit allows"
         case .content: "for content: send a broadcast"
         case .contentTooLong: "for a shorter content: with the newest one the push is too long"
+        case .unknown(let word): word
         }
     }
+}
+
+extension Contract.AudienceStart {
+    /// `com.example.Stadium, production, de`
+    var words: String { Wording.list(bundleId, environment.rawValue, variant) }
 }
 
 extension Audience {
     /// `com.example.Stadium, production, de`
     var words: String { Wording.list(bundleID.rawValue, environment.rawValue, variant?.rawValue) }
+}
+
+extension Contract.EventAudience {
+    /// `com.example.Stadium, production, de`
+    var words: String { Wording.list(bundleId, environment.rawValue, variant) }
+
+    /// Whether updates go to tokens only.
+    fileprivate var isByToken: Bool {
+        switch delivery {
+        case .tokens: true
+        case .channel, .unknown: false
+        }
+    }
 }
 
 /// The actions that an organiser may take now; `nil`: not possible in the event's present state.
@@ -214,21 +234,20 @@ struct EventActions: Sendable {
     let startsAtLocal: String
     let endsAtLocal: String
 
-    init(_ event: Event, starts: [AudienceStart]) {
-        let specification = event.specification
-        let key = specification.key
-        let isOpen = !event.state.isOver
+    init(_ event: Contract.Event, version: Int, starts: [Contract.AudienceStart]) {
+        let key = event.eventKey
+        let isOpen = !event.isOver
         endHref = isOpen ? ConsolePath.composer(key, from: nil, "end") : nil
         cancelHref = isOpen ? ConsolePath.event(key, "cancel") : nil
         reopenHref = isOpen ? nil : ConsolePath.event(key, "reopen")
-        let states = Set(starts.map(\.report.state))
+        let states = Set(starts.map(\.state))
         let isToCome = states.contains(.scheduled) || states.contains(.stopped)
-        startHref = isOpen && specification.start != nil && isToCome ? ConsolePath.event(key, "start") : nil
+        startHref = isOpen && event.start != nil && isToCome ? ConsolePath.event(key, "start") : nil
         let isStoppable = !states.isDisjoint(with: [.scheduled, .waiting, .running])
         stopAction = isOpen && isStoppable ? ConsolePath.event(key, "stop") : nil
         moveAction = isOpen ? ConsolePath.event(key, "move") : nil
-        moveVersion = String(event.version)
-        startsAtLocal = FormTime.local(specification.startsAt)
-        endsAtLocal = FormTime.local(specification.endsAt)
+        moveVersion = String(version)
+        startsAtLocal = FormTime.local(event.startsAt)
+        endsAtLocal = FormTime.local(event.endsAt)
     }
 }

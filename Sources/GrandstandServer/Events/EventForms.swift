@@ -8,7 +8,7 @@ internal import JSON
 struct EventForms: PageGroup {
     let reader: EventReader
     let events: EventOperations
-    let starts: StartOperations
+    let starts: StartStore
     let broadcasts: BroadcastOperations
 
     var routes: [PageRoute] {
@@ -34,10 +34,10 @@ struct EventForms: PageGroup {
 
     private func askToCancel(_ visit: Visit) async throws -> PageRoute.Answer {
         let event = try await reader.event(visit)
-        let key = event.specification.key
+        let key = event.value.eventKey
         return .page(
             Question(
-                "Cancel \(event.specification.name)?",
+                "Cancel \(event.value.name)?",
                 [
                     "The event takes no more messages, what waits is not sent, and its channels retire.",
                     "With an end message, the activities on lock screens end, too. Without it, they stay until they are "
@@ -52,38 +52,34 @@ struct EventForms: PageGroup {
 
     private func askToReopen(_ visit: Visit) async throws -> PageRoute.Answer {
         let event = try await reader.event(visit)
-        let key = event.specification.key
+        let key = event.value.eventKey
         return .page(
             Question(
-                "Reopen \(event.specification.name)?",
+                "Reopen \(event.value.name)?",
                 [
                     "The event takes messages again, with the channels that still exist. An end that is still "
                         + "waiting is withdrawn. Where it may have been sent, the newest content is sent again, for phones that "
                         + "were offline.",
                     "An activity that received the end cannot be restored. The sooner you reopen, the fewer are lost.",
                 ],
-                facts: zip(event.specification.audiences, event.channels).prefix(50).map { audience, channel in
+                facts: event.value.audiences.prefix(50).map { audience in
                     Fact(
                         audience.words,
                         .words(
-                            channel.state == .deleted
+                            audience.channel.state == .deleted
                                 ? "its channel was deleted; its followers are lost"
-                                : "channel: \(channel.state.rawValue)"))
+                                : "channel: \(audience.channel.state.rawValue)"))
                 }, choices: [Question.Option("Reopen it", isDanger: false)],
                 action: ConsolePath.event(key, "reopen"), back: ("Do not reopen it", ConsolePath.event(key))))
     }
 
     private func askToStart(_ visit: Visit) async throws -> PageRoute.Answer {
         let event = try await reader.event(visit)
-        let key = event.specification.key
-        let reports = try await reader.starts.report(of: key, within: visit.reach, .dryRun, now: visit.now)
-        guard let reports else {
-            throw Problem(.invalidRequest, "The event \(key) declares no start.")
-        }
-        let all = StartReport(of: reports.map(\.report)).counts
+        let key = event.value.eventKey
+        let all = try await starts.report(of: key, within: visit.reach, .dryRun, now: visit.now).counts
         return .page(
             Question(
-                "Start \(event.specification.name) now?",
+                "Start \(event.value.name) now?",
                 [
                     "A push starts the activity on the phones of all who follow one of its topics. A start goes to a phone "
                         + "once, and cannot be taken back there."
@@ -125,13 +121,17 @@ struct EventForms: PageGroup {
 
     private func start(_ submission: Submission) async throws -> PageRoute.Answer {
         let key = try submission.visit.eventKey()
-        _ = try await submission.once(.startEvent) { try await starts.startNow(key, isDry: false, $0) }
+        let now = submission.visit.now
+        _ = try await submission.once(.startEvent) { caller in
+            try await starts.start(key, within: caller.reach, by: caller.actor, now: now)
+        }
         return .done(ConsolePath.event(key), notice: "The start is being sent.")
     }
 
     private func stop(_ submission: Submission) async throws -> PageRoute.Answer {
         let key = try submission.visit.eventKey()
-        try await starts.stop(key, submission.visit.caller(of: .stopStart))
+        let caller = try submission.visit.caller(of: .stopStart)
+        try await starts.stop(key, within: caller.reach, by: caller.actor, now: submission.visit.now)
         return .done(
             ConsolePath.event(key),
             notice: "Pushes that were not sent yet are stopped. “Start now” sends them.")
@@ -148,7 +148,7 @@ struct EventForms: PageGroup {
                 if let text = submission.fields[name] { object.string(FormTime.utc(text)) } else { object.null() }
             }
         }
-        let event: Event
+        let event: Versioned<Contract.Event>
         do {
             event = try await events.patch(key, patch, if: submission.fields.version, caller)
         } catch let problem as Problem where problem.kind == .versionMismatch {
@@ -156,6 +156,6 @@ struct EventForms: PageGroup {
             event = try await events.event(key, caller)
         }
         return .done(
-            ConsolePath.event(key), notice: (["It is moved."] + (event.warnings ?? [])).joined(separator: " "))
+            ConsolePath.event(key), notice: (["It is moved."] + (event.value.warnings ?? [])).joined(separator: " "))
     }
 }

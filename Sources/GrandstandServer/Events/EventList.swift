@@ -1,4 +1,5 @@
 internal import Grandstand
+internal import GrandstandContract
 
 /// The list of events, filtered by state, kind, season and app.
 struct EventList: ConsolePage {
@@ -13,7 +14,7 @@ struct EventList: ConsolePage {
     let events: Table
     let pager: Pager
 
-    init(_ page: Page<Event>, _ filter: EventFilter, _ visit: Visit) {
+    init(_ page: Page<Contract.Event>, _ filter: EventFilter, _ visit: Visit) {
         states = Choice.all(Event.State.self, chosen: filter.state)
         kind = filter.kind ?? ""
         season = filter.season?.rawValue ?? ""
@@ -21,11 +22,11 @@ struct EventList: ConsolePage {
         events = Table(
             "Events, and how many of their channels are in which state", nothing: "No event fits.", page.items,
             [
-                Column("Event") { [.event($0.specification.key)] }, Column("Name") { [.quoted($0.specification.name)] },
+                Column("Event") { [.event($0.eventKey)] }, Column("Name") { [.quoted($0.name)] },
                 Column("State") { [.state($0.state.rawValue)] },
-                Column("Kind") { [.quoted($0.specification.kind ?? "")] },
-                Column("Starts") { [.moment($0.specification.startsAt)] },
-                Column("Ends") { [.moment($0.specification.endsAt)] }, Column("Channels") { [.words($0.channelsText)] },
+                Column("Kind") { [.quoted($0.kind ?? "")] },
+                Column("Starts") { [.moment($0.startsAt)] },
+                Column("Ends") { [.moment($0.endsAt)] }, Column("Channels") { [.words($0.channelsText)] },
             ])
         pager = Pager(
             visit,
@@ -37,7 +38,7 @@ struct EventList: ConsolePage {
     }
 }
 
-extension Event {
+extension Contract.Event {
     /// `2 active, 1 failed`
-    var channelsText: String { Wording.tally(channels.map(\.state.rawValue)) }
+    var channelsText: String { Wording.tally(audiences.map(\.channel.state.rawValue)) }
 }

@@ -1,10 +1,11 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import JSON
 
 struct EventOperations: Sendable {
-    let apps: any AppStore
-    let events: any EventStore
+    let apps: AppStore
+    let events: EventStore
     let now: @Sendable () -> Date
 
     /// Declares an event, or changes its declaration.
@@ -13,7 +14,7 @@ struct EventOperations: Sendable {
     /// - Throws: `invalid-request`, `forbidden`, `version-mismatch`; the errors of the store.
     func put(
         _ key: EventKey, _ body: JSONValue, if condition: WriteCondition, _ caller: Caller
-    ) async throws -> (event: Event, created: Bool) {
+    ) async throws -> (event: Versioned<Contract.Event>, created: Bool) {
         guard caller.reach.covers(key) else { throw caller.reach.refusal }
         let specification = try EventSpecification(key: key, body: body)
         for audience in specification.audiences { try caller.requireAccess(to: audience.bundleID) }
@@ -22,7 +23,7 @@ struct EventOperations: Sendable {
     }
 
     /// - Throws: `app-not-found`, `forbidden` for the filter's app.
-    func list(_ filter: EventFilter, _ page: PageRequest, _ caller: Caller) async throws -> Page<Event> {
+    func list(_ filter: EventFilter, _ page: PageRequest, _ caller: Caller) async throws -> Page<Contract.Event> {
         if let bundleID = filter.bundleID {
             try caller.requireAccess(to: bundleID)
             _ = try await apps.registered(bundleID)
@@ -31,7 +32,7 @@ struct EventOperations: Sendable {
     }
 
     /// - Throws: `event-not-found`, `forbidden`.
-    func event(_ key: EventKey, _ caller: Caller) async throws -> Event {
+    func event(_ key: EventKey, _ caller: Caller) async throws -> Versioned<Contract.Event> {
         try await events.declared(key, within: caller.reach, now: now())
     }
 
@@ -40,7 +41,7 @@ struct EventOperations: Sendable {
     /// - Parameter body: the body of a declaration or of a change.
     /// - Throws: the errors of `event`.
     func isDeclared(_ key: EventKey, as body: JSONValue, _ caller: Caller) async throws -> Bool {
-        try Self.declaration(of: try await event(key, caller)).contains(body)
+        try Self.declaration(of: try await event(key, caller).value).contains(body)
     }
 
     /// - Throws: `event-not-found`, `forbidden`, `version-mismatch`.
@@ -58,7 +59,7 @@ struct EventOperations: Sendable {
     }
 
     /// The event's declaration, in the format that `PUT` takes.
-    static func declaration(of event: Event) throws(Problem) -> JSONValue {
-        try JSONValue(parsing: EventDocuments.api.document(of: event.specification).text)
+    static func declaration(of event: Contract.Event) throws(Problem) -> JSONValue {
+        try JSONValue(parsing: EventDocument(of: event).text)
     }
 }

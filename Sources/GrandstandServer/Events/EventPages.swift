@@ -1,10 +1,12 @@
+internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 
 /// `/console/events`: the list of events, and the page of each.
 struct EventPages: PageGroup {
     let reader: EventReader
-    let log: PostgresAuditLog
+    let log: AuditLog
 
     /// The number of entries of the audit log on the event's page.
     private static let changesShown = 20
@@ -20,14 +22,14 @@ struct EventPages: PageGroup {
         let filter = EventFilter(
             state: try visit.query.choice("state"), kind: visit.query["kind"],
             season: try visit.query.read("season", SeasonName.rule, SeasonName.init), bundleID: try visit.chosenApp(),
-            within: visit.key.reach)
+            reach: visit.key.reach)
         return .page(
             EventList(try await reader.events.events(where: filter, visit.page, now: visit.now), filter, visit))
     }
 
     private func show(_ visit: Visit) async throws -> PageRoute.Answer {
         var contents = try await reader.contents(visit)
-        let filter = AuditFilter(event: contents.event.specification.key, omitsUpdates: true, within: visit.reach)
+        let filter = AuditFilter(event: contents.event.eventKey, omitsUpdates: true, reach: visit.reach)
         contents.changes = try await log.entries(where: filter, PageRequest(limit: Self.changesShown)).items
         return .page(EventDetail(contents, visit, composer: try await reader.composer(contents, visit)))
     }
@@ -35,10 +37,10 @@ struct EventPages: PageGroup {
 
 /// Reads the records for pages of an event.
 struct EventReader: Sendable {
-    let apps: any AppStore
-    let events: any EventStore
-    let outbox: any Outbox
-    let starts: any StartStore
+    let apps: AppStore
+    let events: EventStore
+    let outbox: Outbox
+    let starts: StartStore
     let throttles: @Sendable (Date) async throws -> [Throttle]
 
     /// The number of messages on one page.
@@ -47,19 +49,20 @@ struct EventReader: Sendable {
     /// The event in the path.
     ///
     /// - Throws: `event-not-found`, `forbidden`.
-    func event(_ visit: Visit) async throws -> Event {
+    func event(_ visit: Visit) async throws -> Versioned<Contract.Event> {
         try await events.declared(try visit.eventKey(), within: visit.reach, now: visit.now)
     }
 
     func contents(_ visit: Visit) async throws -> EventDetail.Contents {
-        let event = try await event(visit)
-        let key = event.specification.key
+        let versioned = try await event(visit)
+        let event = versioned.value
+        let key = event.eventKey
         var request = visit.page
         request.limit = Self.pageLength
         let page = try await outbox.broadcasts(of: key, within: visit.reach, request)
         let newest = visit.isAtStart ? page.items : try await newest(of: key, visit).items
-        var contents = EventDetail.Contents(event: event, page: page, newest: newest)
-        let plotted = MatchPlot.length(audiences: event.specification.audiences.count)
+        var contents = EventDetail.Contents(event: event, version: versioned.version, page: page, newest: newest)
+        let plotted = MatchPlot.length(audiences: event.audiences.count)
         contents.plotted =
             visit.isAtStart && page.nextCursor == nil
             ? newest
@@ -68,25 +71,28 @@ struct EventReader: Sendable {
             contents.scheduled = try await outbox.scheduled(
                 of: key, within: visit.reach, PageRequest(limit: Self.pageLength, cursor: nil))
         }
-        if event.specification.start != nil {
-            contents.starts =
-                try await starts.report(of: key, within: visit.reach, .asItIs, now: visit.now) ?? []
+        if event.start != nil {
+            contents.starts = try await starts.report(of: key, within: visit.reach, .asItIs, now: visit.now).audiences
         }
-        let apps = Set(event.specification.audiences.map(\.app))
-        contents.throttles = try await throttles(visit.now).filter { apps.contains($0.app) }
+        contents.throttles = try await throttles(visit.now).filter { throttle in
+            event.audiences.contains {
+                $0.bundleId == throttle.app.bundleID.rawValue
+                    && $0.environment.rawValue == throttle.app.environment.rawValue
+            }
+        }
         contents.previews = try await previews(of: event)
         return contents
     }
 
-    func newest(of key: EventKey, _ visit: Visit) async throws -> Page<Broadcast> {
+    func newest(of key: EventKey, _ visit: Visit) async throws -> Page<Contract.Broadcast> {
         try await outbox.broadcasts(of: key, within: visit.reach, PageRequest(limit: Self.pageLength, cursor: nil))
     }
 
     /// The templates of the event's apps.
-    func previews(of event: Event) async throws -> [BundleID: ContentPreview] {
+    func previews(of event: Contract.Event) async throws -> [BundleID: ContentPreview] {
         var previews: [BundleID: ContentPreview] = [:]
-        for bundleID in Set(event.specification.audiences.map(\.bundleID)) {
-            previews[bundleID] = try await apps.app(bundleID)?.preview.map(ContentPreview.init)
+        for bundleID in event.apps {
+            previews[bundleID] = try await apps.app(bundleID)?.value.preview.map(ContentPreview.init)
         }
         return previews
     }

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import JSON
 
 /// `PATCH /v1/events/{key}`: applies a JSON Merge Patch (RFC 7396) to the declaration.
@@ -11,7 +12,7 @@ extension EventOperations {
     ///   try.
     func patch(
         _ key: EventKey, _ patch: JSONValue, if condition: WriteCondition, _ caller: Caller
-    ) async throws -> Event {
+    ) async throws -> Versioned<Contract.Event> {
         guard case .object = patch.kind else {
             throw Problem.invalid(
                 "A change of an event is a JSON object with the members that change.", at: "",
@@ -29,14 +30,14 @@ extension EventOperations {
 
     private func apply(
         _ patch: JSONValue, to key: EventKey, if condition: WriteCondition, _ caller: Caller
-    ) async throws -> Event {
+    ) async throws -> Versioned<Contract.Event> {
         // The caller's access is checked before `If-Match`, so that the answer does not reveal which events other
         // callers have.
         let present = try await event(key, caller)
         try condition.check(present.version)
         // Members with the value `null` stay in the result, so that `put` also refuses an unknown member whose value is
         // `null`.
-        let merged = MergePatch.apply(patch, to: try Self.declaration(of: present), keepsNulls: true)
+        let merged = MergePatch.apply(patch, to: try Self.declaration(of: present.value), keepsNulls: true)
         return try await put(
             key, try JSONValue(parsing: merged), if: .versions([present.version]), caller
         ).event

@@ -59,7 +59,7 @@ enum EventReach {
         let reserved = try await connection.query(
             """
             select from api_keys where starts_with(\(key.rawValue), event_key_prefix)
-                and \(PostgresKeyStore.isActive(at: now)) limit 1
+                and \(KeyStore.isActive(at: now)) limit 1
             """)
         guard reserved.isEmpty else { throw Problem.takenEvent(key) }
     }

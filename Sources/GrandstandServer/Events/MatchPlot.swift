@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import JSON
 
 /// A plot of one event over time: how long each message took from acceptance by this server to Apple's answer. The
@@ -46,7 +47,7 @@ struct MatchPlot: Sendable {
     ///   - broadcasts: in any order.
     ///   - now: the end of the drawing; `nil`: the last message, because the event is over.
     /// - Returns: `nil` if Apple has not answered any message yet.
-    init?(_ broadcasts: [Broadcast], until now: Date?) {
+    init?(_ broadcasts: [Contract.Broadcast], until now: Date?) {
         let all = broadcasts.compactMap(Self.answer).sorted { $0.at < $1.at }
         guard let first = all.first, let last = all.last, let fastest = all.map(\.milliseconds).min(),
             let slowest = all.map(\.milliseconds).max()
@@ -88,8 +89,8 @@ struct MatchPlot: Sendable {
     private typealias Answer = (at: Date, milliseconds: Int, isRefused: Bool)
 
     /// The slowest answer to a message among its audiences.
-    private static func answer(_ broadcast: Broadcast) -> Answer? {
-        let all = broadcast.deliveries.compactMap { broadcast.answerMilliseconds(of: $0) }
+    private static func answer(_ broadcast: Contract.Broadcast) -> Answer? {
+        let all = broadcast.deliveries.compactMap(\.answerMilliseconds)
         guard let slowest = all.max() else { return nil }
         return (
             at: max(broadcast.acceptedAt, broadcast.sendAt ?? broadcast.acceptedAt), milliseconds: slowest,

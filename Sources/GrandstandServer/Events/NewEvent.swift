@@ -1,4 +1,5 @@
 internal import Grandstand
+internal import GrandstandContract
 
 /// The page with the form that declares an event.
 struct NewEvent: ConsolePage {
@@ -11,11 +12,11 @@ struct NewEvent: ConsolePage {
     let apps: [String]
     let refusal: FormRefusal?
 
-    init(_ draft: EventForm, apps: [App], faults: [APIProblem.Fault] = [], refusal: APIProblem? = nil) {
+    init(_ draft: EventForm, apps: [Contract.App], faults: [APIProblem.Fault] = [], refusal: APIProblem? = nil) {
         self.draft = draft
         startsAtLocal = FormTime.local(draft.startsAt)
         endsAtLocal = FormTime.local(draft.endsAt)
-        self.apps = apps.map(\.bundleID.rawValue)
+        self.apps = apps.map(\.bundleId)
         self.refusal = FormRefusal(refusal, faults)
     }
 }

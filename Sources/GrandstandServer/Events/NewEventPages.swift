@@ -4,7 +4,7 @@ internal import JSON
 
 /// `/console/declare`: the form that declares an event.
 struct NewEventPages: PageGroup {
-    let apps: any AppStore
+    let apps: AppStore
     let operations: EventOperations
 
     var routes: [PageRoute] { [PageRoute("/declare", .organise, askForEvent)] }
@@ -15,7 +15,7 @@ struct NewEventPages: PageGroup {
         .page(NewEvent(EventForm(), apps: try await known(visit)))
     }
 
-    private func known(_ visit: Visit) async throws -> [App] {
+    private func known(_ visit: Visit) async throws -> [Contract.App] {
         try await apps.apps(PageRequest(limit: 50, cursor: nil), within: visit.reach).items
     }
 

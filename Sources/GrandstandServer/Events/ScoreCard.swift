@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 
 /// The content that a lock screen shows now in one app and variant: the newest content that Apple accepted.
 struct ScoreCard: Sendable, Equatable {
@@ -22,19 +23,26 @@ struct ScoreCard: Sendable, Equatable {
     /// - Parameters:
     ///   - broadcasts: the newest of the event, in descending order.
     ///   - previews: the templates of the apps that have some.
-    static func cards(_ event: Event, _ broadcasts: [Broadcast], _ previews: [BundleID: ContentPreview]) -> [ScoreCard]
+    static func cards(
+        _ event: Contract.Event, _ broadcasts: [Contract.Broadcast], _ previews: [BundleID: ContentPreview]
+    )
+        -> [ScoreCard]
     {
         var seen: Set<String> = []
         var cards: [ScoreCard] = []
-        for audience in event.specification.audiences where cards.count < limit {
-            let whose = Wording.list(audience.bundleID.rawValue, audience.variant?.rawValue)
+        for audience in event.audiences where cards.count < limit {
+            let whose = Wording.list(audience.bundleId, audience.variant)
             guard seen.insert(whose).inserted else { continue }
-            cards.append(ScoreCard(whose, audience, broadcasts, previews[audience.bundleID]))
+            cards.append(
+                ScoreCard(whose, audience, broadcasts, BundleID(rawValue: audience.bundleId).flatMap { previews[$0] }))
         }
         return cards
     }
 
-    private init(_ whose: String, _ audience: Audience, _ broadcasts: [Broadcast], _ preview: ContentPreview?) {
+    private init(
+        _ whose: String, _ audience: Contract.EventAudience, _ broadcasts: [Contract.Broadcast],
+        _ preview: ContentPreview?
+    ) {
         self.whose = whose
         let shown = broadcasts.first { $0.content(for: audience) != nil && $0.isAccepted(by: audience) }
         let content = shown?.content(for: audience)
@@ -52,17 +60,18 @@ struct ScoreCard: Sendable, Equatable {
     }
 }
 
-extension Broadcast {
+extension Contract.Broadcast {
     /// The content for the audience's variant.
-    fileprivate func content(for audience: Audience) -> [UInt8]? {
-        request?.content.payload(for: audience.variant).contentState
+    fileprivate func content(for audience: Contract.EventAudience) -> [UInt8]? {
+        let own = audience.variant.flatMap { message?.byVariant?[$0]?.contentState }
+        return (own ?? message?.contentState).map { Array($0.bytes) }
     }
 
-    fileprivate func isAccepted(by audience: Audience) -> Bool {
+    fileprivate func isAccepted(by audience: Contract.EventAudience) -> Bool {
         deliveries.contains { $0.isFor(audience) && $0.state == .accepted }
     }
 
-    fileprivate func isOnItsWay(to audience: Audience) -> Bool {
+    fileprivate func isOnItsWay(to audience: Contract.EventAudience) -> Bool {
         deliveries.contains { $0.isFor(audience) && !$0.state.isSettled }
     }
 
@@ -74,9 +83,9 @@ extension Broadcast {
     }
 }
 
-extension Delivery {
+extension Contract.Delivery {
     /// Ignores the environment, because one card shows an app and variant for both environments.
-    fileprivate func isFor(_ audience: Audience) -> Bool {
-        bundleID == audience.bundleID && variant == audience.variant
+    fileprivate func isFor(_ audience: Contract.EventAudience) -> Bool {
+        bundleId == audience.bundleId && variant == audience.variant
     }
 }

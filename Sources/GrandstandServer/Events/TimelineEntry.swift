@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import JSON
 
 /// One message of an event in the timeline: one line, and the details that open below it.
@@ -44,11 +45,11 @@ struct TimelineEntry: Sendable {
     ///   - previews: the templates by app. The entry uses the template of the message's first app that has a template.
     ///     If none of the message's apps has a template, it uses any template.
     init(
-        _ broadcast: Broadcast, of key: EventKey, _ audiences: [Audience], _ previews: [BundleID: ContentPreview]
+        _ broadcast: Contract.Broadcast, of key: EventKey, _ audiences: [Contract.EventAudience],
+        _ previews: [BundleID: ContentPreview]
     ) {
-        let request = broadcast.request
-        let payload = request?.payload
-        id = broadcast.id.uuidString.lowercased()
+        let contentState = broadcast.message?.contentState.map { Array($0.bytes) }
+        id = broadcast.id
         acceptedAt = Moment(broadcast.acceptedAt, exact: true)
         message = broadcast.event.rawValue
         isEnd = broadcast.event == .end
@@ -57,25 +58,20 @@ struct TimelineEntry: Sendable {
         stateOutcome = broadcast.outcome?.words(rule: broadcast.rule)
         let actor = broadcast.by ?? ""
         by = actor.hasPrefix("key:") ? String(actor.dropFirst(4)) : actor
-        goesAt = broadcast.goesAt.map { Moment($0) }
-        let apps = broadcast.deliveries.map(\.bundleID)
-        let preview = apps.lazy.compactMap { previews[$0] }.first ?? previews.values.first
-        entryText = preview?.shown(payload?.contentState).flatMap { $0.compact ?? $0.expanded }
-        gist = Self.line(entryText ?? payload?.contentState.map { ReadableJSON.line($0) } ?? "")
-        contents = request.map(TimelineContent.all) ?? []
-        alertText = payload?.alert.flatMap(Self.text)
-        onlyFor = request?.audiences.map { selectors in
-            selectors.map {
-                [$0.bundleID.rawValue, $0.environment.rawValue, $0.variant?.rawValue].compactMap(\.self)
-                    .joined(separator: " ")
-            }.joined(separator: ", ")
-        }
+        goesAt = broadcast.sendAt.map { Moment($0) }
+        let apps = broadcast.deliveries.lazy.compactMap { BundleID(rawValue: $0.bundleId) }
+        let preview = apps.compactMap { previews[$0] }.first ?? previews.values.first
+        entryText = preview?.shown(contentState).flatMap { $0.compact ?? $0.expanded }
+        gist = Self.line(entryText ?? contentState.map { ReadableJSON.line($0) } ?? "")
+        contents = broadcast.message.map(TimelineContent.all) ?? []
+        alertText = broadcast.message?.alert.flatMap { Self.text(Array($0.bytes)) }
+        onlyFor = broadcast.message?.audiences.map { $0.map(AudienceChoice.value).joined(separator: ", ") }
         dots = DeliveryDot.all(of: broadcast, audiences)
-        lines = broadcast.deliveries.map { DeliveryLine($0, of: broadcast) }
+        lines = broadcast.deliveries.map { DeliveryLine($0) }
         firstAdvice = lines.lazy.compactMap(\.deliveryAdvice).first
         warnings = broadcast.warnings
-        withdrawAction = broadcast.isWithdrawable ? ConsolePath.withdrawal(of: broadcast.id, key) : nil
-        resendHref = ConsolePath.composer(key, from: broadcast.id)
+        withdrawAction = broadcast.isWithdrawable ? ConsolePath.withdrawal(of: broadcast.uuid, key) : nil
+        resendHref = ConsolePath.composer(key, from: broadcast.uuid)
     }
 
     /// The beginning of a text, in one line.
@@ -93,7 +89,7 @@ struct TimelineEntry: Sendable {
     }
 }
 
-extension StateOutcome {
+extension Contract.StateOutcome {
     /// `rings by rule 0`
     func words(rule: Int?) -> String { rawValue + (rule.map { " by rule \($0)" } ?? "") }
 }
@@ -104,24 +100,20 @@ struct TimelineContent: Sendable {
     let heading: String
     let json: String
 
-    static func all(_ request: BroadcastRequest) -> [TimelineContent] {
-        var all: [TimelineContent] = []
-        if let content = request.payload.contentState {
-            all.append(TimelineContent(heading: "contentState", json: ReadableJSON.text(content)))
+    private init(_ heading: String, _ json: RawJSON) {
+        self.heading = heading
+        self.json = ReadableJSON.text(Array(json.bytes))
+    }
+
+    static func all(_ message: Contract.BroadcastDraft) -> [TimelineContent] {
+        let general = [message.contentState.map { Self("contentState", $0) }, message.alert.map { Self("alert", $0) }]
+        let ofVariants = (message.byVariant ?? [:]).sorted { $0.key < $1.key }.flatMap { variant, own in
+            [
+                own.contentState.map { Self("contentState for \(variant)", $0) },
+                own.alert.map { Self("alert for \(variant)", $0) },
+            ]
         }
-        if let alert = request.payload.alert {
-            all.append(TimelineContent(heading: "alert", json: ReadableJSON.text(alert)))
-        }
-        for (variant, override) in request.byVariant.sorted(by: { $0.key < $1.key }) {
-            if let content = override.contentState {
-                all.append(
-                    TimelineContent(heading: "contentState for \(variant)", json: ReadableJSON.text(content)))
-            }
-            if let alert = override.alert {
-                all.append(TimelineContent(heading: "alert for \(variant)", json: ReadableJSON.text(alert)))
-            }
-        }
-        return all
+        return (general + ofVariants).compactMap(\.self)
     }
 }
 
@@ -140,20 +132,21 @@ struct DeliveryDot: Sendable, Equatable {
     /// deliveries by state.
     static let places = 3
 
-    static func all(of broadcast: Broadcast, _ audiences: [Audience]) -> [DeliveryDot] {
+    static func all(of broadcast: Contract.Broadcast, _ audiences: [Contract.EventAudience]) -> [DeliveryDot] {
         if audiences.count <= places, broadcast.deliveries.count <= places {
             return audiences.map { audience in
                 let delivery = broadcast.deliveries.first { $0.isOf(audience) }
-                return delivery.map { DeliveryDot($0, of: broadcast) }
+                return delivery.map { DeliveryDot($0) }
                     ?? DeliveryDot(dotState: "", brief: "", dotWords: "\(audience.words): nothing")
             }
         }
-        var dots = broadcast.counts.map { state, count in
-            DeliveryDot(
+        var dots = Contract.DeliveryState.allCases.compactMap { state -> DeliveryDot? in
+            guard let count = broadcast.counts[state.rawValue] else { return nil }
+            return DeliveryDot(
                 dotState: state.rawValue, brief: Wording.number(count),
                 dotWords: "\(Wording.number(count)) \(state.rawValue)")
         }
-        if let slowest = broadcast.deliveries.compactMap({ broadcast.answerMilliseconds(of: $0) }).max() {
+        if let slowest = broadcast.deliveries.compactMap(\.answerMilliseconds).max() {
             let brief = "≤ \(Wording.number(slowest)) ms"
             dots.append(DeliveryDot(dotState: "", brief: brief, dotWords: "within \(Wording.number(slowest)) ms"))
         }
@@ -166,19 +159,18 @@ struct DeliveryDot: Sendable, Equatable {
         self.dotWords = dotWords
     }
 
-    private init(_ delivery: Delivery, of broadcast: Broadcast) {
-        let answeredIn = broadcast.answerMilliseconds(of: delivery).map { "\(Wording.number($0)) ms" }
-        let whose = Wording.list(
-            delivery.bundleID.rawValue, delivery.environment.rawValue, delivery.variant?.rawValue)
+    private init(_ delivery: Contract.Delivery) {
+        let answeredIn = delivery.answerMilliseconds.map { "\(Wording.number($0)) ms" }
+        let whose = Wording.list(delivery.bundleId, delivery.environment.rawValue, delivery.variant)
         dotState = delivery.state.rawValue
         brief = answeredIn ?? delivery.state.rawValue
         dotWords = "\(whose): \(delivery.state.rawValue)" + (answeredIn.map { " after \($0)" } ?? "")
     }
 }
 
-extension Delivery {
-    fileprivate func isOf(_ audience: Audience) -> Bool {
-        bundleID == audience.bundleID && environment == audience.environment && variant == audience.variant
+extension Contract.Delivery {
+    fileprivate func isOf(_ audience: Contract.EventAudience) -> Bool {
+        bundleId == audience.bundleId && environment == audience.environment && variant == audience.variant
     }
 }
 
@@ -198,12 +190,12 @@ struct DeliveryLine: Sendable {
     let apnsRequestID: String
     let apnsUniqueID: String?
 
-    init(_ delivery: Delivery, of broadcast: Broadcast) {
-        audience = Wording.list(delivery.bundleID.rawValue, delivery.environment.rawValue, delivery.variant?.rawValue)
+    init(_ delivery: Contract.Delivery) {
+        audience = Wording.list(delivery.bundleId, delivery.environment.rawValue, delivery.variant)
         deliveryState = delivery.state.rawValue
         answer = Self.answer(delivery)
-        answeredIn = broadcast.answerMilliseconds(of: delivery).map { "\(Wording.number($0)) ms" }
-        successorHref = delivery.supersededBy.map { "#b-" + $0.uuidString.lowercased() }
+        answeredIn = delivery.answerMilliseconds.map { "\(Wording.number($0)) ms" }
+        successorHref = delivery.supersededBy.map { "#b-" + $0 }
         deliveryAdvice = Advice.delivery(delivery.state, reason: delivery.reason)
         crowd = delivery.counts.map { counts in
             [
@@ -215,11 +207,11 @@ struct DeliveryLine: Sendable {
                 counts.pending > 0 ? "\(Wording.number(counts.pending)) not sent yet" : nil,
             ].compactMap(\.self).joined(separator: ", ")
         }
-        apnsRequestID = delivery.apnsRequestID.uuidString.lowercased()
-        apnsUniqueID = delivery.apnsUniqueID
+        apnsRequestID = delivery.apnsRequestId ?? ""
+        apnsUniqueID = delivery.apnsUniqueId
     }
 
-    private static func answer(_ delivery: Delivery) -> String {
+    private static func answer(_ delivery: Contract.Delivery) -> String {
         let reason = delivery.reason.map { ": \($0)" } ?? ""
         let again = delivery.nextAttemptAt.map { ", again at \(Moment($0, exact: true).text)" } ?? ""
         return switch delivery.state {
@@ -231,6 +223,7 @@ struct DeliveryLine: Sendable {
         case .sending: "a request is under way"
         case .queued: delivery.attempts > 0 ? "not taken yet\(reason)\(again)" : "waits for its turn\(again)"
         case .waiting: "waits for its channel"
+        case .unknown(let word): word
         }
     }
 }

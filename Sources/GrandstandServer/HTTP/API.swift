@@ -26,8 +26,6 @@ struct API: Sendable {
     struct Settings: Sendable {
         /// How much a reconciliation that a person runs may delete.
         var reconciliationLimits: ReconciliationLimits
-        /// Plans a broadcast's deliveries.
-        var plan = Intake.planning()
         /// The networks that webhook URLs may point to.
         var webhookNetworks = NetworkGuard()
         /// How long events hold their channels, for the quota's forecast.
@@ -36,16 +34,14 @@ struct API: Sendable {
 
     /// What all requests share: authentication, rate limits, idempotent answers and metrics.
     struct Access: Sendable {
-        var keys: any KeyStore
-        var ledger: any KeyLedger
-        var memory: any KeyMemory
+        var keys: CachedKeyStore
         var uses: KeyUses
-        var idempotency: any IdempotencyStore
+        var idempotency: IdempotencyStore
         var limits: RateLimits
         /// Whether the server itself speaks HTTPS. If so, browsers are told to use only HTTPS (HSTS).
         var isSecure: Bool
         var logger: Logger
-        var metrics: any OperationMetrics
+        var metrics: ServerMetrics
         /// Whether probes and metrics have their own port, served by `operationsResponder`. If so, they are not part of
         /// the API port.
         var hasOwnOperationsPort: Bool
@@ -66,7 +62,9 @@ struct API: Sendable {
     /// - Parameter pages: the console's pages, served on the same port; `nil`: none.
     init(_ dependencies: Dependencies, pages: MountedPages? = nil) {
         self.dependencies = dependencies
-        contents = LookupContents(events: dependencies.stores.events, now: dependencies.now)
+        contents = LookupContents { [lookups = dependencies.stores.lookups, now = dependencies.now] names in
+            try await lookups.lookups(of: names, now: now()).mapValues { LookupAnswer($0.lookup, $0.wait) }
+        }
         self.pages = pages
     }
 
@@ -86,7 +84,7 @@ struct API: Sendable {
     func lookupResponder() -> LookupResponder {
         let access = dependencies.access
         return LookupResponder(
-            replica: dependencies.lookups, keys: access.memory, uses: access.uses, metrics: access.metrics,
+            replica: dependencies.lookups, keys: access.keys, uses: access.uses, metrics: access.metrics,
             headers: StandingHeaders(isSecure: access.isSecure), now: dependencies.now)
     }
 
@@ -130,14 +128,12 @@ struct API: Sendable {
             ).routes,
             AuditRoutes(log: stores.auditLog).routes,
             EventRoutes(events: d.eventOperations, tenure: settings.tenure).routes,
-            StartRoutes(apps: stores.apps, starts: d.startOperations).routes,
-            BroadcastRoutes(
-                apps: stores.apps, channels: stores.channels, broadcasts: d.broadcastOperations, intake: d.intake
-            ).routes,
-            StateRoutes(states: d.stateOperations).routes,
+            StartRoutes(apps: stores.apps, starts: stores.starts, now: d.now).routes,
+            BroadcastRoutes(apps: stores.apps, channels: stores.channels, broadcasts: d.broadcastOperations).routes,
+            StateRoutes(states: d.broadcastOperations).routes,
             QuotaRoutes(channels: stores.channels, tenure: settings.tenure, now: d.now).routes,
             QuotaHistoryRoutes(history: stores.quotaHistory, now: d.now).routes,
-            WebhookRoutes(webhooks: d.webhookOperations).routes,
+            WebhookRoutes(webhooks: d.webhooks).routes,
             InstallationRoutes(installations: stores.installations, limits: d.access.limits, now: d.now).routes,
             ActivityRoutes(installations: stores.installations, limits: d.access.limits, now: d.now).routes,
             KeyRoutes(keys: d.keyOperations).routes,
@@ -149,26 +145,22 @@ struct API: Sendable {
 
 /// The operations on each kind of resource. The API's routes and the console's pages both use them.
 extension API.Dependencies {
-    var intake: Intake { Intake(outbox: stores.outbox, plan: settings.plan, now: now) }
     var appOperations: AppOperations {
         AppOperations(apps: stores.apps, gateway: gateway, now: now)
     }
     var contentOperations: ContentOperations {
         ContentOperations(apps: stores.apps, contents: stores.contentTypes, now: now)
     }
-    var stateOperations: StateOperations { StateOperations(broadcasts: broadcastOperations) }
     var eventOperations: EventOperations { EventOperations(apps: stores.apps, events: stores.events, now: now) }
-    var startOperations: StartOperations { StartOperations(events: stores.events, starts: stores.starts, now: now) }
     var broadcastOperations: BroadcastOperations {
-        BroadcastOperations(apps: stores.apps, events: stores.events, outbox: stores.outbox, intake: intake, now: now)
+        BroadcastOperations(apps: stores.apps, events: stores.events, outbox: stores.outbox, now: now)
     }
     var reconciliationOperations: ReconciliationOperations {
         ReconciliationOperations(
             store: stores.reconciliations, reconciliation: reconciliation, operations: channelOperations, now: now)
     }
-    var keyOperations: KeyOperations { KeyOperations(ledger: access.ledger, now: now) }
-    var webhookOperations: WebhookOperations {
-        WebhookOperations(
-            webhooks: stores.webhooks, networks: settings.webhookNetworks, refusal: webhookRefusal, now: now)
+    var keyOperations: KeyOperations { KeyOperations(keys: access.keys, now: now) }
+    var webhooks: WebhookStore {
+        WebhookStore(database: stores.main, networks: settings.webhookNetworks, refusal: webhookRefusal, now: now)
     }
 }

@@ -40,23 +40,6 @@ struct Readiness: Sendable {
     }
 }
 
-/// Counts the API's answers, and writes all metrics of this process.
-protocol OperationMetrics: Sendable {
-    /// - Parameter path: the route's path; `nil`: there is no route. The request's own path is not used, so that
-    ///   clients cannot create new time series.
-    func answered(method: String, path: String?, status: Int, time: Duration)
-
-    /// Returns a counter for answers of one kind. It is looked up once and called millions of times.
-    func answers(method: String, path: String, status: Int) -> @Sendable (_ time: Duration) -> Void
-
-    /// Returns the counter of the lookups that ended with one result. Callers get the counter once and call it millions
-    /// of times.
-    func lookups(_ result: LookupResult) -> @Sendable () -> Void
-
-    /// All metrics in Prometheus' text format.
-    func exposition() -> [UInt8]
-}
-
 /// The result of a lookup, as a label of the metric.
 enum LookupResult: String, Sendable, CaseIterable {
     /// The answer names a channel.
@@ -79,7 +62,7 @@ struct HealthRoutes: Sendable {
     /// `true`: on the private port. No key is needed, and answers may contain host names.
     let isPrivate: Bool
     let readiness: @Sendable () async -> Readiness
-    let metrics: any OperationMetrics
+    let metrics: ServerMetrics
 
     var routes: [Route] {
         [

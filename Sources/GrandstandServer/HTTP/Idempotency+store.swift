@@ -1,19 +1,26 @@
 internal import Cryptography
 internal import FoundationEssentials
 internal import Grandstand
+internal import JSON
 internal import Postgres
 
-/// Stored answers in the table `idempotency_keys`. Its unique index serialises repetitions over all replicas: if two
-/// transactions insert the same ID, the second waits until the first ends.
-struct PostgresIdempotencyStore: IdempotencyStore {
+/// Stores the first answer to each request with an `Idempotency-Key` in the table `idempotency_keys`, and returns it to
+/// repetitions. The table's unique index serialises repetitions over all replicas: if two transactions insert the same
+/// ID, the second waits until the first ends.
+struct IdempotencyStore: Sendable {
     let database: Database
     private let locks = KeyedLock<[UInt8]>()
 
     /// Seconds for which an answer is stored.
     static let lifetime: TimeInterval = 86_400
 
-    init(_ database: Database) { self.database = database }
-
+    /// Performs a request once. Its changes and the stored answer commit in one transaction.
+    ///
+    /// A repetition that comes meanwhile, on any replica, waits and gets the stored answer. If the first request
+    /// failed, the repetition is performed. `work` may change data only through the stores, and only in the task that
+    /// called it, because the stores find the transaction by the task.
+    ///
+    /// - Throws: `idempotency-mismatch`; `store-unavailable`; any error of `work`: then nothing was changed or stored.
     func once(
         _ request: IdempotentRequest, now: Date, work: @Sendable () async throws -> KeptAnswer
     ) async throws -> IdempotentOutcome {
@@ -92,6 +99,18 @@ struct PostgresIdempotencyStore: IdempotencyStore {
             """)
     }
 
+    /// Performs a request of several steps once. A step may be a call to Apple.
+    ///
+    /// The ID of the object that `work` creates is stored in the same transaction as the object. If the process dies
+    /// before the answer is stored, a repetition calls `recover` with this ID.
+    ///
+    /// - Parameters:
+    ///   - lease: how long the request holds its idempotency key. If the process dies, repetitions wait until the lease
+    ///     ends.
+    ///   - waitLimit: how long a repetition waits for the first request to finish.
+    ///   - recover: the answer for an object that was begun; `nil`: the object was not completed, so `work` runs again.
+    /// - Throws: `idempotency-mismatch`; `store-unavailable`; any error of `work`, but the stored ID stays;
+    ///   `idempotency-in-progress` if the first request still runs after `waitLimit`.
     func inSteps(
         _ request: IdempotentRequest, lease: Duration, waitLimit: Duration, now: @Sendable () -> Date,
         recover: @Sendable (UUID) async throws -> KeptAnswer?,
@@ -188,7 +207,44 @@ struct PostgresIdempotencyStore: IdempotencyStore {
     }
 }
 
-extension IdempotentRequest {
+/// A request to be performed once.
+struct IdempotentRequest {
+    /// The ID of the caller's API key. Different callers may use the same idempotency key.
+    var caller: UUID
+    var key: String
+    /// What distinguishes requests with the same key: method, path, body.
+    var content: [UInt8]
+    /// The member of the answer that is not stored, because it is a secret; `nil`: there is none.
+    var shownOnce: String?
+
     /// The primary key of the request's row.
     var id: [UInt8] { SHA256.hash(Array("\(caller.uuidString) \(key)".utf8)) }
+}
+
+/// The answer to a performed request, as it is stored.
+struct KeptAnswer: Hashable {
+    /// The HTTP status.
+    var status: Int
+    /// JSON.
+    var body: [UInt8]
+
+    /// The body for repetitions: a warning takes the place of the member `secret`.
+    func repeatedBody(without secret: String?) throws -> [UInt8] {
+        guard let secret, case .object(let members) = try JSONValue(parsing: body).kind else { return body }
+        return JSONWriter.text { object in
+            for member in members where member.name != secret {
+                object.name(dynamic: member.name)
+                object.raw(member.value.source)
+            }
+            let warning =
+                "The \(secret) was shown once, in the first answer. If you do not have it, rotate it to get a new one."
+            object.member("warnings", [warning])
+        }
+    }
+}
+
+/// An answer, and whether it is the stored answer to an earlier request.
+struct IdempotentOutcome: Hashable {
+    var answer: KeptAnswer
+    var isReplay: Bool
 }

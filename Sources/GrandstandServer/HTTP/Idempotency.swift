@@ -7,7 +7,7 @@ internal import NIOCore
 /// Returns the first answer again if a POST with the same `Idempotency-Key` is repeated. Only the answer to a request
 /// that had an effect is stored; a refused request is processed again.
 struct Idempotency: Sendable {
-    let store: any IdempotencyStore
+    let store: IdempotencyStore
     let now: @Sendable () -> Date
 
     /// How long a request with several steps holds its idempotency key. It is longer than the calls to Apple can take.

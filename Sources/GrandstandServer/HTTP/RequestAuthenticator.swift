@@ -6,7 +6,7 @@ internal import NIOCore
 
 /// Authenticates and authorises requests. It is the only place that checks keys, scopes and the app in a path.
 struct RequestAuthenticator: Sendable {
-    let keys: any KeyStore
+    let keys: CachedKeyStore
     let uses: KeyUses
     let limits: RateLimits
     let now: @Sendable () -> Date

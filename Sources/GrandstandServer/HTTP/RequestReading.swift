@@ -144,7 +144,9 @@ struct QueryParameters: Sendable {
         _ name: String, _ type: Choice.Type = Choice.self
     ) throws(Problem) -> Choice? {
         let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-        return try read(name, "One of \(words) was expected.", Choice.init(rawValue:))
+        return try read(name, "One of \(words) was expected.") { text in
+            Choice.allCases.first { $0.rawValue == text }
+        }
     }
 
     func flag(_ name: String) throws(Problem) -> Bool {

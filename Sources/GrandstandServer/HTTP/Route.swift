@@ -13,7 +13,7 @@ struct Route: Sendable {
         /// Every valid key.
         case anyKey
         /// Keys with one of these scopes. If there are several, the handler decides which of them the request needs.
-        case anyScope([APIKey.Scope])
+        case anyScope([Contract.Scope])
 
         /// The access that the contract requires for `operation`.
         init(to operation: Contract.Operation) {
@@ -21,16 +21,7 @@ struct Route: Sendable {
                 self = .open
                 return
             }
-            self =
-                scopes.isEmpty
-                ? .anyKey
-                : .anyScope(
-                    scopes.map { word in
-                        guard let scope = APIKey.Scope(rawValue: word.rawValue) else {
-                            preconditionFailure("openapi.yaml has a scope that keys do not have: \(word)")
-                        }
-                        return scope
-                    })
+            self = scopes.isEmpty ? .anyKey : .anyScope(scopes)
         }
     }
 

@@ -1,5 +1,5 @@
 /// A value with the version in its `ETag`.
-struct Versioned<Value: Sendable>: Sendable {
-    let value: Value
-    let version: Int
+package struct Versioned<Value: Sendable>: Sendable {
+    package var value: Value
+    package let version: Int
 }

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Synchronization
 
 /// All keys in memory, by the hash of their secret, so that calls are authenticated without asking the database.
@@ -11,7 +12,7 @@ internal import Synchronization
 /// A secret that is not in memory may belong to a key that was just created. The database is asked for such secrets
 /// together, in one query at a time. Many wrong keys make the queries larger, but not more frequent; a valid key among
 /// many wrong ones only waits for the next query.
-final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory {
+final class CachedKeyStore: Sendable {
     private struct State {
         var keys: [SecretHash: APIKey] = [:] { didSet { byID = nil } }
         /// `keys` by their IDs; `nil`: this dictionary was not needed since the last change of `keys`.
@@ -23,6 +24,12 @@ final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory {
         var epoch = 0
         /// Hashes that the database did not know, and until when they count as wrong.
         var unknown: [SecretHash: Date] = [:]
+
+        mutating func hold(_ current: [SecretHash: APIKey], readAt moment: Date) {
+            keys = current
+            isBehind = false
+            confirmedAt = moment
+        }
     }
 
     /// Seconds for which a wrong key is known to be wrong.
@@ -33,7 +40,7 @@ final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory {
     private static let questionLimit = 500
     private static let questionCapacity = 20_000
 
-    private let store: PostgresKeyStore
+    let store: KeyStore
     private let staleLimit: TimeInterval
     private let outages: OutageLog?
     private let now: @Sendable () -> Date
@@ -45,7 +52,7 @@ final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory {
     ///   - staleLimit: how many seconds keys stay valid while the database cannot confirm them.
     ///   - outages: is told when keys cannot be read.
     init(
-        _ store: PostgresKeyStore, staleLimit: TimeInterval = 600, outages: OutageLog? = nil,
+        _ store: KeyStore, staleLimit: TimeInterval = 600, outages: OutageLog? = nil,
         now: @escaping @Sendable () -> Date
     ) {
         self.store = store
@@ -70,6 +77,8 @@ final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory {
         }
     }
 
+    /// A key was created, changed or revoked, here or on another replica, so the keys must be read from the database
+    /// again.
     func changed() {
         state.withLock { state in
             state.isBehind = true
@@ -79,6 +88,7 @@ final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory {
         signal.continuation.yield()
     }
 
+    /// At `moment` the database confirmed that memory has all changes.
     func confirmed(at moment: Date) {
         state.withLock { if !$0.isBehind { $0.confirmedAt = moment } }
     }
@@ -104,15 +114,18 @@ final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory {
             // If a change was announced meanwhile, this result may lack it. `isBehind` stays true, so `run` reads the
             // keys again.
             guard state.epoch == epoch else { return }
-            state.keys = current
-            state.isBehind = false
-            state.confirmedAt = moment
+            state.hold(current, readAt: moment)
         }
         return true
     }
 
+    /// Holds these keys as if they had been read now.
+    func hold(_ keys: [SecretHash: APIKey]) { state.withLock { $0.hold(keys, readAt: now()) } }
+
     // MARK: Asking
 
+    /// The key with this secret, if memory may be trusted now: the key is known, valid and recently confirmed. `nil`
+    /// does not mean that the secret is wrong: `authenticate` decides that.
     func known(_ secret: some StringProtocol) -> APIKey? { known(hash: SecretHash(of: secret)) }
 
     private func known(hash: SecretHash) -> APIKey? {
@@ -126,7 +139,7 @@ final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory {
         }
     }
 
-    /// The key of `secret`.
+    /// The key with this secret; `nil`: there is none, or it is revoked or expired.
     ///
     /// - Throws: `store-unavailable`.
     func authenticate(_ secret: String) async throws -> APIKey? {
@@ -150,8 +163,10 @@ final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory {
         return key
     }
 
-    /// If the key is not in memory, the database is asked: the key may have been made a moment ago, or may not be
-    /// valid.
+    /// The key with this ID, if it is valid now, for callers with a session. If the key is not in memory, the database
+    /// is asked: the key may have been made a moment ago, or may not be valid.
+    ///
+    /// - Throws: `store-unavailable`.
     func validKey(_ id: UUID) async throws -> APIKey? {
         let moment = now()
         let known = state.withLock { state -> APIKey? in
@@ -163,24 +178,11 @@ final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory {
             }
             return state.byID?[id]
         }
-        let key: APIKey?
-        if let known { key = known } else { key = try await store.key(id)?.key }
-        return key?.state(at: moment) == .active ? key : nil
+        guard let known else { return try await store.validKey(id, at: moment) }
+        return known.isExpired(at: moment) ? nil : known
     }
 
     // MARK: Changing
-
-    func create(_ draft: KeyDraft, by actor: AuditActor, now: Date) async throws -> IssuedKey {
-        try await store.create(draft, by: actor, now: now)
-    }
-
-    func keys(within reach: AppReach, _ page: PageRequest) async throws -> Page<KeyListing> {
-        try await store.keys(within: reach, page)
-    }
-
-    func key(_ id: UUID) async throws -> KeyListing? { try await store.key(id) }
-
-    func used(_ uses: [UUID: Date]) async throws { try await store.used(uses) }
 
     func revoke(_ id: UUID, disablingWebhooks: Bool, by actor: AuditActor, now: Date) async throws -> Bool {
         let isChanged = try await store.revoke(id, disablingWebhooks: disablingWebhooks, by: actor, now: now)
@@ -188,7 +190,7 @@ final class CachedKeyStore: KeyStore, KeyLedger, KeyMemory, KeyDirectory {
         return isChanged
     }
 
-    func rotate(_ id: UUID, overlapEnds: Date, by actor: AuditActor, now: Date) async throws -> IssuedKey? {
+    func rotate(_ id: UUID, overlapEnds: Date, by actor: AuditActor, now: Date) async throws -> Contract.IssuedKey? {
         let issued = try await store.rotate(id, overlapEnds: overlapEnds, by: actor, now: now)
         forget(id)
         return issued

@@ -11,7 +11,7 @@ struct KeyRoutes: Sendable {
     var routes: [Route] {
         [
             Route(.createKey) { request, context in
-                let draft = try KeyDraft(body: try await request.json(), now: keys.now())
+                let draft = try Contract.KeyDraft(body: try await request.json(), now: keys.now())
                 return .json(try await keys.create(draft, context.caller), status: .created)
             },
             Route(.listKeys) { _, context in
@@ -35,46 +35,17 @@ struct KeyRoutes: Sendable {
     }
 }
 
-extension KeyDraft {
+extension Contract.KeyDraft {
     /// Reads the body of `POST /v1/keys`.
     init(body: JSONValue, now: Date) throws(Problem) {
-        self = try Contract.KeyDraft.read(body) { body, faults throws(Problem) in
-            if let expiresAt = body.expiresAt, expiresAt <= now {
+        self = try Self.read(body) { draft, faults throws(Problem) in
+            if let expiresAt = draft.expiresAt, expiresAt <= now {
                 faults.add("/expiresAt", "A time in the future was expected.")
             }
-            var reach = try AppReach(body.bundleId, body.bundleIds, &faults)
-            reach.eventKeyPrefix = body.eventKeyPrefix.flatMap(EventKey.init)
-            let draft = KeyDraft(
-                name: body.name, scopes: Set(try body.scopes.map { word throws(Problem) in try APIKey.Scope(word) }),
-                reach: reach, expiresAt: body.expiresAt)
-            if draft.lacksApp { faults.add("/bundleId", KeyDraft.appRule) }
-            if draft.mayNotHavePrefix { faults.add("/eventKeyPrefix", KeyDraft.prefixRule) }
+            _ = try AppReach(draft.bundleId, draft.bundleIds, &faults)
+            if draft.lacksApp { faults.add("/bundleId", Self.appRule) }
+            if draft.mayNotHavePrefix { faults.add("/eventKeyPrefix", Self.prefixRule) }
             return draft
         }
     }
-}
-
-extension Contract.Key {
-    /// A key without its secret, with its state at `now`.
-    init(_ listing: KeyListing, now: Date) {
-        let key = listing.key
-        self.init(
-            id: key.id.words, name: key.name, scopes: key.scopes.words, bundleId: key.reach.onlyApp?.rawValue,
-            bundleIds: key.reach.apps?.map(\.rawValue), eventKeyPrefix: key.reach.eventKeyPrefix?.rawValue,
-            prefix: key.prefix, state: .init(key.state(at: now)),
-            createdAt: key.createdAt, expiresAt: key.expiresAt, revokedAt: key.revokedAt,
-            replacedBy: key.replacedBy?.words, lastUsedAt: listing.lastUsedAt)
-    }
-}
-
-extension Contract.IssuedKey {
-    /// A new key with its secret.
-    init(_ issued: IssuedKey, now: Date) {
-        self.init(secret: issued.secret, Contract.Key(KeyListing(key: issued.key, lastUsedAt: nil), now: now))
-    }
-}
-
-extension Set<APIKey.Scope> {
-    /// The scopes in alphabetical order.
-    fileprivate var words: [Contract.Scope] { map(Contract.Scope.init).sorted { $0.rawValue < $1.rawValue } }
 }

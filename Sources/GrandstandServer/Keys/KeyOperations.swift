@@ -1,36 +1,36 @@
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
-internal import JSON
 
 /// The operations on API keys. A key that is bound to apps can manage only the keys for these apps.
 struct KeyOperations: Sendable {
-    let ledger: any KeyLedger
+    let keys: CachedKeyStore
     let now: @Sendable () -> Date
 
     /// - Throws: `forbidden`, also if a caller that is bound to apps sets an event-key prefix, because a prefix takes
     ///   the event keys that begin with it away from all other apps; the errors of the store.
-    func create(_ draft: KeyDraft, _ caller: Caller) async throws -> Contract.IssuedKey {
+    func create(_ draft: Contract.KeyDraft, _ caller: Caller) async throws -> Contract.IssuedKey {
         try caller.requireAccess(to: draft.reach)
-        guard draft.reach.eventKeyPrefix == nil || caller.reach == .all else {
+        guard draft.eventKeyPrefix == nil || caller.reach == .all else {
             throw Problem(
                 .forbidden,
                 "A prefix of event keys is reserved in all apps, so only a key for all apps can create a key "
                     + "with a prefix."
             )
         }
-        return Contract.IssuedKey(try await ledger.create(draft, by: caller.actor, now: now()), now: now())
+        return try await keys.store.create(draft, by: caller.actor, now: now())
     }
 
-    func list(_ page: PageRequest, _ caller: Caller) async throws -> Contract.Page<Contract.Key> {
-        let listings = try await ledger.keys(within: caller.reach, page)
-        let now = now()
-        return Contract.Page(listings) { Contract.Key($0, now: now) }
+    func list(_ page: PageRequest, _ caller: Caller) async throws -> Contract.KeyPage {
+        try await keys.store.keys(within: caller.reach, page, now: now())
     }
 
     /// - Throws: `key-not-found`.
     func key(_ id: UUID, _ caller: Caller) async throws -> Contract.Key {
-        Contract.Key(try await listing(id, caller), now: now())
+        guard let key = try await keys.store.key(id, within: caller.reach, now: now()) else {
+            throw Problem(.keyNotFound, "There is no key \(id.words).")
+        }
+        return key
     }
 
     /// Revoking a revoked key changes nothing, so a client that missed the answer may repeat the call.
@@ -39,29 +39,21 @@ struct KeyOperations: Sendable {
     ///   earlier.
     /// - Throws: `key-not-found`.
     func revoke(_ id: UUID, disablingWebhooks: Bool, _ caller: Caller) async throws {
-        let key = try await listing(id, caller).key
-        _ = try await ledger.revoke(
-            key.id, disablingWebhooks: disablingWebhooks, by: caller.actor, now: now())
+        _ = try await key(id, caller)
+        _ = try await keys.revoke(id, disablingWebhooks: disablingWebhooks, by: caller.actor, now: now())
     }
 
     /// - Parameter overlap: seconds for which the old key can still be used; `nil`: a day.
     /// - Throws: `key-not-found`, also for a key that is revoked or expired.
     func rotate(_ id: UUID, overlap: Int?, _ caller: Caller) async throws -> Contract.IssuedKey {
-        let key = try await listing(id, caller).key
+        let key = try await key(id, caller)
         let now = now()
         let overlapEnds = now.addingTimeInterval(TimeInterval(overlap ?? 86_400))
-        guard let issued = try await ledger.rotate(key.id, overlapEnds: overlapEnds, by: caller.actor, now: now) else {
+        guard let issued = try await keys.rotate(id, overlapEnds: overlapEnds, by: caller.actor, now: now) else {
             throw Problem(
                 .keyNotFound,
-                "The key \(key.name) is \(key.replacedBy == nil ? key.state(at: now).rawValue : "replaced already").")
+                "The key \(key.name) is \(key.replacedBy == nil ? key.state.rawValue : "replaced already").")
         }
-        return Contract.IssuedKey(issued, now: now)
-    }
-
-    private func listing(_ id: UUID, _ caller: Caller) async throws -> KeyListing {
-        guard let listing = try await ledger.key(id), caller.reach.covers(listing.key.reach) else {
-            throw Problem(.keyNotFound, "There is no key \(id.words).")
-        }
-        return listing
+        return issued
     }
 }

@@ -5,7 +5,7 @@ internal import JSON
 /// `/console/keys`: the API keys.
 struct KeyPages: PageGroup {
     let keys: KeyOperations
-    let webhooks: WebhookOperations
+    let webhooks: WebhookStore
 
     var routes: [PageRoute] {
         [PageRoute("/keys", .admin, list), PageRoute("/keys/:id", .admin, show)]
@@ -33,7 +33,7 @@ struct KeyPages: PageGroup {
 
     private func create(_ submission: Submission) async throws -> PageRoute.Answer {
         let fields = submission.fields
-        let draft = try KeyDraft(
+        let draft = try Contract.KeyDraft(
             body: try .body { object in
                 object.member("name", fields["name"] ?? "")
                 object.member("scopes", fields.all("scope"))

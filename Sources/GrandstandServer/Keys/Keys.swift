@@ -24,13 +24,13 @@ struct KeyList: ConsolePage {
                 Column("Created") { [.moment($0.createdAt)] },
                 Column("Expires") { [.moment($0.expiresAt, else: "never")] },
             ])
-        scopes = APIKey.Scope.allCases.map { Choice($0.rawValue, label: $0.hint, isChosen: false) }
+        scopes = Contract.Scope.allCases.map { Choice($0.rawValue, label: $0.hint, isChosen: false) }
         boundTo = visit.key.reach.apps.map { $0.map(\.rawValue).joined(separator: ", ") } ?? ""
         pager = Pager(visit, nextCursor: page.nextCursor)
     }
 }
 
-extension APIKey.Scope {
+extension Contract.Scope {
     /// What a key with this scope is for.
     fileprivate var hint: String {
         switch self {
@@ -39,6 +39,7 @@ extension APIKey.Scope {
         case .organise: "events and broadcasts"
         case .operate: "channels, quotas, reconciliations, audit log"
         case .admin: "all of the above, and also apps and keys"
+        case .unknown(let word): word
         }
     }
 }

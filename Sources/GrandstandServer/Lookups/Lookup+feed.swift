@@ -1,4 +1,4 @@
-package import Grandstand
+internal import Grandstand
 internal import Postgres
 internal import Synchronization
 
@@ -7,11 +7,12 @@ internal import Synchronization
 ///
 /// PostgreSQL snapshots show which rows of the journal became visible since the last read. Numbers of a sequence do not
 /// show this, because transactions commit in another order than they begin.
-extension PostgresLookupSource {
+extension LookupStore {
     // MARK: Announcements
 
     private static let channel = "grandstand_lookup"
 
+    /// The changes as they are committed, while the stream has a listener.
     func announcements() -> AsyncStream<LookupAnnouncement> {
         let notifications = database.pool.notifications(on: [Self.channel])
         return AsyncStream { continuation in
@@ -49,8 +50,10 @@ extension PostgresLookupSource {
 
     // MARK: The journal
 
+    /// The journal's present position.
     func position() async throws -> LookupPosition { try await changes(since: .newest).position }
 
+    /// The changes committed since `position`, announced or not, in no order.
     func changes(since position: LookupPosition) async throws -> (changes: [LookupChange], position: LookupPosition) {
         // Ignore versions from `xmax` on. This database has not reached them; they came from a restored dump.
         let rows = try await database.query(
@@ -78,6 +81,7 @@ extension PostgresLookupSource {
         return (changes, end)
     }
 
+    /// Deletes the lines of the journal that every replica has read or will not need.
     func tidy() async throws {
         try await database.query(
             "delete from lookup_journal where at < now() - make_interval(secs => \(Self.journalSeconds)::int)")
@@ -86,6 +90,13 @@ extension PostgresLookupSource {
     /// Seconds after which rows of the journal are deleted. A replica that has not read the journal for this time reads
     /// all records again.
     static let journalSeconds = 300
+}
+
+/// An announcement for a listener.
+enum LookupAnnouncement: Sendable, Hashable {
+    /// Listening begins, initially and after each lost connection. Earlier announcements are lost.
+    case listening
+    case change(LookupChange)
 }
 
 extension LookupPosition {
@@ -103,13 +114,13 @@ package final class LocalChanges: Sendable {
     init() {}
 
     /// - Parameter hear: called with the subjects of each transaction that changed some. `hear` must not block.
-    package func follow(_ hear: @escaping @Sendable ([LookupChange.Subject]) -> Void) {
+    func follow(_ hear: @escaping @Sendable ([LookupChange.Subject]) -> Void) {
         hearer.withLock { $0 = hear }
     }
 
     var notices: PostgresNotices {
         PostgresNotices(sqlState: PostgresSQLState(rawValue: "GS001")) { [self] messages in
-            hearer.withLock(\.self)?(messages.compactMap(PostgresLookupSource.subject))
+            hearer.withLock(\.self)?(messages.compactMap(LookupStore.subject))
         }
     }
 

@@ -35,18 +35,15 @@ struct LookupRoutes: Sendable {
         }
         let key = try context.eventKey()
         let bundleID = try context.bundleID()
-        let environment = try context.environment()
-        let variant = try context.query.variant()
-        var (answer, freshness) = try await replica.answer(
-            topic: bundleID.topic, in: environment, key, variant: variant)
+        let name = LookupName(
+            topic: bundleID.topic, environment: try context.environment(), key: key,
+            variant: try context.query.variant())
+        var (answer, freshness) = try await replica.answer(to: name)
         // Contents are large and change often, so they are not in memory. The database is asked only if the channel
         // exists.
         if wantsState ?? false {
-            let name = LookupName(topic: bundleID.topic, environment: environment, key: key, variant: variant)
             switch answer {
-            case .found:
-                return try response(
-                    to: request, try await contents(name), .confirmed, key, bundleID, environment, variant)
+            case .found: return try response(to: request, try await contents(name), .confirmed, name, bundleID)
             // The answer from memory already says that the event is over. If the database cannot be asked, this answer
             // is sent without the content.
             case .over: answer = (try? await contents(name)) ?? answer
@@ -54,7 +51,7 @@ struct LookupRoutes: Sendable {
             }
         }
         do {
-            return try response(to: request, answer, freshness, key, bundleID, environment, variant)
+            return try response(to: request, answer, freshness, name, bundleID)
         } catch var problem as Problem {
             if case .stale(let seconds) = freshness { problem.age = seconds }
             throw problem
@@ -62,21 +59,22 @@ struct LookupRoutes: Sendable {
     }
 
     private func response(
-        to request: Request, _ answer: LookupAnswer?, _ freshness: LookupReplica.Freshness, _ key: EventKey,
-        _ bundleID: BundleID, _ environment: APNsEnvironment, _ variant: Variant?
+        to request: Request, _ answer: LookupAnswer?, _ freshness: LookupReplica.Freshness, _ name: LookupName,
+        _ bundleID: BundleID
     ) throws -> Response {
+        let key = name.key
         var audience: String {
-            "\(bundleID) in \(environment.rawValue)\(variant.map { " in variant \($0)" } ?? "")"
+            "\(bundleID) in \(name.environment.rawValue)\(name.variant.map { " in variant \($0)" } ?? "")"
         }
         switch answer {
         case .found(let body):
             return LookupResponse(body, freshness, ifNoneMatch: request.headers[.ifNoneMatch]).response
-        case .over(let last):
+        case .over(let contentState, let timestamp):
             var problem = Problem(
                 .eventEnded,
                 "The event \(key) is over for \(audience); there is nothing to follow.",
-                members: last.map { last in
-                    [.contentState(last.contentState)] + (last.timestamp.map { [.timestamp($0)] } ?? [])
+                members: contentState.map { contentState in
+                    [.contentState(Array(contentState.bytes))] + (timestamp.map { [.timestamp($0)] } ?? [])
                 } ?? [], maxAge: Self.maxAgeOver)
             problem.status = 410
             throw problem
@@ -112,7 +110,7 @@ struct LookupRoutes: Sendable {
             let freshness: LookupReplica.Freshness
             do {
                 (answer, freshness) = try await replica.answer(
-                    topic: bundleID.topic, in: environment, key, variant: variant)
+                    to: LookupName(topic: bundleID.topic, environment: environment, key: key, variant: variant))
             } catch let problem as Problem where problem.kind == .storeUnavailable {
                 missing.append((text, problem.kind))
                 away = (problem, (away?.count ?? 0) + 1)

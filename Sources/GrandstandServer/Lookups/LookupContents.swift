@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import Grandstand
 
 /// Lookups' answers with the newest content, read from the database. Only one query runs at a time. Calls that come
@@ -16,18 +15,19 @@ struct LookupContents: Sendable {
 
     private let batch: Batch<LookupName, LookupAnswer?>
 
-    init(events: any EventStore, now: @escaping @Sendable () -> Date) {
+    /// - Parameter read: queries the database for the answers to a limited number of names.
+    init(_ read: @escaping @Sendable (Set<LookupName>) async throws -> [LookupName: LookupAnswer]) {
         batch = Batch(
             limit: Self.capacity, capacity: Self.capacity, restPerWork: Self.rest, failsWholeBatch: { _ in true }
         ) { asked in
-            var entries: [LookupName: LookupEntry] = [:]
+            var answers: [LookupName: LookupAnswer] = [:]
             var names = Array(Set(asked))[...]
             while !names.isEmpty {
                 let some = Set(names.prefix(Self.names))
-                entries.merge(try await events.lookups(of: some, contentState: true, now: now())) { $1 }
+                answers.merge(try await read(some)) { $1 }
                 names = names.dropFirst(Self.names)
             }
-            return asked.map { entries[$0].map { LookupAnswer($0) } }
+            return asked.map { answers[$0] }
         }
     }
 

@@ -6,7 +6,7 @@ internal import Hummingbird
 struct LookupMeter: Sendable {
     private let counters: [LookupResult: @Sendable () -> Void]
 
-    init(_ metrics: any OperationMetrics) {
+    init(_ metrics: ServerMetrics) {
         counters = Dictionary(uniqueKeysWithValues: LookupResult.allCases.map { ($0, metrics.lookups($0)) })
     }
 

@@ -19,7 +19,7 @@ extension LookupReplica: Service {
     }
 
     private func listen() async {
-        for await announcement in source.announcements() {
+        for await announcement in store.announcements() {
             switch announcement {
             case .listening: state.withLock { $0.backlog.listening() }
             case .change(let change):
@@ -30,7 +30,8 @@ extension LookupReplica: Service {
         }
     }
 
-    private func keepUp(_ group: inout DiscardingTaskGroup) async {
+    /// Reads the changes that the journal and this process report, until the task is cancelled.
+    func keepUp(_ group: inout DiscardingTaskGroup) async {
         var readAt = ContinuousClock.now
         var tidiedAt = ContinuousClock.now
         while !Task.isCancelled {
@@ -52,7 +53,7 @@ extension LookupReplica: Service {
                 }
                 if ContinuousClock.now - tidiedAt >= .seconds(settings.journalSeconds / 10) {
                     tidiedAt = .now
-                    try await source.tidy()
+                    try await store.tidy()
                 }
                 // A single change is read at once. If further changes follow closely, they are read together.
                 if hasRead { try await Task.sleep(for: settings.pace) }
@@ -69,7 +70,7 @@ extension LookupReplica: Service {
 
     private func readJournal() async throws {
         guard let start = state.withLock(\.backlog.position) else { return }
-        let (changes, end) = try await source.changes(since: start)
+        let (changes, end) = try await store.changes(since: start)
         let news = state.withLock { $0.backlog.find(changes, from: start, to: end) }
         guard !news.isEmpty else { return }
         if news.contains(where: { $0.subject == .keys }) { keys?.changed() }
@@ -85,7 +86,7 @@ extension LookupReplica: Service {
         while !keys.isEmpty {
             let some = keys.prefix(settings.pageSize)
             do {
-                let records = try await source.records(of: Array(some))
+                let records = try await store.records(of: Array(some))
                 for key in some { put(key, records[key] ?? [], in: round) }
             } catch {
                 state.withLock { $0.backlog.giveBack(Array(keys)) }
@@ -93,16 +94,21 @@ extension LookupReplica: Service {
             }
             keys = keys.dropFirst(some.count)
         }
+        release(round)
+        return !round.keys.isEmpty
+    }
+
+    /// Lets callers continue that wait for changes before this round, which ended.
+    func release(_ round: LookupBacklog.Round) {
         let answered = state.withLock { state in
             let isAnswered = { (waiting: Waiting) in waiting.after < round.number }
             defer { state.waiting.removeAll(where: isAnswered) }
             return state.waiting.filter(isAnswered)
         }
         for waiting in answered { waiting.continuation.yield() }
-        return !round.keys.isEmpty
     }
 
-    private func put(_ key: EventKey, _ records: [LookupRecord], in round: LookupBacklog.Round) {
+    func put(_ key: EventKey, _ records: [LookupRecord], in round: LookupBacklog.Round) {
         // All these changes are made under one lock. So `readEverything` neither misses the change of the event nor
         // overwrites it, and the event counts as read only when its records are in memory.
         state.withLock { state in
@@ -144,7 +150,7 @@ extension LookupReplica: Service {
     /// meanwhile.
     private func readPages() async throws {
         let moment = now()
-        let position = try await source.position()
+        let position = try await store.position()
         // Announcements about keys may also have been lost.
         keys?.changed()
         state.withLock { state in
@@ -154,7 +160,7 @@ extension LookupReplica: Service {
         var records: [EventKey: [LookupRecord]] = [:]
         var after: EventKey?
         repeat {
-            let page = try await source.page(after: after, limit: settings.pageSize)
+            let page = try await store.page(after: after, limit: settings.pageSize)
             for (key, found) in page.records {
                 let known = state.withLock { $0.records[key] }
                 // If a record did not change, the old value is used, so that the record is in memory only once.
@@ -162,8 +168,18 @@ extension LookupReplica: Service {
             }
             after = page.next
         } while after != nil
+        let count = replace(with: records, readAt: moment)
+        logger.debug("events read", metadata: ["count": "\(count)"])
+    }
+
+    /// Replaces memory by what was read, except for the events that were read one by one meanwhile.
+    ///
+    /// - Returns: the number of events in memory.
+    @discardableResult
+    func replace(with read: consuming [EventKey: [LookupRecord]], readAt moment: Date) -> Int {
+        var records = read
         var indexes = LookupLists.indexes(of: records)
-        let count = state.withLock { state in
+        return state.withLock { state in
             for (key, newer) in state.readMeanwhile ?? [:] {
                 records[key] = newer.isEmpty ? nil : newer
                 LookupLists.put(key, newer, into: &indexes)
@@ -176,7 +192,6 @@ extension LookupReplica: Service {
             swap(&state.records, &records)
             return state.records.count
         }
-        logger.debug("events read", metadata: ["count": "\(count)"])
     }
 
     private func pause() async { try? await Task.sleep(for: settings.interval) }

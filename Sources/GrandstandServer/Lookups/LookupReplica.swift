@@ -64,10 +64,10 @@ final class LookupReplica: Sendable {
         let until: Date
     }
 
-    let source: any LookupSource
+    let store: LookupStore
     let settings: Settings
     /// The cache of API keys, which is updated from the same journal.
-    let keys: (any KeyMemory)?
+    let keys: CachedKeyStore?
     let now: @Sendable () -> Date
     let logger: Logger
     let confirming: OutageLog
@@ -79,10 +79,10 @@ final class LookupReplica: Sendable {
     let lists = LookupLists()
 
     init(
-        source: any LookupSource, keys: (any KeyMemory)? = nil,
+        store: LookupStore, keys: CachedKeyStore? = nil,
         settings: Settings = Settings(), now: @escaping @Sendable () -> Date, logger: Logger
     ) {
-        self.source = source
+        self.store = store
         self.keys = keys
         self.settings = settings
         self.now = now
@@ -114,17 +114,13 @@ final class LookupReplica: Sendable {
 
     /// The answer from memory. `nil`: memory has no answer, memory is too old, or this process changed the event and
     /// memory has not read the event since.
-    func known(
-        topic: String, in environment: APNsEnvironment, _ key: EventKey, variant: Variant? = nil
-    ) -> (answer: LookupAnswer, freshness: Freshness)? {
+    func known(_ name: LookupName) -> (answer: LookupAnswer, freshness: Freshness)? {
         let now = now()
         let (records, confirmedAt) = state.withLock { state in
-            (state.backlog.unread(key) == nil ? state.records[key] : nil, state.confirmedAt)
+            (state.backlog.unread(name.key) == nil ? state.records[name.key] : nil, state.confirmedAt)
         }
         let freshness = freshness(confirmedAt, now)
-        guard freshness != .unknown,
-            let answer = records?.answer(topic: topic, in: environment, variant, of: key, now: now)
-        else { return nil }
+        guard freshness != .unknown, let answer = records?.answer(to: name, now: now) else { return nil }
         return (answer, freshness)
     }
 
@@ -132,18 +128,13 @@ final class LookupReplica: Sendable {
     /// once. At most one query a second is made for one name, and the number of queries for all names is limited. If
     /// this process has just changed the event, the method waits until the event has been read.
     ///
-    /// - Parameter variant: `nil`: the audience without a variant; if there is no such audience, the first audience
-    ///   that is not over.
     /// - Returns: `nil` as the answer for an event that does not exist.
     /// - Throws: `store-unavailable` if memory does not have the name and the database is away.
-    func answer(
-        topic: String, in environment: APNsEnvironment, _ key: EventKey, variant: Variant? = nil
-    ) async throws -> (answer: LookupAnswer?, freshness: Freshness) {
-        let isRead = await isRead(key)
+    func answer(to name: LookupName) async throws -> (answer: LookupAnswer?, freshness: Freshness) {
+        let isRead = await isRead(name.key)
         let now = now()
-        let (records, freshness) = state.withLock { ($0.records[key], self.freshness($0.confirmedAt, now)) }
-        let known =
-            freshness == .unknown ? nil : records?.answer(topic: topic, in: environment, variant, of: key, now: now)
+        let (records, freshness) = state.withLock { ($0.records[name.key], self.freshness($0.confirmedAt, now)) }
+        let known = freshness == .unknown ? nil : records?.answer(to: name, now: now)
         guard isRead else {
             guard let known else { throw Self.unread }
             return (known, aged(freshness))
@@ -152,7 +143,6 @@ final class LookupReplica: Sendable {
         case .found, .over: return (known, freshness)
         case .pending, .noSuchVariant, nil: break
         }
-        let name = LookupName(topic: topic, environment: environment, key: key, variant: variant)
         let (mayAsk, told, lastOwnChange) = state.withLock { state -> (Bool, LookupAnswer?, Int) in
             if case .stale = freshness { return (false, nil, 0) }
             if let told = state.told[name], told.until > now { return (false, told.answer, 0) }
@@ -165,8 +155,8 @@ final class LookupReplica: Sendable {
             return (known, freshness)
         }
         do {
-            let records = try await source.records(of: [key])[key]
-            let answer = records?.answer(topic: topic, in: environment, variant, of: key, now: now)
+            let records = try await store.records(of: [name.key])[name.key]
+            let answer = records?.answer(to: name, now: now)
             if case .found(let body)? = answer { remember(.found(body), of: name, since: lastOwnChange, now: now) }
             return (answer, .confirmed)
         } catch let problem as Problem where problem.kind == .storeUnavailable {

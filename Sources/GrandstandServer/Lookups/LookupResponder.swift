@@ -10,7 +10,7 @@ internal import NIOHTTP1
 /// before. Everything else, including every refusal, goes to the routes, so that the rules exist only once.
 struct LookupResponder: Sendable {
     private let replica: LookupReplica
-    private let keys: any KeyMemory
+    private let keys: CachedKeyStore
     private let uses: KeyUses
     private let ofOne: Meters
     private let ofList: Meters
@@ -19,7 +19,7 @@ struct LookupResponder: Sendable {
     private let dates = HTTPDates()
 
     init(
-        replica: LookupReplica, keys: any KeyMemory, uses: KeyUses, metrics: any OperationMetrics,
+        replica: LookupReplica, keys: CachedKeyStore, uses: KeyUses, metrics: ServerMetrics,
         headers: StandingHeaders, now: @escaping @Sendable () -> Date
     ) {
         self.replica = replica
@@ -36,7 +36,7 @@ struct LookupResponder: Sendable {
         let found: @Sendable (Duration) -> Void
         let notModified: @Sendable (Duration) -> Void
 
-        init(_ metrics: any OperationMetrics, _ operation: Contract.Operation, _ result: LookupResult) {
+        init(_ metrics: ServerMetrics, _ operation: Contract.Operation, _ result: LookupResult) {
             let (method, path) = (operation.method, operation.path)
             let (answers, found) = (metrics.answers(method: method, path: path, status: 200), metrics.lookups(result))
             self.found = { time in
@@ -53,13 +53,6 @@ struct LookupResponder: Sendable {
         }
     }
 
-    private struct Finding {
-        let body: LookupBody
-        let freshness: LookupReplica.Freshness
-        let key: APIKey
-        let meters: Meters
-    }
-
     /// The present time in the format of `Date`.
     var date: String { dates.field(at: now()).value }
 
@@ -69,13 +62,12 @@ struct LookupResponder: Sendable {
         guard head.method == .GET, head.version == .http1_1, head.isKeepAlive,
             let fields = Fields(head.headers), let secret = RequestAuthenticator.bearer(fields.authorization)
         else { return nil }
-        guard let finding = find(head.uri, secret) else { return nil }
+        guard let (body, freshness, key, meters) = find(head.uri, secret) else { return nil }
         let now = now()
-        uses.used(finding.key.id, at: now)
-        var response = LookupResponse(finding.body, finding.freshness, ifNoneMatch: fields.ifNoneMatch)
+        uses.used(key.id, at: now)
+        var response = LookupResponse(body, freshness, ifNoneMatch: fields.ifNoneMatch)
         headers.complete(&response.headers, requestID: RequestNames.next(), standing: nil)
         response.headers.append(dates.field(at: now))
-        let meters = finding.meters
         (response.status == .notModified ? meters.notModified : meters.found)(ContinuousClock.now - started)
         return response
     }
@@ -83,7 +75,9 @@ struct LookupResponder: Sendable {
     /// Parses `/v1/lookup/{bundleId}/{environment}/{key}` with an optional `?variant=`, or finds a list by its URI.
     /// Bundle IDs, keys and variants need no percent-encoding. A URI with percent-encoding or another query goes to the
     /// routes.
-    private func find(_ uri: String, _ secret: Substring) -> Finding? {
+    private func find(
+        _ uri: String, _ secret: Substring
+    ) -> (body: LookupBody, freshness: LookupReplica.Freshness, key: APIKey, meters: Meters)? {
         let parts = uri.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard 5...6 ~= parts.count, parts[0].isEmpty, parts[1].elementsEqual("v1".utf8),
             parts[2].elementsEqual("lookup".utf8), let bundleID = BundleID(rawValue: String(Substring(parts[3]))),
@@ -91,16 +85,15 @@ struct LookupResponder: Sendable {
             key.covers(bundleID)
         else { return nil }
         if parts.count == 5 {
-            return replica.knownList(uri).map {
-                Finding(body: $0.body, freshness: $0.freshness, key: key, meters: ofList)
-            }
+            return replica.knownList(uri).map { ($0.body, $0.freshness, key, ofList) }
         }
         guard let environment = APNsEnvironment(rawValue: String(Substring(parts[4]))),
             let (name, variant) = Self.named(parts[5]), let eventKey = EventKey(rawValue: String(Substring(name))),
-            let known = replica.known(topic: bundleID.topic, in: environment, eventKey, variant: variant),
+            let known = replica.known(
+                LookupName(topic: bundleID.topic, environment: environment, key: eventKey, variant: variant)),
             case .found(let body) = known.answer
         else { return nil }
-        return Finding(body: body, freshness: known.freshness, key: key, meters: ofOne)
+        return (body, known.freshness, key, ofOne)
     }
 
     /// Splits the last part of a path into the name and the variant; `nil`: the query has something else.

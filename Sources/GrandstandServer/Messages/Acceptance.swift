@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
 /// The outcome of a batch of broadcasts. The outcome is decided in memory, after the rows are locked and before all
@@ -15,7 +16,7 @@ struct Acceptance {
         /// For an event: whether the event is live already, because something was sent for it before.
         var isStarted = false
         /// For an event: the defaults of its messages.
-        var defaults = EventDefaults()
+        var defaults = Contract.EventDefaults()
         var times = EventTimes()
         /// For an event: the last sequence of its states, and the time of its last quiet message.
         var progress = StateDecision.Progress()
@@ -29,7 +30,9 @@ struct Acceptance {
 
     struct BroadcastRow {
         let id: UUID
-        let intake: BroadcastIntake
+        /// The request as it is stored: with the defaults of its event if it is sent now.
+        let request: BroadcastRequest
+        let intake: Intake
         let acceptedAt: Date
         let isScheduled: Bool
         let warnings: [String]
@@ -41,6 +44,8 @@ struct Acceptance {
 
     /// When the batch is decided; an item may have arrived a little earlier than that.
     let now: Date
+    /// Seconds after which an alert is too old, unless the request says how long its content is worth sending.
+    private let alertFreshness: TimeInterval
     private var targets: [BroadcastTarget: TargetState]
     /// Every lane of the targets as it was loaded, in order of the lanes' IDs.
     private let loaded: [Lane]
@@ -82,8 +87,10 @@ struct Acceptance {
     ///     channel.
     init(
         targets: [BroadcastTarget: TargetState], lanes: [Lane], types: ContentRows.Types = .init(),
-        broadcasts: [UUID: ContentRows.Known] = [:], withoutPlace: Set<Int> = [], now: Date
+        broadcasts: [UUID: ContentRows.Known] = [:], withoutPlace: Set<Int> = [],
+        alertFreshness: TimeInterval = DeliveryPlan.alertFreshness, now: Date
     ) {
+        self.alertFreshness = alertFreshness
         self.targets = targets
         self.types = types
         known = broadcasts
@@ -104,73 +111,84 @@ struct Acceptance {
 
     /// Decides one item that came at `now`; a refusal changes nothing.
     ///
-    /// - Parameter state: the decision about the state that the item was made from; `nil`: the item was not made from a
-    ///   state.
+    /// - Returns: its broadcast; `nil`: the item is a state that has nothing new.
+    mutating func accept(_ intake: Intake, at now: Date) throws(Problem) -> Contract.Broadcast? {
+        switch intake.content {
+        case .broadcast(let request): try add(request, intake, at: now)
+        case .state(let report): try tell(report, intake, at: now)
+        }
+    }
+
+    /// - Parameter state: the decision about the state that the request was made from; `nil`: it was not made from one.
     mutating func add(
-        _ intake: BroadcastIntake, at now: Date, state: StateDecision? = nil, plan: DeliveryPlanning
-    ) throws(Problem) -> Broadcast {
+        _ request: BroadcastRequest, _ intake: Intake, at now: Date, state: StateDecision? = nil
+    ) throws(Problem) -> Contract.Broadcast {
         let id = UUID.drawn()
-        var intake = intake
+        var request = request
         let times = targets[intake.target]?.times
-        if let times { intake.request = try intake.request.timed(by: times, for: intake.target) }
-        let sendAt = intake.request.sendAt.flatMap { $0 > now ? $0 : nil }
-        let decided = try decide(intake, at: sendAt ?? now, plan)
+        if let times { request = try request.timed(by: times, for: intake.target) }
+        let sendAt = request.sendAt.flatMap { $0 > now ? $0 : nil }
+        let (filled, plan) = try decide(request, intake, at: sendAt ?? now)
         // By reporting an activity with a token, a stranger can make an event have a crowd. So a message that is too
         // long for tokens must still go to the channel.
-        let refused = decided.items.filter { $0.refusal != nil }
-        if refused.count == decided.items.count, let refusal = refused.first?.refusal { throw refusal }
+        let refused = plan.items.filter { $0.refusal != nil }
+        if refused.count == plan.items.count, let refusal = refused.first?.refusal { throw refusal }
         // Variants are checked only here, when the broadcast is accepted. A variant may be removed before a scheduled
         // broadcast is sent. Then this variant is left out, and the rest of the broadcast is sent.
-        if !intake.request.byVariant.isEmpty {
+        if !request.byVariant.isEmpty {
             let all = (targets[intake.target]?.lanes ?? []).compactMap { places[$0] }
-            try intake.request.content.requireVariants(among: all.map { lanes[$0].audience.id })
+            try request.content.requireVariants(among: all.map { lanes[$0].audience.id })
         }
         // Lists and histories are ordered by `acceptedAt`, so the broadcasts of one transaction get rising times.
         let acceptedAt = max(now, broadcasts.last.map { $0.acceptedAt.addingTimeInterval(0.000_001) } ?? now)
             .inMicroseconds
-        if sendAt == nil { try requireContent(decided) }
+        if sendAt == nil { try requireContent(plan) }
         let warnings =
-            (state?.warnings ?? []) + intake.request.warnings(at: now, times ?? EventTimes()) + decided.plan.warnings
+            (state?.warnings ?? []) + request.warnings(at: now, times ?? EventTimes()) + plan.warnings
             + DeliveryPlan.warnings(tooLongForTokens: refused.compactMap(\.refusal))
         // A scheduled broadcast gets the defaults that its event has when the broadcast is sent.
-        intake.request = sendAt.map { intake.request.fitted(at: $0).request } ?? decided.request
+        request = sendAt.map { request.fitted(at: $0).request } ?? filled
         broadcasts.append(
             BroadcastRow(
-                id: id, intake: intake, acceptedAt: acceptedAt, isScheduled: sendAt != nil, warnings: warnings,
-                apps: Set(decided.plan.items.map(\.audience.bundleID)).sorted(), state: state))
-        var broadcast = Broadcast(
-            id: id, eventKey: intake.target.eventKey, event: intake.request.payload.event, acceptedAt: acceptedAt,
-            sendAt: sendAt, isScheduled: sendAt != nil,
-            deliveries: sendAt == nil
-                ? enqueue(id, decided, intake.target, acceptedAt: acceptedAt, begins: acceptedAt, state: state) : [],
-            warnings: warnings, by: intake.actor.text)
-        broadcast.sendAfterStart = intake.request.sendAfterStart
-        (broadcast.outcome, broadcast.rule) = (state?.outcome, state?.rule)
+                id: id, request: request, intake: intake, acceptedAt: acceptedAt, isScheduled: sendAt != nil,
+                warnings: warnings, apps: Set(plan.items.map(\.audience.bundleID)).sorted(), state: state))
+        var broadcast = Contract.Broadcast(
+            id: id.words, eventKey: intake.target.eventKey?.rawValue, event: .init(request.payload.event),
+            state: .scheduled, acceptedAt: acceptedAt,
+            sendAt: sendAt.flatMap { $0 < EventSpecification.undated ? $0 : nil }, afterStart: request.sendAfterStart,
+            by: intake.actor.text, counts: [:], deliveries: [], warnings: warnings,
+            source: intake.target.eventKey == nil ? nil : state == nil ? .broadcast : .state, outcome: state?.outcome,
+            rule: state?.rule)
+        if sendAt == nil {
+            let deliveries = enqueue(
+                id, plan, intake.target, acceptedAt: acceptedAt, begins: acceptedAt, state: state)
+            broadcast.set(deliveries, isScheduled: false, isCancelled: false)
+        }
         return broadcast
     }
 
     /// Sends a broadcast that was accepted earlier and whose time has come. If a crowd was added after the acceptance
     /// and cannot take the message, the message is still sent to the channel. Where newer content was accepted after the
     /// broadcast, the message takes that content (`carried`).
-    mutating func promote(_ scheduled: ScheduledBroadcast, plan: DeliveryPlanning) throws(Problem) {
-        let decided = try decide(scheduled.intake, at: now, plan)
-        try requireContent(decided)
-        promoted[scheduled.id] = decided.request.payload
+    mutating func promote(_ scheduled: ScheduledBroadcast) throws(Problem) {
+        let (request, plan) = try decide(scheduled.request, scheduled.intake, at: now)
+        try requireContent(plan)
+        promoted[scheduled.id] = request.payload
         _ = enqueue(
-            scheduled.id, decided, scheduled.intake.target, acceptedAt: scheduled.acceptedAt, begins: scheduled.goesAt)
+            scheduled.id, plan, scheduled.intake.target, acceptedAt: scheduled.acceptedAt, begins: scheduled.goesAt)
     }
 
     /// Refuses an update without content if no audience has content that it could take.
-    private func requireContent(_ decided: Decision) throws(Problem) {
-        guard !decided.items.isEmpty, decided.items.allSatisfy({ lacksContent($0) }) else { return }
+    private func requireContent(_ plan: DeliveryPlan) throws(Problem) {
+        guard !plan.items.isEmpty, plan.items.allSatisfy({ lacksContent($0) }) else { return }
         throw Problem.invalid(
             "contentState was left out, and there is no content yet that the update could be sent with.",
             at: "/contentState", "Give contentState, or send a state before.")
     }
 
-    private func lacksContent(_ decision: Decision.Item) -> Bool {
-        let payload = decision.item.payload
-        return payload.event == .update && payload.contentState == nil && carried(by: decision, .distantPast) == nil
+    private func lacksContent(_ item: DeliveryPlan.Item) -> Bool {
+        let payload = item.payload
+        return payload.event == .update && payload.contentState == nil && carried(by: item, .distantPast) == nil
     }
 
     /// The content that a message takes instead of its own: content that was accepted after the message. So a message
@@ -178,8 +196,8 @@ struct Acceptance {
     ///
     /// - Returns: the content's broadcast and its bytes; `nil`: the message's own content is sent, because none is
     ///   newer, or because the newer one is too long together with the alert.
-    private func carried(by decision: Decision.Item, _ acceptedAt: Date) -> (broadcast: UUID, bytes: Int)? {
-        let (lane, payload) = (lanes[decision.place], decision.item.payload)
+    private func carried(by item: DeliveryPlan.Item, _ acceptedAt: Date) -> (broadcast: UUID, bytes: Int)? {
+        let (lane, payload) = (lanes[item.place], item.payload)
         guard let id = lane.newest, let newest = known[id] else { return nil }
         let content = newest.content.payload(for: lane.audience.variant)
         guard let state = content.contentState else { return nil }
@@ -189,26 +207,10 @@ struct Acceptance {
         return newest.acceptedAt > acceptedAt && fits ? (id, bytes) : nil
     }
 
-    /// The messages to lanes, with the places of the lanes.
-    struct Decision {
-        struct Item {
-            let place: Int
-            let item: DeliveryPlan.Item
-            /// Why the lane cannot take the message.
-            let refusal: Problem?
-        }
-
-        /// The request with its event's defaults.
-        let request: BroadcastRequest
-        let plan: DeliveryPlan
-        let items: [Item]
-        /// The leads of all audiences that the broadcast reaches.
-        let leads: [Int]
-    }
-
+    /// - Returns: the request with its event's defaults, and its messages to lanes.
     func decide(
-        _ intake: BroadcastIntake, at time: Date, _ plan: DeliveryPlanning
-    ) throws(Problem) -> Decision {
+        _ request: BroadcastRequest, _ intake: Intake, at time: Date
+    ) throws(Problem) -> (request: BroadcastRequest, plan: DeliveryPlan) {
         guard let target = targets[intake.target] else { throw intake.target.absent }
         let all = target.lanes.compactMap { places[$0] }
         guard intake.reach.covers(event: intake.target.eventKey, of: all.lazy.map { lanes[$0].audience.bundleID })
@@ -216,12 +218,13 @@ struct Acceptance {
             throw intake.target.absent
         }
         let open = all.filter { lanes[leads[$0] ?? $0].fencedAt == nil }
-        guard !target.isOver, !open.isEmpty || all.isEmpty, !selectsOnlyFenced(intake.request, all, open)
+        guard !target.isOver, !open.isEmpty || all.isEmpty, !selectsOnlyFenced(request, all, open)
         else {
             throw intake.target.over
         }
-        let (request, warning) = intake.request.filled(by: target.defaults, at: time).fitted(at: time)
-        var plan = try plan(request, audiences(of: open), time)
+        let (request, warning) = request.filled(by: target.defaults, at: time).fitted(at: time)
+        var plan = try DeliveryPlan(
+            request, audiences: audiences(of: open), now: time, alertFreshness: alertFreshness)
         if let warning { plan.warnings.append(warning) }
         try plan.check(by: types(of: all), missing: missingTypes(of: all))
         if request.audiences == nil { plan.warn(ended: audiences(of: all.filter { !open.contains($0) })) }
@@ -232,16 +235,8 @@ struct Acceptance {
                     .filter { reached.contains($0.id) })
         }
         let byAudience = Dictionary(grouping: open) { lanes[$0].audience.id }
-        let items = plan.items.flatMap { item in
-            (byAudience[item.audience.id] ?? []).filter(takes).map { place in
-                let kind = lanes[place].kind
-                return Decision.Item(
-                    place: place, item: plan.item(item, on: kind), refusal: plan.refusal(by: kind, of: item))
-            }
-        }
-        return Decision(
-            request: request, plan: plan, items: items,
-            leads: plan.items.flatMap { byAudience[$0.audience.id] ?? [] }.filter { leads[$0] == nil })
+        plan.spread { audience in (byAudience[audience] ?? []).filter(takes).map { ($0, lanes[$0].kind) } }
+        return (request, plan)
     }
 
     /// The content types of the audiences of these lanes.
@@ -266,29 +261,28 @@ struct Acceptance {
 
     // MARK: States
 
-    /// Decides one state that came at `now`; a refusal changes nothing.
-    ///
     /// - Returns: the broadcast that was made from the state; `nil`: the state has nothing new.
-    mutating func tell(_ intake: StateIntake, at now: Date, plan: DeliveryPlanning) throws(Problem) -> Broadcast? {
-        let decision = try decide(intake, at: now)
-        let reached = places(of: intake).places
-        var broadcast: Broadcast?
+    private mutating func tell(_ report: StateReport, _ intake: Intake, at now: Date) throws(Problem) -> Contract
+        .Broadcast?
+    {
+        let decision = try decide(report, intake, at: now)
+        let reached = places(of: report, intake.target).places
+        var broadcast: Contract.Broadcast?
         if let request = decision.request {
-            broadcast = try add(
-                BroadcastIntake(intake.target, request: request, by: intake.actor, within: intake.reach), at: now,
-                state: decision, plan: plan)
+            broadcast = try add(request, intake, at: now, state: decision)
         }
+        let id = broadcast?.uuid
         for place in reached {
             // A message that was refused, because it is too long, has the state, too. Without a message, the newest
             // content is the same as the state.
-            let message = lanes[place].messages.last { $0.broadcast == broadcast?.id }
+            let message = lanes[place].messages.last { $0.broadcast == id }
             lanes[place].told = message?.broadcast ?? lanes[place].newest
             guard !decision.undone.isEmpty else { continue }
             for place in [place] + (followers[place] ?? []) { lanes[place].silence(decision.undone, at: now) }
         }
         if targets[intake.target]?.progress != decision.progress {
             targets[intake.target]?.progress = decision.progress
-            progress[intake.eventKey.rawValue] = decision.progress
+            if let key = intake.target.eventKey { progress[key.rawValue] = decision.progress }
         }
         occurrences.append(.told(decision.outcome, saved: broadcast == nil ? decision.audiences : 0))
         return broadcast
@@ -296,11 +290,11 @@ struct Acceptance {
 
     /// - Throws: `event-not-found`, `event-ended`, `stale-state`; `invalid-request` for audiences and variants that
     ///   the event lacks.
-    func decide(_ intake: StateIntake, at now: Date) throws(Problem) -> StateDecision {
-        let report = intake.report
+    func decide(_ report: StateReport, _ intake: Intake, at now: Date) throws(Problem) -> StateDecision {
         guard let target = targets[intake.target] else { throw intake.target.absent }
         let all = target.lanes.compactMap { places[$0] }
-        guard intake.reach.covers(event: intake.eventKey, of: all.lazy.map { lanes[$0].audience.bundleID }) else {
+        guard intake.reach.covers(event: intake.target.eventKey, of: all.lazy.map { lanes[$0].audience.bundleID })
+        else {
             throw intake.target.absent
         }
         let ids = all.map { lanes[$0].audience.id }
@@ -314,10 +308,11 @@ struct Acceptance {
                     FieldError(pointer: "/audiences/\($0.offset)", detail: $0.element.objection(among: ids))
                 })
         }
+        let own = report.byVariant.map { ($0.key.rawValue, Contract.VariantContent()) }
         try BroadcastContent(
-            BroadcastPayload(event: .update), byVariant: report.byVariant.mapValues { _ in BroadcastContent.Override() }
+            BroadcastPayload(event: .update), byVariant: Dictionary(uniqueKeysWithValues: own)
         ).requireVariants(among: ids)
-        let (reached, isOver) = places(of: intake)
+        let (reached, isOver) = places(of: report, intake.target)
         let (types, missing) = (types(of: all), missingTypes(of: all))
         let decision = try StateDecision(
             report,
@@ -345,10 +340,10 @@ struct Acceptance {
     }
 
     /// The leads of the audiences that a state is for: those that are not over, or else all that the state names.
-    private func places(of intake: StateIntake) -> (places: [Int], isOver: Bool) {
-        let target = targets[intake.target]
+    private func places(of report: StateReport, _ target: BroadcastTarget) -> (places: [Int], isOver: Bool) {
+        let target = targets[target]
         let selected = (target?.lanes ?? []).compactMap { places[$0] }.filter { place in
-            leads[place] == nil && intake.report.audiences?.contains { $0.matches(lanes[place].audience.id) } ?? true
+            leads[place] == nil && report.audiences?.contains { $0.matches(lanes[place].audience.id) } ?? true
         }
         let open = target?.isOver ?? true ? [] : selected.filter { lanes[$0].fencedAt == nil }
         return open.isEmpty ? (selected, true) : (open, false)
@@ -403,28 +398,29 @@ struct Acceptance {
     /// - Parameter time: when the broadcast was accepted or, if it was scheduled, its `sendAt`. An event that is not
     ///   live yet becomes live at this time.
     private mutating func enqueue(
-        _ id: UUID, _ decided: Decision, _ target: BroadcastTarget, acceptedAt: Date, begins time: Date,
+        _ id: UUID, _ plan: DeliveryPlan, _ target: BroadcastTarget, acceptedAt: Date, begins time: Date,
         state: StateDecision? = nil
-    ) -> [Delivery] {
-        let plan = decided.plan
-        for lead in decided.leads { alignLanes(with: lead) }
-        let deliveries = decided.items.compactMap { decision -> Delivery? in
-            let (place, item) = (decision.place, decision.item)
-            guard !lacksContent(decision) else { return nil }
+    ) -> [Contract.Delivery] {
+        // A lead takes every message, so the leads of all audiences that the broadcast reaches are among the items.
+        let reached = plan.items.map(\.place).filter { leads[$0] == nil }
+        for lead in reached { alignLanes(with: lead) }
+        let deliveries = plan.items.compactMap { item -> Contract.Delivery? in
+            let place = item.place
+            guard !lacksContent(item) else { return nil }
             // The order of messages that were not scheduled is that of the locks.
-            let other = carried(by: decision, time > acceptedAt ? acceptedAt : .distantFuture)
+            let other = carried(by: item, time > acceptedAt ? acceptedAt : .distantFuture)
             var message = LaneMessage(id, plan, item, carrying: other)
             message.nextAttemptAt = state?.notBefore
-            if decision.refusal == nil {
+            if item.refusal == nil {
                 lanes[place].accept(message, at: now)
             } else {
                 lanes[place].refuse(message, at: now)
             }
             accepted.append((place, id))
-            return lanes[place].messages.last.map { Delivery($0, item.audience, lanes[place].kind) }
+            return lanes[place].messages.last.map { Contract.Delivery($0, item.audience, lanes[place].kind) }
         }
         known[id] = ContentRows.Known(content: plan.content, acceptedAt: acceptedAt, rule: state?.rule)
-        for lead in decided.leads { alignLanes(with: lead) }
+        for lead in reached { alignLanes(with: lead) }
         if plan.payload.event == .end {
             endIfOver(target)
         } else if let key = target.eventKey, targets[target]?.isStarted == false {
@@ -483,16 +479,5 @@ extension LaneMessage {
             contentBytes: carried?.bytes
                 ?? payload.contentState.map { $0.count + (payload.relevanceScore?.count ?? 0) },
             alertBytes: payload.alert?.count)
-    }
-}
-
-extension Delivery {
-    fileprivate init(_ message: LaneMessage, _ audience: Audience, _ kind: Lane.Kind) {
-        self.init(
-            counts: kind.isCrowd ? Counts() : nil,
-            bundleID: audience.bundleID, environment: audience.environment, channelID: message.channelID,
-            state: message.state, attempts: 0, priority: message.priority, apnsExpiration: message.apnsExpiration,
-            timestamp: nil, apnsRequestID: message.requestID, apnsUniqueID: nil, reason: nil, nextAttemptAt: nil,
-            settledAt: nil, variant: audience.variant)
     }
 }

@@ -5,7 +5,7 @@ internal import JSON
 /// The body of `POST /v1/broadcasts`. Each item is read, and accepted or refused, by itself.
 struct BroadcastBatch: Sendable {
     /// The items in their order. The problem of a refused item has pointers from the root of the body.
-    let items: [Result<BroadcastIntake, Problem>]
+    let items: [Result<Intake, Problem>]
 
     static let maximumBytes = 4 * 1024 * 1024
 
@@ -14,16 +14,15 @@ struct BroadcastBatch: Sendable {
         [.init("items", isRequired: true, .array(.any, 1...500, isUnique: false))], excluding: [])
 
     /// - Throws: a problem with the whole body. Problems of one item are in `items`.
-    init(body: JSONValue, by actor: AuditActor) throws(Problem) {
+    init(body: JSONValue, _ caller: Caller) throws(Problem) {
         try Self.shape.read(body) { _ throws(Problem) in }
         items = (body["items"]?.elements ?? []).enumerated().map { index, element in
             Result { () throws(Problem) in
                 try Contract.BroadcastDraft.read(
                     element, as: Contract.BroadcastItem.shape, at: "/items/\(index)"
                 ) { draft, faults throws(Problem) in
-                    BroadcastIntake(
-                        eventKey: try EventKey(allowed: element["eventKey"]?.string ?? ""),
-                        request: try BroadcastRequest(draft, &faults), by: actor)
+                    let key = try EventKey(allowed: element["eventKey"]?.string ?? "")
+                    return Intake(.event(key), .broadcast(try BroadcastRequest(draft, &faults)), caller)
                 }
             }
         }
@@ -32,11 +31,11 @@ struct BroadcastBatch: Sendable {
 
 extension Contract.BroadcastBatchResult {
     /// The result of each item of a batch, in the same order.
-    init(_ results: [Result<Broadcast, Problem>], requestID: String) {
+    init(_ results: [Result<Contract.Broadcast, Problem>], requestID: String) {
         self.init(
             items: results.map { result in
                 switch result {
-                case .success(let broadcast): .accepted(Contract.Broadcast(broadcast))
+                case .success(let broadcast): .accepted(broadcast)
                 case .failure(let problem): .refused(.init(problem: Contract.Problem(problem, requestID: requestID)))
                 }
             })

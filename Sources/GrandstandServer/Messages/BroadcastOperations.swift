@@ -1,20 +1,35 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
+internal import JSON
 
-/// The operations on broadcasts of events.
+/// The operations on broadcasts and states. Each is planned by the pure `DeliveryPlan`, and is committed before the caller
+/// gets an answer.
 struct BroadcastOperations: Sendable {
-    let apps: any AppStore
-    let events: any EventStore
-    let outbox: any Outbox
-    let intake: Intake
+    let apps: AppStore
+    let events: EventStore
+    let outbox: Outbox
     let now: @Sendable () -> Date
 
     /// Accepts a broadcast durably.
     ///
-    /// - Throws: the errors of `Intake.accept`.
-    func accept(_ request: BroadcastRequest, for key: EventKey, _ caller: Caller) async throws -> Broadcast {
-        try await intake.accept(
-            BroadcastIntake(.event(key), request: request, by: caller.actor, within: caller.reach))
+    /// - Throws: the `Problem` that refuses the broadcast; after a refusal, nothing was changed.
+    func accept(_ request: BroadcastRequest, for target: BroadcastTarget, _ caller: Caller) async throws
+        -> Contract.Broadcast
+    {
+        let results = try await outbox.accept([Intake(target, .broadcast(request), caller)], now: now())
+        guard let result = results.first else {
+            throw Problem(.internalError, "The outbox answered nothing for the broadcast.")
+        }
+        return try result.get()
+    }
+
+    /// Decides what a reported state of an event sends, and accepts it durably.
+    ///
+    /// - Returns: the broadcast with the new state; `nil`: nothing has changed.
+    /// - Throws: the `Problem` that refuses the state; after a refusal, nothing was changed.
+    func tell(_ report: StateReport, of key: EventKey, _ caller: Caller) async throws -> Contract.Broadcast? {
+        try await outbox.tell(Intake(.event(key), .state(report), caller), now: now())
     }
 
     /// Returns what `accept` would do, and changes nothing.
@@ -22,34 +37,52 @@ struct BroadcastOperations: Sendable {
     /// - Throws: the errors of `accept`.
     func preview(
         _ request: BroadcastRequest, for key: EventKey, _ caller: Caller
-    ) async throws -> RenderedRehearsal {
-        let rehearsal = try await intake.rehearse(
-            BroadcastIntake(.event(key), request: request, by: caller.actor, within: caller.reach))
-        return try await rendered(rehearsal)
+    ) async throws -> Contract.BroadcastPreview {
+        var preview = try await outbox.rehearse(request, Intake(.event(key), .broadcast(request), caller), now: now())
+        try await render(&preview.audiences)
+        return preview
     }
 
-    /// A preview with what lock screens would show, by the apps' templates.
-    func rendered(_ rehearsal: BroadcastRehearsal) async throws -> RenderedRehearsal {
-        var previews: [BundleID: ContentPreview] = [:]
-        for bundleID in Set(rehearsal.parts.map(\.audience.bundleID)) {
-            previews[bundleID] = try await apps.app(bundleID)?.preview.map(ContentPreview.init)
+    /// Returns what `tell` would do, and changes nothing.
+    ///
+    /// - Returns: the preview of the state, and that of its broadcast; `nil`: nothing would be sent.
+    /// - Throws: the errors of `tell`.
+    func preview(
+        _ report: StateReport, of key: EventKey, _ caller: Caller
+    ) async throws -> (state: Contract.StatePreview, broadcast: Contract.BroadcastPreview?) {
+        var (state, broadcast) = try await outbox.rehearse(
+            report, Intake(.event(key), .state(report), caller), now: now())
+        try await render(&state.audiences)
+        broadcast?.audiences = state.audiences
+        return (state, broadcast)
+    }
+
+    /// Adds what lock screens would show, by the apps' templates.
+    private func render(_ audiences: inout [Contract.AudiencePreview]) async throws {
+        for name in Set(audiences.map(\.bundleId)) {
+            guard let bundleID = BundleID(rawValue: name),
+                let template = try await apps.app(bundleID)?.value.preview.map(ContentPreview.init)
+            else { continue }
+            for index in audiences.indices where audiences[index].bundleId == name {
+                let content = try? audiences[index].payload.value["aps"]?["content-state"]?.bytes
+                audiences[index].preview = template.shown(content)
+            }
         }
-        return RenderedRehearsal(rehearsal: rehearsal, previews: previews)
     }
 
     /// - Parameter isScheduled: `true`: only broadcasts that wait for their send time.
     /// - Throws: `event-not-found`, `forbidden`.
     func list(
         of key: EventKey, isScheduled: Bool, _ page: PageRequest, _ caller: Caller
-    ) async throws -> Page<Broadcast> {
-        let event = try await events.declared(key, within: caller.reach, now: now())
+    ) async throws -> Page<Contract.Broadcast> {
+        _ = try await events.declared(key, within: caller.reach, now: now())
         return isScheduled
-            ? try await outbox.scheduled(of: event.specification.key, within: caller.reach, page)
-            : try await outbox.broadcasts(of: event.specification.key, within: caller.reach, page)
+            ? try await outbox.scheduled(of: key, within: caller.reach, page)
+            : try await outbox.broadcasts(of: key, within: caller.reach, page)
     }
 
-    /// - Throws: `broadcast-not-found`, `forbidden`.
-    func broadcast(_ id: UUID, _ caller: Caller) async throws -> Broadcast {
+    /// - Throws: `broadcast-not-found`.
+    func broadcast(_ id: UUID, _ caller: Caller) async throws -> Contract.Broadcast {
         guard let broadcast = try await outbox.broadcast(id, within: caller.reach) else {
             throw Problem.broadcastNotFound(id)
         }
@@ -58,7 +91,7 @@ struct BroadcastOperations: Sendable {
 
     /// Withdraws a broadcast that was sent to nobody yet.
     ///
-    /// - Throws: `broadcast-not-found`, `forbidden`, `broadcast-sent`.
+    /// - Throws: `broadcast-not-found`, `broadcast-sent`.
     func cancel(_ id: UUID, _ caller: Caller) async throws {
         let withdrawal = try await outbox.cancel(id, within: caller.reach, by: caller.actor, now: now())
         guard let isWithdrawn = withdrawal else { throw Problem.broadcastNotFound(id) }

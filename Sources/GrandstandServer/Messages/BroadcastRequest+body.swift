@@ -30,11 +30,9 @@ extension BroadcastRequest {
             priority: try APNsPriority(draft.priority), expiresIn: draft.expiresIn,
             apnsExpiration: draft.apnsExpiration)
         audiences = try [AudienceSelector](draft.audiences)
-        for (name, content) in (draft.byVariant ?? [:]).sorted(by: { $0.key < $1.key }) {
+        byVariant = draft.byVariant ?? [:]
+        for (name, content) in byVariant.sorted(by: { $0.key < $1.key }) {
             if let alert = content.alert { faults.requireText(of: alert, at: "/byVariant/\(name)/alert", Self.advice) }
-            byVariant[try Variant(allowed: name)] = BroadcastContent.Override(
-                contentState: content.contentState?.array, alert: content.alert?.array
-            )
         }
         switch draft.sendAt {
         case .at(let date): sendAt = date

@@ -1,5 +1,7 @@
 internal import APNsWire
 internal import Grandstand
+internal import GrandstandContract
+internal import JSON
 internal import Postgres
 
 /// Rows of the table `broadcasts`. Only this file lists the columns that are inserted. Other statements name single
@@ -14,14 +16,16 @@ enum BroadcastRows {
         .init("stale_date") { payload($0).staleDate },
         .init("dismissal_date") { payload($0).dismissalDate },
         .init("relevance_score", "json") { payload($0).relevanceScore.map(text) },
-        .init("by_variant", "json") { BroadcastContent.text($0.intake.request.byVariant).map(text) },
+        .init("by_variant", "json") {
+            $0.request.byVariant.isEmpty ? nil : text(JSONWriter.text($0.request.byVariant))
+        },
     ]
 
     private static let asked: [Column] = [
-        .init("priority") { $0.intake.request.priority?.rawValue },
-        .init("expires_in") { $0.intake.request.expiresIn },
-        .init("apns_expiration") { $0.intake.request.apnsExpiration },
-        .init("audiences", "json") { $0.intake.request.audiences.map(AudienceSelectors.text) },
+        .init("priority") { $0.request.priority?.rawValue },
+        .init("expires_in") { $0.request.expiresIn },
+        .init("apns_expiration") { $0.request.apnsExpiration },
+        .init("audiences", "json") { $0.request.audiences.map(AudienceSelectors.text) },
     ]
 
     private static let others: [Column] = [
@@ -30,8 +34,8 @@ enum BroadcastRows {
         .init("channel") { $0.intake.target.channel },
         .init("accepted_at") { $0.acceptedAt },
         .init("accepted_by") { $0.intake.actor.text },
-        .init("send_at") { $0.intake.request.sendAt },
-        .init("send_after_start") { $0.intake.request.sendAfterStart },
+        .init("send_at") { $0.request.sendAt },
+        .init("send_after_start") { $0.request.sendAfterStart },
         .init("scheduled") { $0.isScheduled },
         .init("reach", sql: "string_to_array(r.reach, ' ')") { row in
             row.isScheduled ? row.intake.reach.topics?.joined(separator: " ") : nil
@@ -50,7 +54,7 @@ enum BroadcastRows {
     /// The columns that `PostgresRow.request` reads, of rows `b`.
     static let request = Columns.names(organisers + asked, of: "b")
 
-    private static func payload(_ row: Acceptance.BroadcastRow) -> BroadcastPayload { row.intake.request.payload }
+    private static func payload(_ row: Acceptance.BroadcastRow) -> BroadcastPayload { row.request.payload }
 
     static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
@@ -84,6 +88,6 @@ extension PostgresRow {
             dismissalDate: try decode("dismissal_date"),
             relevanceScore: try decode(PostgresJSON?.self, "relevance_score")?.bytes)
         guard let byVariant = try decode(PostgresJSON?.self, "by_variant") else { return BroadcastContent(payload) }
-        return BroadcastContent(payload, byVariant: try BroadcastContent.byVariant(byVariant.bytes))
+        return BroadcastContent(payload, byVariant: try JSONValue(decoding: byVariant.bytes).decode())
     }
 }

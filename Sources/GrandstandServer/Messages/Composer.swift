@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 
 /// The form for the next message, on the page of its event: what was typed, what is wrong with it, and its effect.
 struct Composer: Sendable {
@@ -34,11 +35,10 @@ struct Composer: Sendable {
     ///   - outcome: what a state would come to.
     ///   - asksForEnd: whether the user wants to send an end and has to confirm the end.
     init(
-        _ event: Event, _ message: MessageForm, newest: UUID? = nil, faults: [APIProblem.Fault] = [],
+        _ event: Contract.Event, _ message: MessageForm, newest: String? = nil, faults: [APIProblem.Fault] = [],
         refusal: APIProblem? = nil, preview: PreviewReading? = nil, outcome: String? = nil, asksForEnd: Bool = false
     ) {
-        let specification = event.specification
-        let key = specification.key
+        let key = event.eventKey
         eventHref = ConsolePath.event(key)
         previewAction = ConsolePath.event(key, "preview")
         sendAction = ConsolePath.event(key, "send")
@@ -47,7 +47,7 @@ struct Composer: Sendable {
         sendAtLocal = FormTime.local(message.sendAt)
         staleLocal = FormTime.local(message.staleDate)
         dismissalLocal = FormTime.local(message.dismissalDate)
-        let audiences = specification.audiences
+        let audiences = event.audiences
         audienceChoices =
             audiences.count < 2
             ? [] : audiences.prefix(200).map { AudienceChoice.choice($0, chosen: message.audiences) }
@@ -55,14 +55,14 @@ struct Composer: Sendable {
         chosenAudiences =
             chosen == 0 ? "everybody" : "\(Wording.number(chosen)) of \(Wording.count(audiences.count, "audience"))"
         priorities = Choice.priorities(chosen: message.priority)
-        let names = Set(audiences.compactMap(\.variant)).sorted().map(\.rawValue)
+        let names = Set(audiences.compactMap(\.variant)).sorted()
         variants = names.isEmpty ? nil : names.joined(separator: ", ")
         saysMore = message.ofMessages.dropFirst(2).contains { !$0.value.isEmpty }
         self.refusal = FormRefusal(refusal, faults, nothing: "Nothing was sent.")
         self.preview = preview
         verdict = [outcome, Self.verdict(self.refusal, preview)].compactMap(\.self).joined(separator: ". ")
-        question = asksForEnd ? Self.question(specification, message) : nil
-        newestID = newest?.uuidString.lowercased() ?? ""
+        question = asksForEnd ? Self.question(event, message) : nil
+        newestID = newest ?? ""
     }
 
     private static func verdict(_ refusal: FormRefusal?, _ preview: PreviewReading?) -> String {
@@ -75,7 +75,7 @@ struct Composer: Sendable {
         return preview.largest + (warnings == 0 ? "" : ", \(Wording.count(warnings, "warning"))")
     }
 
-    private static func question(_ event: EventSpecification, _ message: MessageForm) -> String {
+    private static func question(_ event: Contract.Event, _ message: MessageForm) -> String {
         let audiences =
             message.audiences.isEmpty
             ? "all \(Wording.count(event.audiences.count, "audience"))"

@@ -8,7 +8,6 @@ internal import JSON
 struct ComposerPages: PageGroup {
     let reader: EventReader
     let broadcasts: BroadcastOperations
-    private var states: StateOperations { StateOperations(broadcasts: broadcasts) }
 
     /// The most bytes of a form. It is enough for some hundred variants with contents of 5,120 bytes each,
     /// form-encoded.
@@ -24,7 +23,7 @@ struct ComposerPages: PageGroup {
     /// Answers with the whole page, or with the check's result alone if a script asks while somebody types.
     private func preview(_ submission: Submission) async throws -> PageRoute.Answer {
         let isCheck = submission.fields["check"] == "yes"
-        let event = try await reader.event(submission.visit)
+        let event = try await reader.event(submission.visit).value
         let (composer, status) = try await look(submission, event, MessageForm(submission.fields))
         if isCheck { return .page(MessageCheck(composer: composer)) }
         return try await shown(composer, status, submission.visit)
@@ -32,13 +31,13 @@ struct ComposerPages: PageGroup {
 
     private func send(_ submission: Submission) async throws -> PageRoute.Answer {
         let form = MessageForm(submission.fields)
-        let event = try await reader.event(submission.visit)
+        let event = try await reader.event(submission.visit).value
         // An end cannot be undone, so the page asks first.
         if form.isEnd, submission.fields["confirmed"] != "yes" {
             let (composer, status) = try await look(submission, event, form, asksForEnd: true)
             return try await shown(composer, status, submission.visit)
         }
-        let key = event.specification.key
+        let key = event.eventKey
         let (body, faults) = form.body()
         guard faults.isEmpty else {
             return try await shown(Composer(event, form, faults: faults), 422, submission.visit)
@@ -47,14 +46,14 @@ struct ComposerPages: PageGroup {
         do {
             if form.isState {
                 let report = try StateReport(body: try JSONValue(parsing: body))
-                let told = try await states.tell(report, of: key, try submission.visit.caller(of: .putState))
+                let told = try await broadcasts.tell(report, of: key, try submission.visit.caller(of: .putState))
                 let done = told?.outcome.map { "The state is on its way: \($0.words(rule: told?.rule))." }
                 let notice = [done ?? "Nothing has changed, so nothing was sent."] + (told?.warnings ?? [])
                 return .done(ConsolePath.composer(key), notice: notice.joined(separator: " "))
             }
             let request = try BroadcastRequest(body: try JSONValue(parsing: body))
             accepted = try await submission.once(.broadcast) {
-                Contract.Broadcast(try await broadcasts.accept(request, for: key, $0))
+                try await broadcasts.accept(request, for: .event(key), $0)
             }
         } catch {
             guard let refusal = APIProblem(error) else { throw error }
@@ -69,21 +68,21 @@ struct ComposerPages: PageGroup {
     /// Returns the effect of the message with the status 200. If the message would be refused, returns the reason with
     /// the status of the refusal.
     private func look(
-        _ submission: Submission, _ event: Event, _ form: MessageForm, asksForEnd: Bool = false
+        _ submission: Submission, _ event: Contract.Event, _ form: MessageForm, asksForEnd: Bool = false
     ) async throws -> (Composer, status: Int) {
         let (body, faults) = form.body()
         guard faults.isEmpty else { return (Composer(event, form, faults: faults), 422) }
         do {
             if form.isState {
                 let report = try StateReport(body: try JSONValue(parsing: body))
-                let (rehearsal, preview) = try await states.preview(
-                    report, of: event.specification.key, submission.visit.caller(of: .previewState))
-                let outcome = "State: \(rehearsal.outcome.words(rule: rehearsal.rule))"
+                let (state, preview) = try await broadcasts.preview(
+                    report, of: event.eventKey, submission.visit.caller(of: .previewState))
+                let outcome = "State: \(state.outcome.words(rule: state.rule))"
                 return (Composer(event, form, preview: preview.map(PreviewReading.init), outcome: outcome), 200)
             }
             let request = try BroadcastRequest(body: try JSONValue(parsing: body))
             let preview = try await broadcasts.preview(
-                request, for: event.specification.key, submission.visit.caller(of: .previewBroadcast))
+                request, for: event.eventKey, submission.visit.caller(of: .previewBroadcast))
             return (Composer(event, form, preview: PreviewReading(preview), asksForEnd: asksForEnd), 200)
         } catch {
             guard let refusal = APIProblem(error) else { throw error }
@@ -103,19 +102,20 @@ extension EventReader {
     /// event accepts no more messages.
     func composer(_ contents: EventDetail.Contents, _ visit: Visit) async throws -> Composer? {
         let event = contents.event
-        let key = event.specification.key
-        guard !event.state.isOver else { return nil }
+        let key = event.eventKey
+        guard !event.isOver else { return nil }
         var form = MessageForm()
         if let id = try visit.query.read("from", "The ID of a broadcast was expected.", UUID.init(uuidString:)) {
-            guard let broadcast = try await outbox.broadcast(id, within: visit.reach), broadcast.eventKey == key,
-                let request = broadcast.request
+            guard let broadcast = try await outbox.broadcast(id, within: visit.reach),
+                broadcast.eventKey == key.rawValue,
+                let message = broadcast.message
             else {
                 throw Problem(.broadcastNotFound, "The event \(key) has no broadcast \(id.uuidString.lowercased()).")
             }
-            form = MessageForm(request, isWhole: true, now: visit.now)
+            form = MessageForm(message, isWhole: true, now: visit.now)
         } else {
-            let newest = contents.newest.first { $0.state != .cancelled && $0.request?.payload.contentState != nil }
-            if let request = newest?.request { form = MessageForm(request, isWhole: false, now: visit.now) }
+            let newest = contents.newest.first { $0.state != .cancelled && $0.message?.contentState != nil }
+            if let message = newest?.message { form = MessageForm(message, isWhole: false, now: visit.now) }
             // Where states come in, a score that somebody types is one, too.
             form.isState = contents.newest.contains { $0.outcome != nil }
         }

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
 /// A row of the table `deliveries`. Only this file lists its columns. Other files name single columns in their SQL.

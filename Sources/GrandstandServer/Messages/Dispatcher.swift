@@ -33,12 +33,12 @@ final class Dispatcher: Service {
 
     private let replica = UUID()
     private let environment: APNsEnvironment
-    private let outbox: any Outbox
-    private let sends: Sends
+    private let outbox: Outbox
+    private let gateway: any APNsGateway
     private let rates: SendRates
     private let accounts: SendAccounts
     private let keys: KeyWatch?
-    private let signals: any WakeSignals
+    private let signals: WakeSignals
     private let settings: Settings
     private let now: @Sendable () -> Date
     private let mayClaim: @Sendable () -> Bool
@@ -51,15 +51,15 @@ final class Dispatcher: Service {
     ///   - keys: knows the apps whose messages are left to other processes; `nil`: this process has all keys.
     ///   - mayClaim: whether this process may claim work now. The function is called before every claim.
     init(
-        environment: APNsEnvironment, outbox: any Outbox, sends: Sends, rates: SendRates,
-        accounts: SendAccounts? = nil, keys: KeyWatch? = nil, signals: any WakeSignals, settings: Settings,
+        environment: APNsEnvironment, outbox: Outbox, gateway: any APNsGateway, rates: SendRates,
+        accounts: SendAccounts? = nil, keys: KeyWatch? = nil, signals: WakeSignals, settings: Settings,
         now: @escaping @Sendable () -> Date,
         mayClaim: @escaping @Sendable () -> Bool = { true }, counting: @escaping Counting = { _ in }, logger: Logger
     ) {
         self.counting = counting
         self.environment = environment
         self.outbox = outbox
-        self.sends = sends
+        self.gateway = gateway
         self.rates = rates
         self.accounts = accounts ?? SendAccounts(environment: environment)
         self.keys = keys
@@ -133,7 +133,10 @@ final class Dispatcher: Service {
 
     private func send(_ delivery: ClaimedDelivery) async -> WorkLoop<ClaimedDelivery>.Settling {
         let sentAt = now()
-        let answer = await sends.send(delivery)
+        // The delivery may have expired while it waited.
+        let answer: APNsAnswer<Void> =
+            delivery.isExpired(at: sentAt)
+            ? .withheld("it expired before it was sent") : await gateway.send(delivery)
         note(Circuit.Outcome(answer))
         let answered = now()
         if case .withheld = answer, let keys, keys.lacks(delivery.address, at: answered) {
@@ -192,7 +195,7 @@ final class Dispatcher: Service {
         if case .accepted = verdict, !isNews, logger.logLevel > .debug { return }
         var metadata: Logger.Metadata = [
             "app": "\(delivery.address.bundleID)",
-            "apns-request-id": "\(delivery.message.requestID.uuidString.lowercased())",
+            "apns-request-id": "\(delivery.requestID.uuidString.lowercased())",
             "attempt": "\(delivery.attempts)",
         ]
         switch verdict {

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
 /// A row of the table `lanes`. Only this file lists the columns that messages change; other files name single columns
@@ -7,7 +8,7 @@ internal import Postgres
 ///
 /// The settlement of a message changes nothing in this row if no other message waits. So a channel's lane is leased only
 /// while one of its messages is under way, whatever `leased_until` says. During the lease the lane has no due time. When
-/// the lease ends, the message that is under way leads to the lane (`PostgresOutbox.adopt`).
+/// the lease ends, the message that is under way leads to the lane (`Outbox.adopt`).
 struct LaneRow {
     let lane: Lane
     /// When a dispatcher must claim the lane.

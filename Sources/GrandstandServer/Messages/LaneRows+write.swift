@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
 extension LaneRows {
@@ -27,7 +28,7 @@ extension LaneRows {
             rowsBefore.append(old)
         }
         guard !messages.isEmpty || !rows.isEmpty else { return [] }
-        var statements = [PostgresOutbox.planning(rows: max(lanes.count, messages.count))]
+        var statements = [Outbox.planning(rows: max(lanes.count, messages.count))]
         if !messages.isEmpty {
             statements.append(
                 DeliveryRow.columns.update(messages, from: messagesBefore, ids: messages.compactMap(\.message.id)))

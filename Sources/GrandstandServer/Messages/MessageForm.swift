@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import JSON
 
 /// A message as a person types it, and its conversion to the API's body. The form refuses only what cannot be written
@@ -57,24 +58,24 @@ struct MessageForm: Sendable, Equatable {
     }
 
     /// Prefills the form: with the contents of a message, or with all of a message that is to be sent again.
-    init(_ request: BroadcastRequest, isWhole: Bool, now: Date) {
-        contentState = request.payload.contentState.map { ReadableJSON.text($0, maximumBytes: .max) } ?? ""
-        guard isWhole else {
-            let contents = request.byVariant.mapValues { BroadcastContent.Override(contentState: $0.contentState) }
-                .filter { $0.value.contentState != nil }
-            byVariant = BroadcastContent.text(contents).map { ReadableJSON.text($0, maximumBytes: .max) } ?? ""
-            return
-        }
-        isEnd = request.payload.event == .end
-        byVariant = BroadcastContent.text(request.byVariant).map { ReadableJSON.text($0, maximumBytes: .max) } ?? ""
-        read(alert: request.payload.alert)
-        audiences = (request.audiences ?? []).map(AudienceChoice.value)
-        priority = request.priority.map { String($0.rawValue) } ?? ""
-        expiresIn = request.expiresIn.map(String.init) ?? ""
-        staleDate = Self.text(request.payload.staleDate, after: now)
-        dismissalDate = Self.text(request.payload.dismissalDate, after: now)
-        relevanceScore = request.payload.relevanceScore.map { String(decoding: $0, as: UTF8.self) } ?? ""
+    init(_ message: Contract.BroadcastDraft, isWhole: Bool, now: Date) {
+        contentState = message.contentState.map(Self.text) ?? ""
+        let own = (message.byVariant ?? [:]).mapValues {
+            Contract.VariantContent(contentState: $0.contentState, alert: isWhole ? $0.alert : nil)
+        }.filter { $0.value.contentState != nil || $0.value.alert != nil }
+        byVariant = own.isEmpty ? "" : Self.text(RawJSON(writing: own))
+        guard isWhole else { return }
+        isEnd = message.event == .end
+        read(alert: message.alert.map { Array($0.bytes) })
+        audiences = (message.audiences ?? []).map(AudienceChoice.value)
+        priority = message.priority.map(String.init) ?? ""
+        expiresIn = message.expiresIn.map(String.init) ?? ""
+        staleDate = Self.text(message.staleDate, after: now)
+        dismissalDate = Self.text(message.dismissalDate, after: now)
+        relevanceScore = message.relevanceScore?.description ?? ""
     }
+
+    private static func text(_ json: RawJSON) -> String { ReadableJSON.text(Array(json.bytes), maximumBytes: .max) }
 
     /// Fills title and body if the alert has nothing else; otherwise fills the JSON field.
     private mutating func read(alert bytes: [UInt8]?) {
@@ -93,9 +94,8 @@ struct MessageForm: Sendable, Equatable {
     }
 
     /// The time as RFC 3339 text; empty for a time in the past.
-    private static func text(_ epoch: Int?, after now: Date) -> String {
-        guard let epoch, Double(epoch) > now.timeIntervalSince1970 else { return "" }
-        return RFC3339.text(Date(timeIntervalSince1970: Double(epoch)))
+    private static func text(_ date: Date?, after now: Date) -> String {
+        date.flatMap { $0 > now ? RFC3339.text($0) : nil } ?? ""
     }
 
     // MARK: The API's body
@@ -228,23 +228,18 @@ enum FormTime {
 
 /// One audience in a form.
 enum AudienceChoice {
-    static func choice(_ audience: Audience, chosen: [String]) -> Choice {
-        var selector = AudienceSelector(audience.id)
-        selector.isExact = true
-        let value = value(selector)
+    static func choice(_ audience: Contract.EventAudience, chosen: [String]) -> Choice {
+        let (app, environment) = (audience.bundleId, audience.environment)
+        let value = value(.init(bundleId: app, environment: environment, variant: audience.variant))
         // A chosen selector without a variant selects all variants.
         let isChosen =
-            chosen.contains(value) || chosen.contains(self.value(of: audience.bundleID, audience.environment, nil))
+            chosen.contains(value) || chosen.contains(self.value(.init(bundleId: app, environment: environment)))
         return Choice(value, label: audience.words, isChosen: isChosen)
     }
 
-    static func value(_ selector: AudienceSelector) -> String {
-        value(of: selector.bundleID, selector.environment, selector.variant)
-    }
-
     /// `com.example.Stadium production de`
-    private static func value(of bundleID: BundleID, _ environment: APNsEnvironment, _ variant: Variant?) -> String {
-        [bundleID.rawValue, environment.rawValue, variant?.rawValue].compactMap(\.self).joined(separator: " ")
+    static func value(_ selector: Contract.AudienceSelector) -> String {
+        [selector.bundleId, selector.environment.rawValue, selector.variant].compactMap(\.self).joined(separator: " ")
     }
 
     /// The API's audience selector for a chosen value.

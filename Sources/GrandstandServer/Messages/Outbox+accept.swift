@@ -1,16 +1,20 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
-extension PostgresOutbox {
+extension Outbox {
+    /// Accepts broadcasts in order, each independently, in one transaction. The broadcast, its deliveries and the
+    /// newest state commit together. Right after the commit, the loops that have work are woken.
+    ///
     /// Single broadcasts that arrive close together share a transaction. A call inside a joined transaction
     /// (`Database.isJoined`) uses that transaction instead.
-    func accept(
-        _ items: [BroadcastIntake], now: Date, plan: @escaping DeliveryPlanning
-    ) async throws -> [Result<Broadcast, Problem>] {
+    ///
+    /// - Returns: one result for each item, in order.
+    func accept(_ items: [Intake], now: Date) async throws -> [Result<Contract.Broadcast, Problem>] {
         await counted(
-            try await decide(items.map(AcceptCall.Item.message), now: now, plan: plan).map { result in
+            try await decide(items.map { ($0, now) }).map { result in
                 result.flatMap { broadcast in
                     broadcast.map(Result.success)
                         ?? .failure(Problem(.internalError, "The outbox answered nothing for the broadcast."))
@@ -18,27 +22,31 @@ extension PostgresOutbox {
             })
     }
 
-    /// States share transactions with broadcasts. A state that arrives while a transaction is under way is decided in
-    /// the next transaction.
-    func tell(_ state: StateIntake, now: Date, plan: @escaping DeliveryPlanning) async throws -> Broadcast? {
-        let results = try await decide([.state(state)], now: now, plan: plan)
+    /// Decides what a reported state of an event sends, under the event's lock, and accepts the message. States share
+    /// transactions with broadcasts. A state that arrives while a transaction is under way is decided in the next
+    /// transaction.
+    ///
+    /// - Returns: the broadcast of the state; `nil`: nothing is new.
+    /// - Throws: the `Problem` with which the state is refused. Then nothing was changed.
+    func tell(_ state: Intake, now: Date) async throws -> Contract.Broadcast? {
+        let results = try await decide([(state, now)])
         guard let broadcast = try results.first?.get() else { return nil }
         return try await counted([.success(broadcast)]).first?.get()
     }
 
-    private func decide(
-        _ items: [AcceptCall.Item], now: Date, plan: @escaping DeliveryPlanning
-    ) async throws -> [Result<Broadcast?, Problem>] {
-        let call = AcceptCall(items: items, now: now, plan: plan)
-        if items.count == 1, !database.isJoined { return try await acceptances.run(call) }
-        return try await bulkAcceptance.accept([call])[0]
+    private func decide(_ items: [(intake: Intake, at: Date)]) async throws -> [Result<Contract.Broadcast?, Problem>] {
+        if items.count == 1, !database.isJoined { return [try await acceptances.run(items[0])] }
+        return try await bulkAcceptance.accept(items)
     }
 
     /// Adds to each accepted broadcast the number of members of its crowds. A crowd may have a million members, so the
     /// members are counted after the commit, without a lock. In a joined transaction the members are not counted,
     /// because the messages would have to wait for the count. If the count fails, the broadcast stays accepted.
-    private func counted(_ results: [Result<Broadcast, Problem>]) async -> [Result<Broadcast, Problem>] {
-        let ids = results.compactMap { try? $0.get() }.filter { $0.deliveries.contains { $0.counts != nil } }.map(\.id)
+    private func counted(_ results: [Result<Contract.Broadcast, Problem>]) async -> [Result<
+        Contract.Broadcast, Problem
+    >] {
+        let ids = results.compactMap { try? $0.get() }.filter { $0.deliveries.contains { $0.counts != nil } }.map(
+            \.uuid)
         guard !ids.isEmpty, !database.isJoined, let deliveries = try? await deliveries(of: ids, within: .all) else {
             return results
         }
@@ -46,8 +54,8 @@ extension PostgresOutbox {
             result.map { broadcast in
                 var broadcast = broadcast
                 for index in broadcast.deliveries.indices where broadcast.deliveries[index].counts != nil {
-                    let request = broadcast.deliveries[index].apnsRequestID
-                    let read = deliveries[broadcast.id]?.first { $0.apnsRequestID == request }
+                    let request = broadcast.deliveries[index].apnsRequestId
+                    let read = deliveries[broadcast.uuid]?.first { $0.apnsRequestId == request }
                     if let read { broadcast.deliveries[index].counts = read.counts }
                 }
                 return broadcast
@@ -55,32 +63,48 @@ extension PostgresOutbox {
         }
     }
 
-    /// Decides a broadcast as an acceptance does, under the same locks, and writes nothing.
+    /// The preview of a broadcast to an event, as if the server accepted it now, under the same locks. It changes
+    /// nothing.
+    ///
+    /// - Throws: the `Problem` with which the broadcast would be refused.
     func rehearse(
-        _ intake: BroadcastIntake, now: Date, plan: @escaping DeliveryPlanning
-    ) async throws -> BroadcastRehearsal {
+        _ request: BroadcastRequest, _ intake: Intake, now: Date
+    ) async throws -> Contract.BroadcastPreview {
         try await bulk.transaction { connection in
-            var acceptance = try await Self.lock(
-                [intake.target], types: acceptance.types, comparing: intake.lacksContent, on: connection,
-                now: now.inMicroseconds)
-            return try acceptance.rehearse(intake, at: now, plan: plan)
+            var acceptance = try await lock(intake, on: connection, now: now)
+            return try acceptance.rehearse(request, intake, at: now)
         }
     }
 
-    func rehearse(_ state: StateIntake, now: Date, plan: @escaping DeliveryPlanning) async throws -> StateRehearsal {
+    /// The preview of a state, as if the server accepted it now. It changes nothing.
+    ///
+    /// - Throws: the `Problem` with which the state would be refused.
+    /// - Returns: the preview of the state, and that of its broadcast; `nil`: nothing would be sent.
+    func rehearse(
+        _ report: StateReport, _ intake: Intake, now: Date
+    ) async throws -> (state: Contract.StatePreview, broadcast: Contract.BroadcastPreview?) {
         try await bulk.transaction { connection in
-            var acceptance = try await Self.lock(
-                [state.target], types: acceptance.types, comparing: true, on: connection, now: now.inMicroseconds)
-            return try acceptance.rehearse(state, at: now, plan: plan)
+            var acceptance = try await lock(intake, on: connection, now: now)
+            return try acceptance.rehearse(report, intake, at: now)
         }
     }
 
+    private func lock(_ intake: Intake, on connection: PostgresConnection, now: Date) async throws -> Acceptance {
+        try await Self.lock(
+            [intake.target], types: acceptance.types, alertFreshness: acceptance.alertFreshness,
+            comparing: intake.comparesContents, on: connection, now: now.inMicroseconds)
+    }
+
+    /// When the next scheduled broadcast is due; `nil`: none waits.
     func nextScheduled() async throws -> Date? {
         try await bulk.query("select min(send_at) as at from broadcasts where scheduled").first?
             .decode(Date?.self, "at")
     }
 
-    func promote(now: Date, limit: Int, plan: @escaping DeliveryPlanning) async throws -> Int {
+    /// Puts scheduled broadcasts whose time has come into their lanes.
+    ///
+    /// - Returns: the number of broadcasts.
+    func promote(now: Date, limit: Int) async throws -> Int {
         let (count, topics) = try await database.transaction { connection -> (Int, Set<WakeTopic>) in
             let due = try await connection.query(
                 """
@@ -91,7 +115,8 @@ extension PostgresOutbox {
             // Events are locked before their broadcasts, as a cancellation locks them.
             let targets = Set(try due.compactMap(ScheduledBroadcast.target))
             var acceptance = try await Self.lock(
-                targets, types: self.acceptance.types, comparing: true, on: connection, now: now)
+                targets, types: self.acceptance.types, alertFreshness: self.acceptance.alertFreshness,
+                comparing: true, on: connection, now: now)
             let rows = try await connection.query(
                 """
                 select b.id, b.event_key, b.channel, b.accepted_at, b.send_at, \(BroadcastRows.request),
@@ -105,19 +130,19 @@ extension PostgresOutbox {
             let scheduled = try rows.compactMap(ScheduledBroadcast.init)
             var refused: [(id: UUID, detail: String)] = []
             for broadcast in scheduled {
-                guard broadcast.intake.request.audiences != [] else {
+                guard broadcast.request.audiences != [] else {
                     refused.append(
                         (broadcast.id, "The event no longer has an audience that the broadcast's API key may send to."))
                     continue
                 }
                 do throws(Problem) {
-                    try acceptance.promote(broadcast, plan: plan)
+                    try acceptance.promote(broadcast)
                 } catch {
                     refused.append((broadcast.id, error.detail))
                 }
             }
             try await connection.pipeline(Self.statements(acceptance))
-            let payloads = scheduled.map { acceptance.promoted[$0.id] ?? $0.intake.request.payload }
+            let payloads = scheduled.map { acceptance.promoted[$0.id] ?? $0.request.payload }
             try await connection.query(
                 """
                 update broadcasts b set scheduled = false, cancelled = r.detail is not null, stale_date = s.stale_date,
@@ -179,7 +204,7 @@ extension PostgresOutbox {
                         subject: .init(
                             bundleID: app, channel: row.intake.target.channel, eventKey: row.intake.target.eventKey,
                             broadcast: row.id),
-                        reason: row.intake.request.payload.event.rawValue)
+                        reason: row.request.payload.event.rawValue)
                 }
             })
     }

@@ -3,7 +3,12 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-extension PostgresOutbox {
+extension Outbox {
+    /// Leases due lanes of one environment and takes the head of each. At most one message of a lane is under way.
+    ///
+    /// Apps take turns, so that a burst of one app does not delay others. An app's lanes are ordered by `Lane.rank`,
+    /// then by how long they are due. Under a limit, a lane that has waited long comes before more urgent lanes that
+    /// have not waited long (`LaneLimit`).
     func claim(_ claim: LaneClaim) async throws -> [ClaimedDelivery] {
         var claim = claim
         claim.at = claim.at.inMicroseconds
@@ -33,7 +38,10 @@ extension PostgresOutbox {
         }
     }
 
-    func nextDue(in environment: APNsEnvironment, limits: [LaneLimit]) async throws -> Date? {
+    /// When the next lane of the environment is due; `nil`: none waits.
+    ///
+    /// - Parameter limits: lanes of an app that may send nothing now are left out.
+    func nextDue(in environment: APNsEnvironment, limits: [LaneLimit] = []) async throws -> Date? {
         try await dispatch.query(
             """
             with recursive \(Self.appsWithWork(in: environment))
@@ -83,6 +91,8 @@ extension PostgresOutbox {
         limits.isEmpty ? "" : "and a.bundle_id <> all(\(limits.map(\.bundleID.rawValue)))"
     }
 
+    /// Sets the end of this replica's leases on these lanes to `leasedUntil`, because the replica still works on the
+    /// lanes. Lanes that another transaction has locked are skipped: nobody can claim them meanwhile.
     func extendLeases(of lanes: [Int], replica: UUID, until leasedUntil: Date) async throws {
         try await LaneRows.extendLeases(of: lanes, replica: replica, until: leasedUntil, in: dispatch)
     }

@@ -77,7 +77,7 @@ struct Settling: Sendable {
             let rows = try await connection.pipeline(
                 [
                     "select set_config('synchronous_commit', \(isFlushed ? "on" : "off"), true)",
-                    PostgresOutbox.planning(rows: ids.count),
+                    Outbox.planning(rows: ids.count),
                 ] + LaneRows.loadFree(ids))
             let (free, others) = try LaneRows.free(rows)
             let loaded = free.filter { $0.lease?.replica == replica }

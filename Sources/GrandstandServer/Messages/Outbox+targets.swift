@@ -5,12 +5,13 @@ internal import Postgres
 
 /// Locks the rows on which `Acceptance` decides, until the commit: first events, then lanes, then channels. The rows of
 /// each table are always locked in the same order.
-extension PostgresOutbox {
+extension Outbox {
     /// - Parameters:
     ///   - types: reads content types; `nil`: contents are not checked.
     ///   - comparing: whether the newest contents are read, too, because something is compared with them or takes them.
     static func lock(
-        _ targets: Set<BroadcastTarget>, types: ContentTypeCache? = nil, comparing: Bool = false,
+        _ targets: Set<BroadcastTarget>, types: ContentTypeCache? = nil,
+        alertFreshness: TimeInterval = DeliveryPlan.alertFreshness, comparing: Bool = false,
         on connection: PostgresConnection, now: Date
     ) async throws -> Acceptance {
         let keys = targets.compactMap(\.eventKey?.rawValue).sorted()
@@ -59,8 +60,8 @@ extension PostgresOutbox {
             broadcasts: try round.rows(.newest, results).map(ContentRows.known) ?? [:],
             // An audience that is reached by tokens needs no channel: its own lane follows its crowd's lane. So lanes
             // that follow another lane are not checked here.
-            withoutPlace: try await withoutPlace(loaded.filter { !following.contains($0.id) }, on: connection), now: now
-        )
+            withoutPlace: try await withoutPlace(loaded.filter { !following.contains($0.id) }, on: connection),
+            alertFreshness: alertFreshness, now: now)
     }
 
     /// Lanes of audiences whose channels cannot be created, because the app has no channel left in its limit or at

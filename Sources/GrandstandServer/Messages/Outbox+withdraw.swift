@@ -1,12 +1,18 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
 /// A withdrawal undoes a broadcast that was sent to nobody, as if it had never been accepted. The withdrawal takes the
 /// same locks as an acceptance, in the same order. So it runs before or after a claim of the broadcast's lanes, never
 /// at the same time.
-extension PostgresOutbox {
+extension Outbox {
+    /// Withdraws a broadcast that was sent to nobody, and logs the actor. The content before the broadcast's is the
+    /// newest again. If the broadcast had superseded an unsent update, the update is sent. If the broadcast had ended
+    /// an event or a lane, the end is undone.
+    ///
+    /// - Returns: whether the broadcast could be withdrawn; `nil`: there is none within `reach`.
     func cancel(_ id: UUID, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> Bool? {
         let (isWithdrawn, topics) = try await bulk.transaction { connection -> (Bool?, Set<WakeTopic>) in
             guard let (isScheduled, isShown) = try await Self.lockBroadcast(id, on: connection) else {

@@ -1,14 +1,16 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
-/// The outbox in the tables `broadcasts`, `deliveries` and `lanes`.
+/// The durable queue of broadcasts to Apple, in the tables `broadcasts`, `deliveries` and `lanes`. An accepted broadcast is
+/// sent, is replaced by newer state, or expires.
 ///
 /// One rule puts all changes of a lane in one order, without counters: a transaction that changes a lane's deliveries
 /// locks the lane's row first. A transaction that locks several lanes locks them in order of their IDs. Each statement
 /// after the lock sees what other transactions have committed.
-struct PostgresOutbox: Outbox {
+struct Outbox: Sendable {
     /// The connections for accepting single broadcasts and for moving scheduled broadcasts to their lanes. There are
     /// never more transactions at a time than `acceptConnections`, so no transaction waits for a connection.
     let database: Database
@@ -19,7 +21,7 @@ struct PostgresOutbox: Outbox {
     let acceptance: AcceptanceTransaction
     /// Accepts calls with many broadcasts.
     let bulkAcceptance: AcceptanceTransaction
-    let acceptances: Batch<AcceptCall, [Result<Broadcast?, Problem>]>
+    let acceptances: Batch<(intake: Intake, at: Date), Result<Contract.Broadcast?, Problem>>
     private let settlements: [APNsEnvironment: Batch<SettleCall, Bool>]
 
     /// The maximum number of transactions with single broadcasts at a time. A further transaction begins only if the
@@ -41,18 +43,21 @@ struct PostgresOutbox: Outbox {
     ///   - dispatch: other connections for claims and settlements; `nil`: `database`.
     ///   - signals: wakes the loops of this process right after a commit; `nil`: they are woken by NOTIFY only.
     ///   - outages: is told when the background loops cannot be woken (`WakeUps`).
+    ///   - alertFreshness: seconds after which an alert is too old, if its broadcast has no `expiresIn`.
     init(
-        _ database: Database, bulk: Database? = nil, dispatch: Database? = nil, signals: PostgresWakeSignals? = nil,
-        outages: OutageLog? = nil
+        _ database: Database, bulk: Database? = nil, dispatch: Database? = nil, signals: WakeSignals? = nil,
+        outages: OutageLog? = nil, alertFreshness: TimeInterval = DeliveryPlan.alertFreshness
     ) {
         self.database = database
         self.bulk = bulk ?? database
         self.dispatch = dispatch ?? database
         let wakeUps = WakeUps(self.dispatch, signals: signals, outages: outages)
         let types = ContentTypeCache()
-        let acceptance = AcceptanceTransaction(database: database, wakeUps: wakeUps, types: types)
+        let acceptance = AcceptanceTransaction(
+            database: database, wakeUps: wakeUps, types: types, alertFreshness: alertFreshness)
         self.acceptance = acceptance
-        bulkAcceptance = AcceptanceTransaction(database: self.bulk, wakeUps: wakeUps, types: types)
+        bulkAcceptance = AcceptanceTransaction(
+            database: self.bulk, wakeUps: wakeUps, types: types, alertFreshness: alertFreshness)
         // After an outage, nobody knows whether the last commit happened, so every item of a batch gets the error.
         acceptances = Batch(
             places: Self.acceptPlaces, extraPlaceDelay: Self.acceptExtraPlaceDelay, limit: Self.acceptLimit
@@ -71,6 +76,12 @@ struct PostgresOutbox: Outbox {
             })
     }
 
+    /// Records a verdict and ends the lease of the delivery's lane. Verdicts that come at about the same time are
+    /// recorded together. If another replica has the lease by now, the verdict changes nothing.
+    ///
+    /// - Parameter settlement: `nil`: the message was not sent. The attempt does not count.
+    /// - Returns: whether the verdict is recorded; `false`: another transaction has locked the lane. This call does not
+    ///   wait for the other transaction, so the verdict must be recorded again.
     func settle(_ delivery: ClaimedDelivery, _ settlement: Settlement?, replica: UUID, now: Date) async throws -> Bool {
         guard let batch = settlements[delivery.address.environment] else { return true }
         return try await batch.run(
@@ -98,7 +109,10 @@ struct PostgresOutbox: Outbox {
         """
     }
 
-    func broadcast(_ id: UUID, within reach: AppReach) async throws -> Broadcast? {
+    /// A broadcast with its deliveries within `reach`.
+    ///
+    /// - Returns: `nil`: there is none within reach.
+    func broadcast(_ id: UUID, within reach: AppReach) async throws -> Contract.Broadcast? {
         let rows = try await bulk.query(
             """
             select \(Self.columns), \(EventReach.covers(reach, broadcast: "b")) as is_covered
@@ -108,21 +122,27 @@ struct PostgresOutbox: Outbox {
         return try await complete(Array(rows), within: reach).first
     }
 
-    func broadcasts(of key: EventKey, within reach: AppReach, _ page: PageRequest) async throws -> Page<Broadcast> {
+    /// An event's broadcasts, the newest first, with their deliveries within `reach`; empty for an event out of reach.
+    func broadcasts(of key: EventKey, within reach: AppReach, _ page: PageRequest) async throws -> Page<
+        Contract.Broadcast
+    > {
         try await list(key, reach, TimePage(page, by: "b.accepted_at", "b.id", newestFirst: true)) { $0.acceptedAt }
     }
 
-    func scheduled(of key: EventKey, within reach: AppReach, _ page: PageRequest) async throws -> Page<Broadcast> {
+    /// The broadcasts of an event that wait for their `sendAt`, the next one first; empty for an event out of reach.
+    func scheduled(of key: EventKey, within reach: AppReach, _ page: PageRequest) async throws -> Page<
+        Contract.Broadcast
+    > {
         try await list(key, reach, TimePage(page, by: "b.send_at", "b.id"), where: "b.scheduled") {
-            $0.sendAt ?? $0.acceptedAt
+            $0.sendAt ?? EventSpecification.undated.addingTimeInterval(Double($0.afterStart ?? 0))
         }
     }
 
     /// - Parameter time: the time by which the page is ordered.
     private func list(
         _ key: EventKey, _ reach: AppReach, _ part: TimePage, where condition: PostgresQuery = "true",
-        _ time: (Broadcast) -> Date
-    ) async throws -> Page<Broadcast> {
+        _ time: (Contract.Broadcast) -> Date
+    ) async throws -> Page<Contract.Broadcast> {
         let rows = try await bulk.query(
             """
             select \(Self.columns) from broadcasts b
@@ -130,12 +150,23 @@ struct PostgresOutbox: Outbox {
                 and \(EventReach.covers(reach, broadcast: "b"))
             \(part.order)
             """)
-        return part.page(try await complete(Array(rows), within: reach)) { (time($0), $0.id) }
+        return part.page(try await complete(Array(rows), within: reach)) { (time($0), $0.uuid) }
     }
 
+    /// The columns of `Contract.Broadcast`, without what follows from its deliveries.
     private static let columns: PostgresQuery = """
-        b.id, b.event_key, b.accepted_at, b.send_at, b.send_after_start, b.scheduled, b.cancelled, b.warnings,
-        b.accepted_by, b.withdrawn_by, b.state_outcome, b.state_rule, \(BroadcastRows.request)
+        b.id, b.event_key as "eventKey", b.event, '' as state, b.accepted_at as "acceptedAt",
+        nullif(b.send_at, \(EventSpecification.undated) + make_interval(secs => b.send_after_start)) as "sendAt",
+        b.send_after_start as "afterStart", b.accepted_by as by, b.withdrawn_by as "withdrawnBy", '{}'::json as counts,
+        '[]'::json as deliveries, b.warnings, b.scheduled, b.cancelled,
+        case when b.event_key is not null
+            then case when b.state_outcome is null then 'broadcast' else 'state' end end as source,
+        b.state_outcome as outcome, b.state_rule as rule, b.event as "message.event",
+        b.content_state as "message.contentState", b.alert as "message.alert", b.by_variant as "message.byVariant",
+        b.audiences as "message.audiences", b.priority as "message.priority", b.expires_in as "message.expiresIn",
+        b.apns_expiration as "message.apnsExpiration", to_timestamp(b.stale_date) as "message.staleDate",
+        to_timestamp(b.dismissal_date) as "message.dismissalDate", b.relevance_score as "message.relevanceScore",
+        null::json as "message.sendAt"
         """
 
     /// The broadcast that superseded a delivery `d` of an event's broadcast `b`: the first broadcast after `b` that has
@@ -150,64 +181,51 @@ struct PostgresOutbox: Outbox {
         """
 
     /// Adds to each broadcast its deliveries within reach, in the order of its event's audiences.
-    private func complete(_ rows: [PostgresRow], within reach: AppReach) async throws -> [Broadcast] {
+    private func complete(_ rows: [PostgresRow], within reach: AppReach) async throws -> [Contract.Broadcast] {
         guard !rows.isEmpty else { return [] }
         let deliveries = try await deliveries(of: rows.map { try $0.decode("id") }, within: reach)
         return try rows.map { row in
-            let id: UUID = try row.decode("id")
-            var broadcast = Broadcast(
-                id: id, eventKey: try row.optionalWord("event_key"), event: try row.word("event"),
-                acceptedAt: try row.decode("accepted_at"), sendAt: try row.decode("send_at"),
-                isScheduled: try row.decode("scheduled"), isCancelled: try row.decode("cancelled"),
-                deliveries: deliveries[id] ?? [], warnings: try row.decode("warnings"),
-                by: try row.decode("accepted_by"))
-            broadcast.sendAfterStart = try row.decode("send_after_start")
-            broadcast.withdrawnBy = try row.decode("withdrawn_by")
-            broadcast.outcome = try row.optionalWord("state_outcome")
-            broadcast.rule = try row.decode("state_rule")
-            broadcast.request = try row.request()
+            var broadcast: Contract.Broadcast = try row.read()
+            broadcast.set(
+                deliveries[broadcast.uuid] ?? [], isScheduled: try row.decode("scheduled"),
+                isCancelled: try row.decode("cancelled"))
             return broadcast
         }
     }
 
-    func deliveries(of ids: [UUID], within reach: AppReach) async throws -> [UUID: [Delivery]] {
+    func deliveries(of ids: [UUID], within reach: AppReach) async throws -> [UUID: [Contract.Delivery]] {
         let rows = try await bulk.query(
             """
-            select d.broadcast_id, l.bundle_id, l.environment, l.variant, coalesce(d.channel_id, c.channel_id) as channel_id,
-                d.state, d.attempts, d.priority, d.apns_expiration, d.apns_timestamp, d.apns_request_id,
-                d.apns_unique_id, d.reason, d.settled_at, l.kind, d.fan_out,
+            select d.broadcast_id, case l.kind when 'crowd' then 'tokens' else 'channel' end as kind,
+                null::json as counts, l.bundle_id as "bundleId", l.environment, nullif(l.variant, '') as variant,
+                coalesce(d.channel_id, c.channel_id) as "channelId", d.state, d.attempts,
+                case l.kind when 'crowd' then greatest(d.priority, \(APNsPriority.powerAware.rawValue))
+                    else d.priority end as priority,
+                d.apns_expiration as "apnsExpiration", d.apns_timestamp as timestamp,
+                d.apns_request_id as "apnsRequestId", d.apns_unique_id as "apnsUniqueId", d.reason,
+                d.next_attempt_at as "nextAttemptAt", d.settled_at as "settledAt",
+                case when d.attempts > 0 and d.state in ('accepted', 'rejected') then greatest(0, round(extract(
+                    epoch from d.settled_at - greatest(b.accepted_at, b.send_at)) * 1000))::integer
+                    end as "answerMilliseconds",
+                case when d.state = 'superseded' then \(Self.successor) end as "supersededBy", d.fan_out,
                 case when l.kind = 'crowd' and d.settled_at is null and d.fan_out is null
-                    then (select count(*) from \(CrowdRows.crowd("l.id"))) end as waiting,
-                case when d.state = 'superseded' then \(Self.successor) end as superseded_by,
-                d.next_attempt_at
-            from deliveries d join broadcasts b on b.id = d.broadcast_id join lanes l on l.id = d.lane left join channels c on c.id = l.channel
+                    then (select count(*) from \(CrowdRows.crowd("l.id"))) end as waiting
+            from deliveries d join broadcasts b on b.id = d.broadcast_id join lanes l on l.id = d.lane
+            left join channels c on c.id = l.channel
             where d.broadcast_id = any(\(ids)) and \(EventReach.covers(reach, lane: "l")) order by d.id
             """)
-        var deliveries: [UUID: [Delivery]] = [:]
+        var deliveries: [UUID: [Contract.Delivery]] = [:]
         for row in rows {
-            deliveries[try row.decode("broadcast_id"), default: []].append(try Self.delivery(row))
+            var delivery: Contract.Delivery = try row.read()
+            if delivery.kind == .tokens {
+                // A message that has not begun, because it waits for its lane's interval, still has the whole crowd to
+                // reach.
+                let fanOut = try FanOutText.fanOut(row) ?? FanOut(total: try row.decode(Int?.self, "waiting") ?? 0)
+                delivery.counts = Contract.TokenCounts(fanOut, delivery.state)
+            }
+            deliveries[try row.decode("broadcast_id"), default: []].append(delivery)
         }
         return deliveries
-    }
-
-    private static func delivery(_ row: PostgresRow) throws -> Delivery {
-        let state: Delivery.State = try row.word("state")
-        let kind: Lane.Kind = try row.word("kind")
-        let isCrowd = kind.isCrowd
-        let priority = try row.priority("priority")
-        // A message that has not begun, because it waits for its lane's interval, still has the whole crowd to reach.
-        let fanOut = try FanOutText.fanOut(row) ?? FanOut(total: try row.decode(Int?.self, "waiting") ?? 0)
-        var delivery = Delivery(
-            counts: isCrowd ? Delivery.Counts(fanOut, state) : nil,
-            bundleID: try row.word("bundle_id"), environment: try row.word("environment"),
-            channelID: try row.decode("channel_id"), state: state,
-            attempts: try row.decode("attempts"), priority: kind == .channel ? priority : priority.ofDevicePush,
-            apnsExpiration: try row.decode("apns_expiration"), timestamp: try row.decode("apns_timestamp"),
-            apnsRequestID: try row.decode("apns_request_id"), apnsUniqueID: try row.decode("apns_unique_id"),
-            reason: try row.decode("reason"), nextAttemptAt: try row.decode("next_attempt_at"),
-            settledAt: try row.decode("settled_at"), variant: try row.variant("variant"))
-        delivery.supersededBy = try row.decode("superseded_by")
-        return delivery
     }
 }
 

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
 /// The requests to APNs for the messages that lanes send now (`Lane.take`). Contents and addresses are read only after
@@ -43,11 +44,11 @@ struct Outgoing {
             (one.bundleID.rawValue, one.environment.rawValue) < (other.bundleID.rawValue, other.environment.rawValue)
         }
         return """
-            select \(PostgresChannelStore.addressColumns)
+            select \(ChannelStore.addressColumns)
             from unnest(\(apps.map(\.bundleID.rawValue)), \(apps.map(\.environment.rawValue)))
                 as r(bundle_id, environment)
             join app_environments ae on ae.bundle_id = r.bundle_id and ae.environment = r.environment::environment
-            \(PostgresChannelStore.addressJoins)
+            \(ChannelStore.addressJoins)
             """
     }
 
@@ -67,18 +68,16 @@ struct Outgoing {
                 let body = Self.body(of: message, to: lane.audience.variant, contents)
             else { return nil }
             return ClaimedDelivery(
-                id: id, lane: lane.id, address: address, storagePolicy: lane.audience.storagePolicy,
-                message: BroadcastMessage(
-                    channelID: channelID, body: body, priority: message.priority, expiration: message.apnsExpiration,
-                    requestID: message.requestID), attempts: message.attempts, expiresAt: message.expiresAt,
-                askedAt: times[message.broadcast])
+                id: id, lane: lane.id, address: address, channelID: channelID, body: body, priority: message.priority,
+                expiration: message.apnsExpiration, requestID: message.requestID, attempts: message.attempts,
+                expiresAt: message.expiresAt, askedAt: times[message.broadcast])
         }
     }
 
     private static func addresses(_ rows: PostgresRows) throws -> [AppEnvironment: APNsAddress] {
         var addresses: [AppEnvironment: APNsAddress] = [:]
         for row in rows {
-            let address = try PostgresChannelStore.address(row)
+            let address = try ChannelStore.address(row)
             addresses[address.app] = address
         }
         return addresses

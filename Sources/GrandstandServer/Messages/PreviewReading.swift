@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 
 /// The effect of a message, as the console shows it.
 struct PreviewReading: Sendable {
@@ -16,19 +17,18 @@ struct PreviewReading: Sendable {
 
     private static let shown = 12
 
-    init(_ preview: RenderedRehearsal) {
-        let rehearsal = preview.rehearsal
-        goesAt = Moment(rehearsal.goesAt)
-        givesUpAt = Moment(rehearsal.expiresAt)
-        isScheduled = rehearsal.isScheduled
-        previewed = rehearsal.parts.prefix(Self.shown).map { PreviewedAudience($0, of: preview) }
-        let rest = rehearsal.parts.count - previewed.count
+    init(_ preview: Contract.BroadcastPreview) {
+        goesAt = Moment(preview.goesAt)
+        givesUpAt = Moment(preview.expiresAt)
+        isScheduled = preview.isScheduled
+        previewed = preview.audiences.prefix(Self.shown).map(PreviewedAudience.init)
+        let rest = preview.audiences.count - previewed.count
         audiencesLeftOut = rest > 0 ? "\(Wording.count(rest, "more audience")) would get it." : nil
         largest =
-            rehearsal.parts.min { $0.kind.bodyLimit - $0.bytes < $1.kind.bodyLimit - $1.bytes }.map {
+            preview.audiences.min { $0.limit - $0.bytes < $1.limit - $1.bytes }.map {
                 "At most \(PreviewedAudience.size($0))"
             } ?? "Nobody would get it"
-        warnings = rehearsal.warnings
+        warnings = preview.warnings
     }
 }
 
@@ -47,15 +47,16 @@ struct PreviewedAudience: Sendable {
     /// Waiting messages that are not sent, because this message replaces them; `nil`: none.
     let replaced: String?
 
-    init(_ part: BroadcastRehearsal.Part, of preview: RenderedRehearsal) {
-        name = part.audience.words + (part.kind.isCrowd ? " (by token)" : "")
+    init(_ part: Contract.AudiencePreview) {
+        name =
+            Wording.list(part.bundleId, part.environment.rawValue, part.variant)
+            + (part.kind == .tokens ? " (by token)" : "")
         size = Self.size(part)
-        priority = Wording.number(preview.priority(of: part).rawValue)
+        priority = Wording.number(part.priority)
         expiration = part.apnsExpiration == 0 ? "not stored" : "stored until \(Moment(epoch: part.apnsExpiration).text)"
-        let shown = preview.shown(part)
-        previewCompact = shown?.compact
-        previewExpanded = shown?.expanded
-        payload = ReadableJSON.text(preview.body(of: part))
+        previewCompact = part.preview?.compact
+        previewExpanded = part.preview?.expanded
+        payload = ReadableJSON.text(Array(part.payload.bytes))
         let count = part.replaces.count
         replaced =
             count == 0
@@ -63,7 +64,7 @@ struct PreviewedAudience: Sendable {
     }
 
     /// `312 of 5,120 bytes`
-    static func size(_ part: BroadcastRehearsal.Part) -> String {
-        "\(Wording.number(part.bytes)) of \(Wording.number(part.kind.bodyLimit)) bytes"
+    static func size(_ part: Contract.AudiencePreview) -> String {
+        "\(Wording.number(part.bytes)) of \(Wording.number(part.limit)) bytes"
     }
 }

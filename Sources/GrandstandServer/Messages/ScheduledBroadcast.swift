@@ -7,7 +7,8 @@ internal import Postgres
 /// A scheduled broadcast whose `sendAt` has come, read from its row.
 struct ScheduledBroadcast {
     let id: UUID
-    let intake: BroadcastIntake
+    let request: BroadcastRequest
+    let intake: Intake
     let acceptedAt: Date
     /// When the broadcast was to be sent.
     let goesAt: Date
@@ -38,12 +39,12 @@ struct ScheduledBroadcast {
             request.audiences = try AudienceSelectors.read(reached.bytes)
         }
         // The audit log got the real actor when the broadcast was accepted, so the value of `by:` has no effect here.
-        intake = BroadcastIntake(target, request: request, by: .server)
+        intake = Intake(target, .broadcast(request), by: .server)
+        self.request = request
     }
 }
 
-/// The columns `broadcasts.audiences` and `event_starts.audiences`: a JSON list of
-/// `{"bundleId", "environment", "variant"?}`.
+/// The column `broadcasts.audiences`: a JSON list of `{"bundleId", "environment", "variant"?}`.
 enum AudienceSelectors {
     static func text(_ selectors: [AudienceSelector]) -> String {
         String(decoding: JSONWriter.text(selectors.map(Contract.AudienceSelector.init)), as: UTF8.self)

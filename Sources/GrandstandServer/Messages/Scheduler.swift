@@ -5,24 +5,12 @@ internal import ServiceLifecycle
 
 /// Moves broadcasts with a send time to their lanes when that time has come.
 struct Scheduler: Service {
-    private let outbox: any Outbox
-    private let plan: DeliveryPlanning
-    private let signals: any WakeSignals
-    private let now: @Sendable () -> Date
-    private let logger: Logger
+    let outbox: Outbox
+    let signals: WakeSignals
+    let now: @Sendable () -> Date
+    let logger: Logger
 
     private static let batch = 100
-
-    init(
-        outbox: any Outbox, plan: @escaping DeliveryPlanning, signals: any WakeSignals,
-        now: @escaping @Sendable () -> Date, logger: Logger
-    ) {
-        self.outbox = outbox
-        self.plan = plan
-        self.signals = signals
-        self.now = now
-        self.logger = logger
-    }
 
     func run() async {
         let loop = WorkLoop<Never>(
@@ -30,7 +18,7 @@ struct Scheduler: Service {
             logger: logger,
             now: now
         ) {
-            while try await outbox.promote(now: now(), limit: Self.batch, plan: plan) > 0 {}
+            while try await outbox.promote(now: now(), limit: Self.batch) > 0 {}
             return .idle(until: try await outbox.nextScheduled())
         }
         await loop.run(wakenBy: signals.wakes(.schedule))

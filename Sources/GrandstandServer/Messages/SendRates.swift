@@ -161,27 +161,13 @@ final class SendRates: Sendable {
 /// Tells organisers and webhooks, through the database, which apps APNs throttles, of which apps it accepts nothing, and
 /// whose key files this process lacks.
 struct SendReports: Service {
-    private let rates: [SendRates]
-    private let accounts: [SendAccounts]
-    private let keys: KeyWatch
-    private let store: PostgresThrottles
-    private let apps: PostgresAppStore
-    private let now: @Sendable () -> Date
-    private let logger: Logger
-
-    init(
-        _ rates: [SendRates], _ accounts: [SendAccounts], _ keys: KeyWatch, store: PostgresThrottles,
-        apps: PostgresAppStore,
-        now: @escaping @Sendable () -> Date, logger: Logger
-    ) {
-        self.rates = rates
-        self.accounts = accounts
-        self.keys = keys
-        self.store = store
-        self.apps = apps
-        self.now = now
-        self.logger = logger
-    }
+    let rates: [SendRates]
+    let accounts: [SendAccounts]
+    let keys: KeyWatch
+    let store: PostgresThrottles
+    let apps: AppStore
+    let now: @Sendable () -> Date
+    let logger: Logger
 
     func run() async {
         let loop = WorkLoop<Never>(

@@ -41,7 +41,7 @@ struct PostgresThrottles: Sendable {
             select note_for_webhooks(
                 (case when d.since is null then 'throttle.began' else 'throttle.ended' end)::webhook_topic,
                 \(now)::timestamptz, d.bundle_id, detail => json_build_object(
-                    'bundle_id', d.bundle_id, 'environment', d.environment, 'api', \(api.rawValue)::text,
+                    'bundleId', d.bundle_id, 'environment', d.environment, 'api', \(api.rawValue)::text,
                     'since', coalesce(d.since, d.limited_since)))
             from due d where d.since is null or d.limited_since is null
             """

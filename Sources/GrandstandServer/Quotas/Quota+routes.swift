@@ -6,7 +6,7 @@ internal import Hummingbird
 
 /// `/v1/quotas`: how much of each app's limit is used, and when the app will exceed its limit.
 struct QuotaRoutes: Sendable {
-    let channels: any ChannelStore
+    let channels: ChannelStore
     let tenure: ChannelTenure
     let now: @Sendable () -> Date
 

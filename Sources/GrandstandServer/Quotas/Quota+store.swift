@@ -1,9 +1,11 @@
 internal import APNsWire
 package import FoundationEssentials
 package import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
-extension PostgresChannelStore {
+extension ChannelStore {
+    /// The quota of every app, in both environments. Deleted channels are not counted.
     package func quotas(now: Date, tenure: ChannelTenure) async throws -> [Quota] {
         let results = try await database.transaction { connection in
             try await connection.pipeline([
@@ -54,9 +56,9 @@ extension PostgresChannelStore {
                 where u.bundle_id = ae.bundle_id and u.environment = ae.environment) as unmanaged,
             coalesce(ae.team_id, a.team_id) as team_id, coalesce(ae.key_id, a.key_id) as key_id,
             ae.key_refused, ae.key_refused_reason, ae.key_refused_since,
-            coalesce(ae.key_missing_at > \(now.addingTimeInterval(-PostgresAppStore.missingKeyLifetime)), false)
+            coalesce(ae.key_missing_at > \(now.addingTimeInterval(-AppStore.missingKeyLifetime)), false)
                 as is_key_missing,
-            case when ae.unaccepted_at > \(now.addingTimeInterval(-PostgresAppStore.unacceptedLifetime))
+            case when ae.unaccepted_at > \(now.addingTimeInterval(-AppStore.unacceptedLifetime))
                 then ae.unaccepted_since end as unaccepted_since,
             coalesce(d.installations, 0) as installations, coalesce(d.created, 0) as created,
             coalesce(d.created_before, 0) as created_before
@@ -108,11 +110,11 @@ extension PostgresChannelStore {
         """
     }
 
-    private static func listed(_ row: PostgresRow) throws -> Quota.Listed? {
+    private static func listed(_ row: PostgresRow) throws -> Contract.AppleCount? {
         guard let count = try row.decode(Int?.self, "apple_count"),
             let at = try row.decode(Date?.self, "apple_listed_at")
         else { return nil }
-        return Quota.Listed(count: count, at: at)
+        return Contract.AppleCount(count: count, at: at)
     }
 
     private static func keyRefused(_ row: PostgresRow) throws -> Quota.KeyRefused? {

@@ -9,7 +9,7 @@ internal import NIOCore
 
 /// `/v1/quotas/history`: the use of each app's quota over time.
 struct QuotaHistoryRoutes: Sendable {
-    let history: PostgresQuotaHistory
+    let history: QuotaHistoryStore
     let now: @Sendable () -> Date
 
     var routes: [Route] {
@@ -28,7 +28,9 @@ struct QuotaHistoryRoutes: Sendable {
         let headers: HTTPFields = [.vary: "Accept"]
         let accepted = MediaRanges(request.headers[.accept] ?? "*/*")
         guard accepted.weight(of: "text/csv") > accepted.weight(of: "application/json") else {
-            return .json(Contract.QuotaHistory(wanted, samples), headers: headers)
+            return .json(
+                Contract.QuotaHistory(from: wanted.from, to: wanted.to, step: wanted.step, items: samples),
+                headers: headers)
         }
         var response = Response(
             status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: Self.csv(samples))))
@@ -37,10 +39,10 @@ struct QuotaHistoryRoutes: Sendable {
     }
 
     /// The samples as CSV (RFC 4180). No value needs quoting: bundle IDs have neither commas nor quotes.
-    private static func csv(_ samples: [QuotaSample]) -> String {
+    private static func csv(_ samples: [Contract.QuotaSample]) -> String {
         samples.reduce(into: "bundleId,environment,at,used,reserved,peak,limit,created,deleted\r\n") { text, sample in
             let words = [
-                sample.bundleID.rawValue, sample.environment.rawValue, RFC3339.text(sample.at), "\(sample.used)",
+                sample.bundleId, sample.environment.rawValue, RFC3339.text(sample.at), "\(sample.used)",
                 "\(sample.reserved)", "\(sample.peak)", "\(sample.limit)", "\(sample.created)", "\(sample.deleted)",
             ]
             text += words.joined(separator: ",") + "\r\n"
@@ -62,7 +64,7 @@ extension QuotaHistory {
         }
         let step = try query.read("step", Self.stepRule, Self.seconds)
         self.init(
-            bundleID: bundleID, environment: try query.choice("environment"), within: context.reach, from: from, to: to,
+            bundleID: bundleID, environment: try query.choice("environment"), reach: context.reach, from: from, to: to,
             step: step ?? Self.step(from: from, to: to, now: now))
         guard steps <= Self.maximum else {
             throw Problem.invalid(
@@ -82,22 +84,5 @@ extension QuotaHistory {
         }
         let seconds = number * (unit ?? 1)
         return seconds <= 31_622_400 && seconds.isMultiple(of: fine) ? seconds : nil
-    }
-}
-
-extension Contract.QuotaHistory {
-    /// The samples together with the query's period and step.
-    init(_ history: QuotaHistory, _ samples: [QuotaSample]) {
-        self.init(
-            from: history.from, to: history.to, step: history.step, items: samples.map(Contract.QuotaSample.init))
-    }
-}
-
-extension Contract.QuotaSample {
-    init(_ sample: QuotaSample) {
-        self.init(
-            bundleId: sample.bundleID.rawValue, environment: .init(sample.environment), at: sample.at,
-            used: sample.used, reserved: sample.reserved, peak: sample.peak, limit: sample.limit,
-            created: sample.created, deleted: sample.deleted)
     }
 }

@@ -1,15 +1,14 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
 /// Samples of all quotas over time, in the table `quota_samples`. There is one sample for every five minutes and one
 /// for every hour. The five-minute samples are kept only for days (`QuotaHistory.fineKept`), so that a long history
 /// needs little space.
-struct PostgresQuotaHistory: Sendable {
-    private let database: Database
-
-    init(_ database: Database) { self.database = database }
+struct QuotaHistoryStore: Sendable {
+    let database: Database
 
     /// Stores the quotas as samples of a time, and deletes samples past their retention.
     ///
@@ -76,14 +75,15 @@ struct PostgresQuotaHistory: Sendable {
     }
 
     /// Samples in order of app, environment and time. Steps without a sample are left out.
-    func samples(_ history: QuotaHistory) async throws -> [QuotaSample] {
+    func samples(_ history: QuotaHistory) async throws -> [Contract.QuotaSample] {
         let step = Double(history.step)
         let topics = history.reach.topics
-        let rows = try await database.query(
+        return try await database.query(
             """
-            select bundle_id, environment, to_timestamp(ceil(extract(epoch from at) / \(step)) * \(step)) as ends,
+            select bundle_id as "bundleId", environment,
+                to_timestamp(ceil(extract(epoch from at) / \(step)) * \(step)) as at,
                 (array_agg(used order by at desc))[1] as used, (array_agg(reserved order by at desc))[1] as reserved,
-                max(peak) as peak, (array_agg(channel_limit order by at desc))[1] as channel_limit,
+                max(peak) as peak, (array_agg(channel_limit order by at desc))[1] as "limit",
                 sum(created)::bigint as created, sum(deleted)::bigint as deleted
             from quota_samples s
             where (step = \(history.resolution) or \(Self.isOfOpenHour(history))) and at > \(history.from) and at <= \(history.to)
@@ -91,15 +91,8 @@ struct PostgresQuotaHistory: Sendable {
                 and (\(history.environment?.rawValue)::text is null
                     or environment = \(history.environment?.rawValue)::text::environment)
                 and (\(topics)::text[] is null or lower(bundle_id) = any(\(topics)))
-            group by bundle_id, environment, ends order by bundle_id, environment, ends
-            limit \(history.limit)
-            """)
-        return try rows.map { row in
-            QuotaSample(
-                bundleID: try row.word("bundle_id"), environment: try row.word("environment"),
-                at: try row.decode("ends"), used: try row.decode("used"), reserved: try row.decode("reserved"),
-                peak: try row.decode("peak"), limit: try row.decode("channel_limit"),
-                created: try row.decode("created"), deleted: try row.decode("deleted"))
-        }
+            group by 1, 2, 3 order by 1, 2, 3 limit \(history.limit)
+            """
+        ).read()
     }
 }

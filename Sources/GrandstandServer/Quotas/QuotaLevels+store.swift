@@ -7,17 +7,15 @@ internal import Postgres
 
 /// The last known quota level of each app and environment, in `app_environments.quota_level`, so that a change is
 /// reported once, by one replica.
-struct PostgresQuotaLevels: Sendable {
-    private let database: Database
-
-    init(_ database: Database) { self.database = database }
+struct QuotaLevels: Sendable {
+    let database: Database
 
     /// Whether an enabled webhook has the topic of quota levels.
     func areWatched() async throws -> Bool {
         let rows = try await database.query(
             """
             select exists (select from webhooks where state = 'enabled'
-                and \(WebhookTopic.quotaLevel.rawValue)::text::webhook_topic = any(topics)) as watched
+                and \(Contract.WebhookTopic.quotaLevel.rawValue)::text::webhook_topic = any(topics)) as watched
             """)
         return try rows.first?.decode(Bool.self, "watched") ?? false
     }
@@ -39,7 +37,7 @@ struct PostgresQuotaLevels: Sendable {
                 try await connection.pipeline([
                     "update app_environments ae set quota_level = \(level) where \(app)",
                     """
-                    select note_for_webhooks(\(WebhookTopic.quotaLevel.rawValue)::text::webhook_topic, \(now),
+                    select note_for_webhooks(\(Contract.WebhookTopic.quotaLevel.rawValue)::text::webhook_topic, \(now),
                         \(quota.bundleID.rawValue), detail => \(PostgresJSON(bytes: Self.detail(quota, previous))))
                     """,
                 ])
@@ -48,9 +46,11 @@ struct PostgresQuotaLevels: Sendable {
     }
 
     private static func detail(_ quota: Quota, _ previous: String) -> [UInt8] {
-        JSONWriter.text { object in
-            object.member("quota", Contract.Quota(quota))
-            object.member("previousLevel", previous)
-        }
+        let quota = Contract.Quota(quota)
+        return JSONWriter.text(
+            Contract.QuotaLevelChanged(
+                bundleId: quota.bundleId, environment: quota.environment, level: quota.level,
+                previousLevel: .init(rawValue: previous), limit: quota.limit, used: quota.used,
+                reserved: quota.reserved, available: quota.available, unmanaged: quota.unmanaged))
     }
 }

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import JSON
 
 /// A drawing and a table of an app's channel places in one environment: the past, now, the forecast from declared
@@ -50,7 +51,7 @@ struct QuotaPlot: Sendable {
     ///   - samples: the samples of the app and environment, the oldest first.
     ///   - step: seconds between two samples. If two samples are further apart, the drawing has a gap between them.
     ///   - span: the seconds shown before `now`, and also after `now`.
-    init(_ quota: Quota, _ samples: [QuotaSample], step: Int, span: TimeInterval, now: Date) {
+    init(_ quota: Quota, _ samples: [Contract.QuotaSample], step: Int, span: TimeInterval, now: Date) {
         let app = quota.place
         let taken = quota.taken
         let to = now.addingTimeInterval(span)

@@ -13,22 +13,11 @@ struct QuotaSampler: Service {
         var patience: TimeInterval = 60
     }
 
-    private let channels: any ChannelStore
-    private let history: PostgresQuotaHistory
-    private let settings: Settings
-    private let now: @Sendable () -> Date
-    private let logger: Logger
-
-    init(
-        channels: any ChannelStore, history: PostgresQuotaHistory, settings: Settings,
-        now: @escaping @Sendable () -> Date, logger: Logger
-    ) {
-        self.channels = channels
-        self.history = history
-        self.settings = settings
-        self.now = now
-        self.logger = logger
-    }
+    let channels: ChannelStore
+    let history: QuotaHistoryStore
+    let settings: Settings
+    let now: @Sendable () -> Date
+    let logger: Logger
 
     func run() async {
         let loop = WorkLoop<Never>(

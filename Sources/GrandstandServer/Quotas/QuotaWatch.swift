@@ -6,12 +6,12 @@ internal import ServiceLifecycle
 /// Checks whether an app's quota reached another level, for webhooks that subscribe to quota levels. If there are no
 /// such webhooks, it only checks whether there are any.
 struct QuotaWatch: Service {
-    private let channels: any ChannelStore
-    private let levels: PostgresQuotaLevels
-    private let signals: any WakeSignals
-    private let settings: Settings
-    private let now: @Sendable () -> Date
-    private let logger: Logger
+    let channels: ChannelStore
+    let levels: QuotaLevels
+    let signals: WakeSignals
+    let settings: Settings
+    let now: @Sendable () -> Date
+    let logger: Logger
 
     struct Settings: Sendable {
         /// How long events hold their channels, for the quota's forecast.
@@ -20,18 +20,6 @@ struct QuotaWatch: Service {
         var pause: Duration = .seconds(1)
         /// The longest sleep.
         var pollInterval: Duration = .seconds(30)
-    }
-
-    init(
-        channels: any ChannelStore, levels: PostgresQuotaLevels, signals: any WakeSignals, settings: Settings,
-        now: @escaping @Sendable () -> Date, logger: Logger
-    ) {
-        self.channels = channels
-        self.levels = levels
-        self.signals = signals
-        self.settings = settings
-        self.now = now
-        self.logger = logger
     }
 
     func run() async {

@@ -21,31 +21,17 @@ struct Reconciler: Service {
         var lookInterval: Duration = .milliseconds(250)
     }
 
-    private let store: any ReconciliationStore
-    private let reconciliation: Reconciliation
-    private let signals: any WakeSignals
-    private let settings: Settings
-    private let now: @Sendable () -> Date
-    private let mayClaim: @Sendable () -> Bool
-    private let logger: Logger
+    let store: ReconciliationStore
+    let reconciliation: Reconciliation
+    let signals: WakeSignals
+    let settings: Settings
+    let now: @Sendable () -> Date
+    var mayClaim: @Sendable () -> Bool = { true }
+    let logger: Logger
 
     /// The number of runs in progress at the same time. Several runs are allowed, so that an app with slow calls does
     /// not delay others.
     private static let concurrency = 4
-
-    init(
-        store: any ReconciliationStore, reconciliation: Reconciliation, signals: any WakeSignals, settings: Settings,
-        now: @escaping @Sendable () -> Date,
-        mayClaim: @escaping @Sendable () -> Bool = { true }, logger: Logger
-    ) {
-        self.store = store
-        self.reconciliation = reconciliation
-        self.signals = signals
-        self.settings = settings
-        self.now = now
-        self.mayClaim = mayClaim
-        self.logger = logger
-    }
 
     func run() async {
         let loop = WorkLoop(

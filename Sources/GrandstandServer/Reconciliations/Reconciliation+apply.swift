@@ -1,15 +1,20 @@
 internal import APNsWire
-package import FoundationEssentials
-package import Grandstand
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
-extension PostgresReconciliationStore {
-    package func apply(
+extension ReconciliationStore {
+    /// Performs actions. Each is performed only if the ledger is still as it was when the action was decided. Deletions
+    /// are leased to the caller.
+    ///
+    /// - Returns: which actions were performed, and the deletions to request from Apple.
+    func apply(
         _ actions: [ReconciliationAction], _ run: ReconciliationRun, by actor: AuditActor, now: Date, leasedUntil: Date
     ) async throws -> (done: [Bool], deletions: [ChannelTask]) {
         try await database.transaction { connection in
             try await Self.hold(run, on: connection)
-            try await PostgresChannelStore.lockLanes(of: actions.compactMap(\.entry?.id), on: connection)
+            try await ChannelStore.lockLanes(of: actions.compactMap(\.entry?.id), on: connection)
             let step = Step(run: run, audit: AuditRows(by: actor, at: now), leasedUntil: leasedUntil)
             var done = Set<Int>()
             var deletions: [ChannelTask] = []
@@ -21,17 +26,18 @@ extension PostgresReconciliationStore {
             }
             let known = done.map { actions[$0] }.filter(\.takesIn).compactMap(\.channelID)
             try await connection.pipeline([
-                PostgresChannelStore.forgetting(unmanaged: known, of: run.address.app),
+                ChannelStore.forgetting(unmanaged: known, of: run.address.app),
                 "select pg_notify(\(WakeTopic.channels.rawValue), '')",
             ])
             return (actions.indices.map(done.contains), deletions)
         }
     }
 
-    package func hastenCreations(_ run: ReconciliationRun, now: Date) async throws {
+    /// Makes the app's creations that wait for their next attempt due now, whatever they wait for.
+    func hastenCreations(_ run: ReconciliationRun, now: Date) async throws {
         try await database.transaction { connection in
             try await Self.hold(run, on: connection)
-            try await connection.pipeline(PostgresChannelStore.hasten(run.address.app, now: now))
+            try await connection.pipeline(ChannelStore.hasten(run.address.app, now: now))
         }
     }
 }
@@ -60,7 +66,7 @@ private struct Step {
         case .markMissing:
             let refusals = try await refusals(ids, on: connection)
             channels = try await read(markMissing(ids), on: connection)
-            try await PostgresChannelStore.disconnectLanes(
+            try await ChannelStore.disconnectLanes(
                 from: channels.map(\.id), refusals: refusals, now: now, on: connection)
         case .restore:
             try await connection.query(makeWay(ids))
@@ -142,7 +148,7 @@ private struct Step {
     private func confirm(_ ids: [UUID]) -> PostgresQuery {
         """
         update channels c set doubted_at = null, examine_at = null, reason = null, confirmed_at = \(now)
-        where c.id = any(\(ids)) and c.doubted_at <= \(run.startedAt) returning \(PostgresChannelStore.columns)
+        where c.id = any(\(ids)) and c.doubted_at <= \(run.startedAt) returning \(ChannelStore.columns)
         """
     }
 
@@ -161,7 +167,7 @@ private struct Step {
             select bundle_id, environment, channel_id, storage_policy, \(now) from changed on conflict do nothing
         ), logged as (\(audit.insert(
             .channelReleased, channels: "changed c", reason: "'APNs lists it again, and its event has another'")))
-        select \(PostgresChannelStore.columns) from changed c
+        select \(ChannelStore.columns) from changed c
         """
     }
 
@@ -204,7 +210,7 @@ private struct Step {
             reason = case when c.event_key is null then 'APNs did not answer, and no channel is surely its own' else c.reason end,
             next_attempt_at = case when c.event_key is null then null else \(now)::timestamptz end
         where c.id = any(\(ids)) and c.called_at is not null and (c.leased_until is null or c.leased_until <= \(now))
-        returning \(PostgresChannelStore.columns)
+        returning \(ChannelStore.columns)
         """
     }
 
@@ -235,33 +241,35 @@ private struct Step {
         return """
             with changed as (\(insertion)),
             logged as (\(audit.insert(.channelAdopted, channels: "changed c", reason: "'it was unmanaged'")))
-            select \(PostgresChannelStore.columns) from changed c
+            select \(ChannelStore.columns) from changed c
             """
     }
 
-    private func logging(_ action: AuditAction, reason: PostgresQuery, _ update: PostgresQuery) -> PostgresQuery {
+    private func logging(
+        _ action: Contract.AuditAction, reason: PostgresQuery, _ update: PostgresQuery
+    ) -> PostgresQuery {
         """
         with changed as (\(update) returning c.*),
         logged as (\(audit.insert(action, channels: "changed c", reason: reason)))
-        select \(PostgresChannelStore.columns) from changed c
+        select \(ChannelStore.columns) from changed c
         """
     }
 
     // MARK: Results
 
     private func read(_ query: PostgresQuery, on connection: PostgresConnection) async throws -> [Channel] {
-        try await connection.query(query).map(PostgresChannelStore.channel)
+        try await connection.query(query).map(ChannelStore.channel)
     }
 
     private func tasks(_ query: PostgresQuery, on connection: PostgresConnection) async throws -> [ChannelTask] {
         try await connection.query(
-            "with changed as (\(query)) select \(PostgresChannelStore.columns) from changed c"
-        ).map { ChannelTask(channel: try PostgresChannelStore.channel($0), address: run.address) }
+            "with changed as (\(query)) select \(ChannelStore.columns) from changed c"
+        ).map { ChannelTask(channel: try ChannelStore.channel($0), address: run.address) }
     }
 
     private func connect(_ channels: [Channel], on connection: PostgresConnection) async throws {
         for channel in channels where channel.eventKey != nil {
-            try await PostgresChannelStore.connectLanes(to: channel, now: now, on: connection)
+            try await ChannelStore.connectLanes(to: channel, now: now, on: connection)
         }
     }
 }
@@ -271,7 +279,7 @@ extension ReconciliationAction {
     fileprivate var takesIn: Bool {
         switch self {
         case .release, .contest: false
-        default: true
+        case .markMissing, .restore, .confirm, .deleteAgain, .settle, .reopen, .adopt, .deleteUnmanaged, .recreate: true
         }
     }
 }

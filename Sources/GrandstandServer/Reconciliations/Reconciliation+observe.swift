@@ -1,10 +1,17 @@
-package import APNsWire
-package import FoundationEssentials
-package import Grandstand
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
 internal import Postgres
 
-extension PostgresReconciliationStore {
-    package func observe(
+extension ReconciliationStore {
+    /// Records Apple's list: when each channel was first seen, and which channels are no longer listed. The state of
+    /// the channels is not changed.
+    ///
+    /// - Parameters:
+    ///   - listedAt: when the list was requested.
+    ///   - seenAt: when the list had arrived.
+    /// - Returns: the ledger after the list was recorded.
+    func observe(
         _ listing: ChannelListing, listedAt: Date, seenAt: Date, _ run: ReconciliationRun
     ) async throws -> LedgerSnapshot {
         try await database.transaction { connection in
@@ -15,14 +22,14 @@ extension PostgresReconciliationStore {
                 // Unmanaged channels are read before the channels of the ledger. So a channel that moves into the
                 // ledger between the two reads is in both results, not in neither.
                 """
-                select \(PostgresChannelStore.unmanagedColumns) from unmanaged_channels u
+                select \(ChannelStore.unmanagedColumns) from unmanaged_channels u
                 where \(AppColumns.isOf(app, row: "u"))
                 order by u.first_seen_at, u.channel_id
                 """,
                 Self.entries(of: app, "c.state in \(Channel.State.sql(.isReconciled))"),
             ])
             let lackedAt = try results[0].first?.decode(Date?.self, "lacked_at")
-            let seen = try results[1].map(PostgresChannelStore.unmanagedChannel)
+            let seen = try results[1].map(ChannelStore.unmanagedChannel)
             var entries = try results[2].map(Self.entry)
 
             // The channel IDs are compared here, not in SQL, because without statistics the planner uses nested loops
@@ -50,7 +57,9 @@ extension PostgresReconciliationStore {
         }
     }
 
-    package func witness(
+    /// Records a complete list that was read just before a creation. A channel that this list lacks and a later list
+    /// has was created between the two lists. The call needs no lease, because it only adds first sightings.
+    func witness(
         _ listing: ChannelListing, askedAt: Date, seenAt: Date, _ app: AppEnvironment
     ) async throws {
         try await database.transaction { connection in
@@ -117,7 +126,7 @@ extension PostgresReconciliationStore {
         on connection: PostgresConnection
     ) async throws {
         var changes: [PostgresQuery] = []
-        if !gone.isEmpty { changes.append(PostgresChannelStore.forgetting(unmanaged: gone, of: app)) }
+        if !gone.isEmpty { changes.append(ChannelStore.forgetting(unmanaged: gone, of: app)) }
         if !fresh.isEmpty {
             changes.append(
                 """
@@ -143,7 +152,8 @@ extension PostgresReconciliationStore {
             isWanted: try row.decode("is_wanted"), variant: try row.variant("variant"))
     }
 
-    package func keep(policies: [String: StoragePolicy], _ run: ReconciliationRun) async throws {
+    /// Stores the storage policies that Apple reported for unmanaged channels.
+    func keep(policies: [String: StoragePolicy], _ run: ReconciliationRun) async throws {
         let sorted = policies.sorted { $0.key < $1.key }
         try await database.query(
             """

@@ -7,8 +7,8 @@ internal import JSON
 
 /// `/v1/apps/{bundleId}/{environment}/reconciliations`: compares Apple's list with the ledger.
 struct ReconciliationRoutes: Sendable {
-    let apps: any AppStore
-    let store: any ReconciliationStore
+    let apps: AppStore
+    let store: ReconciliationStore
     let operations: ReconciliationOperations
     let limits: ReconciliationLimits
 
@@ -27,22 +27,20 @@ struct ReconciliationRoutes: Sendable {
         let options = ReconciliationOptions(
             apply: draft.apply ?? false, adopt: draft.adopt ?? false, deleteUnmanaged: draft.deleteUnmanaged ?? false,
             recreate: draft.recreate ?? false, grace: limits.grace, deleteBudget: limits.deleteBudget)
-        let report = try await operations.reconcile(app, options, by: context.actor)
-        return .json(Contract.Reconciliation(report), status: .created)
+        return .json(try await operations.reconcile(app, options, by: context.actor), status: .created)
     }
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
         let app = try context.app()
         let part = try context.query.page()
         _ = try await apps.registered(app.bundleID)
-        let page = try await store.reports(of: app, part)
-        return .json(Contract.Page(page, RawJSON.init(unchecked:)))
+        return .json(try await store.reports(of: app, part))
     }
 
     private func get(_ request: Request, _ context: APIContext) async throws -> Response {
         let app = try context.app()
         let id = try context.id(orThrow: .reconciliationNotFound)
-        return .json(bytes: try await store.kept(id, of: app, among: apps))
+        return .json(try await store.report(id, of: app, among: apps))
     }
 }
 

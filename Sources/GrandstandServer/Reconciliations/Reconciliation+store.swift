@@ -1,11 +1,15 @@
 internal import APNsWire
 package import FoundationEssentials
 package import Grandstand
+internal import GrandstandContract
 internal import JSON
 internal import Postgres
 
 /// Reconciliations: leases in `app_environments`, first sights in `unmanaged_channels`, reports in `reconciliations`.
-package struct PostgresReconciliationStore: ReconciliationStore {
+///
+/// A run holds a lease on one app and environment. Each step of a run fails with `ReconciliationLost` if another
+/// replica has the lease by now.
+package struct ReconciliationStore: Sendable {
     let database: Database
 
     package init(_ database: Database) { self.database = database }
@@ -41,6 +45,9 @@ package struct PostgresReconciliationStore: ReconciliationStore {
     private static let doubtInterval: TimeInterval = 2
     private static let doubtRest: TimeInterval = 30
 
+    /// Leases the app and environment that has waited longest. A run is due if a creation was not answered, if Apple
+    /// said that it does not know a channel, if somebody requested it, or if `interval` seconds have passed since the
+    /// last run (0: never for this reason).
     package func claimDue(
         interval: TimeInterval, now: Date, leasedUntil: Date
     ) async throws -> ReconciliationRun? {
@@ -53,7 +60,8 @@ package struct PostgresReconciliationStore: ReconciliationStore {
                 """, now: now, leasedUntil: leasedUntil)
     }
 
-    package func request(_ app: AppEnvironment, now: Date) async throws {
+    /// Requests a run as soon as possible, unless Apple's list was read within the last minute.
+    func request(_ app: AppEnvironment, now: Date) async throws {
         try await database.query(
             """
             update app_environments ae set reconcile_at = least(ae.reconcile_at, \(now))
@@ -63,6 +71,9 @@ package struct PostgresReconciliationStore: ReconciliationStore {
             """)
     }
 
+    /// Leases one app and environment.
+    ///
+    /// - Throws: `app-not-found`, `reconciliation-running`.
     package func begin(
         _ app: AppEnvironment, now: Date, leasedUntil: Date
     ) async throws -> ReconciliationRun {
@@ -93,16 +104,17 @@ package struct PostgresReconciliationStore: ReconciliationStore {
                 update app_environments ae set reconciling_by = \(UUID()), reconciling_until = \(leasedUntil)
                 from due where ae.bundle_id = due.bundle_id and ae.environment = due.environment returning ae.*
             )
-            select ae.reconciling_by, ae.reconcile_failures::bigint as failures, \(PostgresChannelStore.addressColumns)
-            from leased ae \(PostgresChannelStore.addressJoins)
+            select ae.reconciling_by, ae.reconcile_failures::bigint as failures, \(ChannelStore.addressColumns)
+            from leased ae \(ChannelStore.addressJoins)
             """
         ).first.map { row in
             ReconciliationRun(
-                id: try row.decode("reconciling_by"), address: try PostgresChannelStore.address(row), startedAt: now,
+                id: try row.decode("reconciling_by"), address: try ChannelStore.address(row), startedAt: now,
                 failures: try row.decode("failures"))
         }
     }
 
+    /// When the next run is due; `nil`: never.
     package func nextDue(interval: TimeInterval, now: Date) async throws -> Date? {
         // For `bundle_id || ''` see `hasSettleable`.
         try await database.query(
@@ -125,7 +137,7 @@ package struct PostgresReconciliationStore: ReconciliationStore {
         ).first?.decode(Date?.self, "at")
     }
 
-    package func extend(_ run: ReconciliationRun, until: Date) async throws {
+    func extend(_ run: ReconciliationRun, until: Date) async throws {
         let rows = try await database.query(
             """
             update app_environments set reconciling_until = \(until) where reconciling_by = \(run.id)
@@ -135,9 +147,11 @@ package struct PostgresReconciliationStore: ReconciliationStore {
         if rows.isEmpty { throw ReconciliationLost() }
     }
 
-    package func finish(
-        _ run: ReconciliationRun, _ report: ReconciliationReport, again: Date?, now: Date
+    /// Stores the report, ends the lease, and requests another run at `again` if that is not `nil`.
+    func finish(
+        _ run: ReconciliationRun, _ report: Contract.Reconciliation, again: Date?, now: Date
     ) async throws {
+        let app = run.address.app
         // If this run could not resolve a doubt, a later run checks the doubt again. A dry run checked no doubts, so it
         // postpones none.
         let rest: [PostgresQuery] =
@@ -145,7 +159,7 @@ package struct PostgresReconciliationStore: ReconciliationStore {
             ? [
                 """
                 update channels set examine_at = \(now.addingTimeInterval(Self.doubtRest))
-                where \(AppColumns.isOf(report.app))
+                where \(AppColumns.isOf(app))
                     and examine_at <= \(now) and doubted_at <= \(run.startedAt)
                 """
             ] : []
@@ -155,25 +169,26 @@ package struct PostgresReconciliationStore: ReconciliationStore {
                 rest + [
                     """
                     insert into reconciliations (id, bundle_id, environment, started_at, finished_at, report)
-                    values (\(report.id), \(report.bundleID.rawValue), \(report.environment.rawValue)::environment,
-                        \(report.startedAt), \(report.finishedAt), \(PostgresJSON(bytes: JSONWriter.text(Contract.Reconciliation(report)))))
+                    values (\(report.id)::text::uuid, \(report.bundleId), \(report.environment.rawValue)::environment,
+                        \(report.startedAt), \(report.finishedAt), \(PostgresJSON(bytes: JSONWriter.text(report))))
                     """,
                     """
-                    delete from reconciliations r where \(AppColumns.isOf(report.app, row: "r")) and r.started_at < (
+                    delete from reconciliations r where \(AppColumns.isOf(app, row: "r")) and r.started_at < (
                             select started_at from reconciliations
-                            where \(AppColumns.isOf(report.app))
+                            where \(AppColumns.isOf(app))
                             order by started_at desc offset \(Self.keptReports - 1) limit 1)
                     """,
                     Self.release(run, now: now, again: again, failures: 0),
                     """
                     update app_environments set alarm = \(report.alarm?.rawValue)::text::reconciliation_alarm
-                    where \(AppColumns.isOf(report.app))
+                    where \(AppColumns.isOf(app))
                     """,
                 ])
         }
     }
 
-    package func fail(_ run: ReconciliationRun, again: Date, now: Date) async throws {
+    /// Ends the lease of a failed run. The run is due again at `again`.
+    func fail(_ run: ReconciliationRun, again: Date, now: Date) async throws {
         try await database.query(Self.release(run, now: now, again: again, failures: run.failures + 1))
     }
 
@@ -200,17 +215,24 @@ package struct PostgresReconciliationStore: ReconciliationStore {
         if rows.isEmpty { throw ReconciliationLost() }
     }
 
-    package func report(_ id: UUID, of app: AppEnvironment) async throws -> [UInt8]? {
-        try await database.query(
+    /// - Throws: `app-not-found`, `reconciliation-not-found`.
+    func report(_ id: UUID, of app: AppEnvironment, among apps: AppStore) async throws -> Contract.Reconciliation {
+        let rows = try await database.query(
             """
             select r.report from reconciliations r join apps a using (bundle_id)
             where r.id = \(id) and a.topic = \(app.bundleID.topic)
                 and r.environment = \(app.environment.rawValue)::environment
-            """
-        ).first?.decode(PostgresJSON.self, "report").bytes
+            """)
+        if let row = rows.first { return try Self.report(row) }
+        _ = try await apps.registered(app.bundleID)
+        throw Problem(
+            .reconciliationNotFound,
+            "\(app.bundleID) has no reconciliation \(id.words) in \(app.environment.rawValue). The last "
+                + "\(Self.keptReports) are kept.")
     }
 
-    package func reports(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<[UInt8]> {
+    /// Reports, the newest first. A long report has the member `abridged` in place of its lists.
+    func reports(of app: AppEnvironment, _ page: PageRequest) async throws -> Contract.Page<Contract.Reconciliation> {
         let part = try TimePage(page, by: "r.started_at", "r.id", newestFirst: true)
         let rows = try await database.query(
             """
@@ -225,10 +247,25 @@ package struct PostgresReconciliationStore: ReconciliationStore {
         ).map { row in
             (
                 at: try row.decode(Date.self, "started_at"), id: try row.decode(UUID.self, "id"),
-                report: try row.decode(PostgresJSON.self, "report").bytes
+                report: try Self.report(row)
             )
         }
-        let reports = part.page(rows) { ($0.at, $0.id) }
-        return Page(items: reports.items.map(\.report), nextCursor: reports.nextCursor)
+        return Contract.Page(part.page(rows) { ($0.at, $0.id) }, \.report)
+    }
+
+    private static func report(_ row: PostgresRow) throws -> Contract.Reconciliation {
+        try JSONValue(parsing: try row.decode(PostgresJSON.self, "report").bytes, maximumValues: .max).decode()
     }
 }
+
+/// The lease on one app and environment for a run.
+package struct ReconciliationRun: Sendable {
+    var id: UUID
+    var address: APNsAddress
+    var startedAt: Date
+    /// The number of failed runs since the last successful one.
+    var failures: Int
+}
+
+/// Another replica has the run's lease. This step changed nothing.
+struct ReconciliationLost: Error {}

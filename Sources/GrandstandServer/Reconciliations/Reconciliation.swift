@@ -1,13 +1,14 @@
 internal import APNsWire
 package import FoundationEssentials
 package import Grandstand
+package import GrandstandContract
 package import Logging
 
 /// One reconciliation: compares Apple's list with our channels and acts on the differences.
 package struct Reconciliation: Sendable {
     private let management: ManagementCalls
     private let channelCalls: ChannelCalls
-    private let store: any ReconciliationStore
+    private let store: ReconciliationStore
     private let lease: TimeInterval
     private let now: @Sendable () -> Date
     private let counting: Counting
@@ -21,7 +22,7 @@ package struct Reconciliation: Sendable {
 
     /// - Parameter lease: seconds after which another replica may take over a run whose replica died.
     package init(
-        management: ManagementCalls, channelCalls: ChannelCalls, store: any ReconciliationStore, lease: TimeInterval,
+        management: ManagementCalls, channelCalls: ChannelCalls, store: ReconciliationStore, lease: TimeInterval,
         now: @escaping @Sendable () -> Date, counting: @escaping Counting = { _ in }, logger: Logger
     ) {
         self.counting = counting
@@ -46,7 +47,7 @@ package struct Reconciliation: Sendable {
     /// - Throws: `Unreadable`, `ReconciliationLost`, the errors of the store.
     package func perform(
         _ run: ReconciliationRun, _ options: ReconciliationOptions, by actor: AuditActor
-    ) async throws -> ReconciliationReport {
+    ) async throws -> Contract.Reconciliation {
         let keeper = keepLease(of: lease, logger) { try await store.extend(run, until: leasedUntil) }
         defer { keeper.cancel() }
         do {
@@ -65,7 +66,7 @@ package struct Reconciliation: Sendable {
 
     private func carryOut(
         _ run: ReconciliationRun, _ options: ReconciliationOptions, by actor: AuditActor
-    ) async throws -> ReconciliationReport {
+    ) async throws -> Contract.Reconciliation {
         let listedAt = now()
         let answer = await management.list(at: run.address)
         guard case .accepted(let listing, _) = answer else { throw Unreadable(address: run.address, answer: answer) }
@@ -77,17 +78,19 @@ package struct Reconciliation: Sendable {
         let readings = try await read(plan.questions(options, now: now(), limit: Self.reads), run)
         let (actions, alarm) = plan.conclusions(readings, options, now: now())
 
-        let done = try await act(actions, alarm: alarm, run, options, by: actor)
+        let steps = try await act(actions, alarm: alarm, run, options, by: actor)
         if options.apply, options.recreate { try await store.hastenCreations(run, now: now()) }
-        let report = ReconciliationReport(
-            id: UUID(), bundleID: run.address.bundleID, environment: run.address.environment, actor: actor.text,
-            startedAt: run.startedAt, finishedAt: now(), applied: options.apply && alarm != .capabilityOff,
-            apple: listing.channelIDs.count, ledger: plan.expected.count, matched: plan.matched,
-            missing: plan.vanished, unmanaged: plan.unmanaged, actions: done, alarm: alarm,
-            notes: notes(listing, plan, options, alarm, done.map(\.action)))
+        let report = Contract.Reconciliation(
+            id: UUID().words, bundleId: run.address.bundleID.rawValue, environment: .init(run.address.environment),
+            actor: actor.text, startedAt: run.startedAt, finishedAt: now(),
+            applied: options.apply && alarm != .capabilityOff, apple: listing.channelIDs.count,
+            ledger: plan.expected.count, matched: plan.matched,
+            missing: plan.vanished.map(Contract.MissingChannel.init),
+            unmanaged: plan.unmanaged.map(Contract.UnmanagedChannel.init), actions: steps, alarm: alarm,
+            notes: notes(listing, plan, options, alarm, actions))
         // A creation without an answer makes a run due. If this run did not find out the outcome of that creation, the
         // next run is delayed. Without the delay, one run would follow another immediately, again and again.
-        let again = plan.leavesUnanswered(done.filter(\.done).map(\.action))
+        let again = plan.leavesUnanswered(zip(actions, steps).filter(\.1.done).map(\.0))
         try await store.finish(
             run, report, again: again ? now().addingTimeInterval(Self.secondLook) : nil, now: now())
         log(report)
@@ -125,11 +128,11 @@ package struct Reconciliation: Sendable {
 
     /// Performs the actions. If an action is not performed, says why.
     private func act(
-        _ actions: [ReconciliationAction], alarm: ReconciliationReport.Alarm?, _ run: ReconciliationRun,
+        _ actions: [ReconciliationAction], alarm: Contract.ReconciliationAlarm?, _ run: ReconciliationRun,
         _ options: ReconciliationOptions, by actor: AuditActor
-    ) async throws -> [ReconciliationReport.Action] {
+    ) async throws -> [Contract.ReconciliationAction] {
         guard options.apply, alarm != .capabilityOff, !actions.isEmpty else {
-            return actions.map { ReconciliationReport.Action($0, done: false) }
+            return actions.map { Contract.ReconciliationAction($0, done: false) }
         }
         let (done, deletions) = try await store.apply(
             actions, run, by: actor, now: now(), leasedUntil: leasedUntil)
@@ -145,10 +148,10 @@ package struct Reconciliation: Sendable {
         }
         return zip(actions, done).map { action, done in
             guard done else {
-                return ReconciliationReport.Action(action, done: false, detail: "the ledger had changed meanwhile")
+                return Contract.ReconciliationAction(action, done: false, detail: "the ledger had changed meanwhile")
             }
             let failure = action.deletes ? action.channelID.flatMap { failures[$0] } : nil
-            return ReconciliationReport.Action(action, done: failure == nil, detail: failure)
+            return Contract.ReconciliationAction(action, done: failure == nil, detail: failure)
         }
     }
 
@@ -167,7 +170,7 @@ package struct Reconciliation: Sendable {
 
     private func notes(
         _ listing: ChannelListing, _ plan: ReconciliationPlan, _ options: ReconciliationOptions,
-        _ alarm: ReconciliationReport.Alarm?, _ actions: [ReconciliationAction]
+        _ alarm: Contract.ReconciliationAlarm?, _ actions: [ReconciliationAction]
     ) -> [String] {
         var notes: [String] = []
         switch alarm {
@@ -186,7 +189,7 @@ package struct Reconciliation: Sendable {
                     + "another system's. The server adopted none of them and repeats the request. Check the "
                     + "unmanaged channels: adopt or delete them."
             )
-        case nil: break
+        case .unknown, nil: break
         }
         if !listing.otherMembers.isEmpty {
             notes.append(
@@ -207,18 +210,44 @@ package struct Reconciliation: Sendable {
         return notes
     }
 
-    private func log(_ report: ReconciliationReport) {
+    private func log(_ report: Contract.Reconciliation) {
+        let done = report.actions?.count(where: \.done) ?? 0
         let metadata: Logger.Metadata = [
-            "app": "\(report.bundleID)", "environment": "\(report.environment.rawValue)",
-            "apple": "\(report.apple)", "ledger": "\(report.ledger)", "missing": "\(report.missing.count)",
-            "unmanaged": "\(report.unmanaged.count)", "actions": "\(report.actions.count { $0.done })",
+            "app": "\(report.bundleId)", "environment": "\(report.environment.rawValue)",
+            "apple": "\(report.apple)", "ledger": "\(report.ledger)", "missing": "\(report.missing?.count ?? 0)",
+            "unmanaged": "\(report.unmanaged?.count ?? 0)", "actions": "\(done)",
         ]
         if let alarm = report.alarm {
             logger.error("reconciliation raises an alarm: \(alarm.rawValue)", metadata: metadata)
-        } else if report.actions.contains(where: \.done) {
+        } else if done > 0 {
             logger.notice("reconciled, with changes", metadata: metadata)
         } else {
             logger.info("reconciled", metadata: metadata)
         }
+    }
+}
+
+extension Contract.MissingChannel {
+    fileprivate init(_ entry: LedgerSnapshot.Entry) {
+        self.init(
+            id: entry.id.words, channelId: entry.channelID, storagePolicy: .init(entry.storagePolicy),
+            eventKey: entry.eventKey?.rawValue, variant: entry.variant?.rawValue)
+    }
+}
+
+extension Contract.UnmanagedChannel {
+    fileprivate init(_ channel: UnmanagedChannel) {
+        self.init(
+            channelId: channel.channelID, firstSeenAt: channel.firstSeenAt,
+            storagePolicy: channel.storagePolicy.map(Contract.StoragePolicy.init))
+    }
+}
+
+extension Contract.ReconciliationAction {
+    fileprivate init(_ action: ReconciliationAction, done: Bool, detail: String? = nil) {
+        let entry = action.entry
+        self.init(
+            action: action.name, id: entry?.id.words, eventKey: entry?.eventKey?.rawValue,
+            variant: entry?.variant?.rawValue, channelId: action.channelID, done: done, detail: detail)
     }
 }

@@ -1,6 +1,6 @@
 internal import APNsWire
 internal import Grandstand
-internal import JSON
+internal import GrandstandContract
 
 /// The page of one reconciliation: its findings, and its actions or planned actions.
 struct ReconciliationDetail: ConsolePage {
@@ -16,7 +16,7 @@ struct ReconciliationDetail: ConsolePage {
     let unmanaged: Table
     let runs: [RunRow]
 
-    init(_ report: ReconciliationReading, _ app: AppEnvironment) {
+    init(_ report: Contract.Reconciliation, _ app: AppEnvironment) {
         title = "Reconciliation of \(app.bundleID), \(app.environment.rawValue)"
         listHref = ConsolePath.reconciliations(app)
         facts = [
@@ -38,45 +38,46 @@ struct ReconciliationDetail: ConsolePage {
             case .ambiguousCreation:
                 "Apple's list has channels that come from a request without an answer or from another system: "
                     + "none was adopted."
-            case nil: nil
+            case .unknown, nil: nil
             }
         notes = report.notes
         plan = Table(
-            "Actions, and whether they were carried out", nothing: "There was nothing to do.", report.actions,
+            "Actions, and whether they were carried out", nothing: "There was nothing to do.", report.actions ?? [],
             [
-                Column("Action") { [.words($0.text("action"))] },
-                Column("Apple's ID") { [.code($0.text("channelId"))] },
-                Column("Event") { [.words(Wording.event($0.text("eventKey"), $0.text("variant")))] },
-                Column("Outcome") { [.words($0.flag("done") ? "done" : "not done")] },
-                Column("Why") { [.words(Reconciling.meaning(of: $0.text("action"))), .quoted($0.text("detail"))] },
+                Column("Action") { [.words($0.action.rawValue)] },
+                Column("Apple's ID") { [.code($0.channelId ?? "")] },
+                Column("Event") { [.words(Wording.event($0.eventKey ?? "", $0.variant ?? ""))] },
+                Column("Outcome") { [.words($0.done ? "done" : "not done")] },
+                Column("Why") { [.words(Reconciling.meaning(of: $0.action)), .quoted($0.detail ?? "")] },
             ])
         missing = Table(
-            "Channels of the ledger that Apple no longer has", report.missing,
-            Self.channel + [Column("Event") { [.event(EventKey(rawValue: $0.text("eventKey")))] }])
+            "Channels of the ledger that Apple no longer has", report.missing ?? [],
+            [
+                Column("Apple's ID") { [.code($0.channelId ?? "")] },
+                Column("Storage policy") { [.words($0.storagePolicy.rawValue)] },
+                Column("Event") { [.event($0.eventKey.flatMap(EventKey.init))] },
+            ])
         unmanaged = Table(
-            "Channels of Apple's list that the ledger does not know", report.unmanaged,
-            Self.channel + [Column("First seen") { [.moment($0.moment("firstSeenAt"))] }])
+            "Channels of Apple's list that the ledger does not know", report.unmanaged ?? [],
+            [
+                Column("Apple's ID") { [.code($0.channelId)] },
+                Column("Storage policy") { [.words($0.storagePolicy?.rawValue ?? "")] },
+                Column("First seen") { [.moment($0.firstSeenAt)] },
+            ])
         runs = Self.runs(report).map { RunRow($0, app) }
-    }
-
-    private static var channel: [Column<JSONValue>] {
-        [
-            Column("Apple's ID") { [.code($0.text("channelId"))] },
-            Column("Storage policy") { [.words($0.text("storagePolicy"))] },
-        ]
     }
 
     /// The reconciliations that make sense after this reconciliation. After the alarm `capabilityOff`, only an explicit
     /// `recreate` replaces the channels.
-    private static func runs(_ report: ReconciliationReading) -> [Reconciling] {
+    private static func runs(_ report: Contract.Reconciliation) -> [Reconciling] {
         var runs: [Reconciling] = [.look]
         switch report.alarm {
         case .capabilityOff: return runs + [.recreate]
         case .listIncomplete: return runs
-        case .ambiguousCreation, nil: break
+        case .ambiguousCreation, .unknown, nil: break
         }
-        if !report.applied, !report.missing.isEmpty || !report.actions.isEmpty { runs.append(.apply) }
-        if !report.unmanaged.isEmpty { runs += [.adopt, .deleteUnmanaged] }
+        if !report.applied, report.missing?.isEmpty == false || report.actions?.isEmpty == false { runs.append(.apply) }
+        if report.unmanaged?.isEmpty == false { runs += [.adopt, .deleteUnmanaged] }
         return runs
     }
 }

@@ -6,7 +6,7 @@ internal import JSON
 /// The forms that run a reconciliation. Each form says what it will do; forms for actions that cannot be undone also
 /// ask for the key.
 struct ReconciliationForms: PageGroup {
-    let apps: any AppStore
+    let apps: AppStore
     let operations: ReconciliationOperations
     let limits: ReconciliationLimits
 
@@ -45,7 +45,7 @@ struct ReconciliationForms: PageGroup {
         // There is nothing to recover: an interrupted reconciliation is run again.
         let report = try await submission.once(
             .reconcile, recover: { _ in nil },
-            { Contract.Reconciliation(try await operations.reconcile(app, options, by: $0.actor)) })
+            { try await operations.reconcile(app, options, by: $0.actor) })
         return .done(
             ConsolePath.reconciliation(report.id, of: app),
             notice: doing == .look

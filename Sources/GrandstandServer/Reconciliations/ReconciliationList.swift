@@ -1,5 +1,6 @@
 internal import APNsWire
 internal import Grandstand
+internal import GrandstandContract
 
 /// The reconciliations of an app in an environment.
 struct ReconciliationList: ConsolePage {
@@ -11,32 +12,32 @@ struct ReconciliationList: ConsolePage {
     let pager: Pager
     let runs: [RunRow]
 
-    init(
-        _ app: AppEnvironment, _ reports: [ReconciliationReading], nextCursor: String?, _ visit: Visit
-    ) {
+    init(_ app: AppEnvironment, _ page: Contract.Page<Contract.Reconciliation>, _ visit: Visit) {
         title = "Reconciliations of \(app.bundleID), \(app.environment.rawValue)"
         appHref = ConsolePath.app(app.bundleID)
         channelsHref = ConsolePath.channels(app)
-        self.reports = Self.table(reports, app)
-        pager = Pager(visit, nextCursor: nextCursor)
+        self.reports = Self.table(page.items, app)
+        pager = Pager(visit, nextCursor: page.nextCursor)
         runs = [RunRow(.look, app), RunRow(.apply, app)]
     }
 
-    static func table(_ reports: [ReconciliationReading], _ app: AppEnvironment) -> Table {
+    static func table(_ reports: [Contract.Reconciliation], _ app: AppEnvironment) -> Table {
         /// A column with a number of findings. If a report is abridged, its cell refers to the full report.
-        func many(_ label: String, _ count: @escaping (ReconciliationReading) -> Int) -> Column<ReconciliationReading> {
-            Column(label, isNumber: true) { [.words($0.isAbridged ? "see the report" : Wording.number(count($0)))] }
+        func many(
+            _ label: String, _ count: @escaping (Contract.Reconciliation) -> Int?
+        ) -> Column<Contract.Reconciliation> {
+            Column(label, isNumber: true) { [.words(count($0).map { Wording.number($0) } ?? "see the report")] }
         }
         return Table(
             "Apple's list against the ledger, the newest first", nothing: "There was none yet.", reports,
             [
                 Column("Started") { report in
-                    [.link(report.startedAt, ConsolePath.reconciliation(report.id, of: app))]
+                    [.link(Moment(report.startedAt), ConsolePath.reconciliation(report.id, of: app))]
                 }, Column("By") { [.quoted($0.actor)] },
                 Column("Did") { [.words($0.applied ? "applied" : "looked only")] },
                 .number("Apple's list") { $0.apple }, .number("Ledger") { $0.ledger },
-                .number("In both") { $0.matched }, many("Missing") { $0.missing.count },
-                many("Unmanaged") { $0.unmanaged.count }, many("Actions") { $0.actions.count },
+                .number("In both") { $0.matched }, many("Missing") { $0.missing?.count },
+                many("Unmanaged") { $0.unmanaged?.count }, many("Actions") { $0.actions?.count },
                 Column("Alarm") { $0.alarm.map { [Piece.level("critical", $0.rawValue)] } ?? [] },
             ])
     }

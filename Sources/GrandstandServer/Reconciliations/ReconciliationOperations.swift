@@ -1,22 +1,13 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 
 /// Reconciliations that operators ask for and wait for.
 struct ReconciliationOperations: Sendable {
-    private let store: any ReconciliationStore
-    private let reconciliation: Reconciliation
-    private let operations: ChannelOperations
-    private let now: @Sendable () -> Date
-
-    init(
-        store: any ReconciliationStore, reconciliation: Reconciliation, operations: ChannelOperations,
-        now: @escaping @Sendable () -> Date
-    ) {
-        self.store = store
-        self.reconciliation = reconciliation
-        self.operations = operations
-        self.now = now
-    }
+    let store: ReconciliationStore
+    let reconciliation: Reconciliation
+    let operations: ChannelOperations
+    let now: @Sendable () -> Date
 
     /// Reconciles one app and environment now.
     ///
@@ -24,7 +15,7 @@ struct ReconciliationOperations: Sendable {
     ///   if Apple's list could not be read; in this case, nothing was changed.
     func reconcile(
         _ app: AppEnvironment, _ options: ReconciliationOptions, by actor: AuditActor
-    ) async throws -> ReconciliationReport {
+    ) async throws -> Contract.Reconciliation {
         let run = try await store.begin(app, now: now(), leasedUntil: reconciliation.leasedUntil)
         do {
             return try await reconciliation.perform(run, options, by: actor)

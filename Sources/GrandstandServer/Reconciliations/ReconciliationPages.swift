@@ -4,8 +4,8 @@ internal import Grandstand
 
 /// `/console/apps/{bundleId}/{environment}/reconciliations`: the reports of reconciliations.
 struct ReconciliationPages: PageGroup {
-    let apps: any AppStore
-    let store: any ReconciliationStore
+    let apps: AppStore
+    let store: ReconciliationStore
 
     var routes: [PageRoute] {
         let base = "/apps/:bundleId/:environment/reconciliations"
@@ -18,13 +18,12 @@ struct ReconciliationPages: PageGroup {
         var request = visit.page
         request.limit = 20
         let page = try await store.reports(of: app, request)
-        let reports = try page.items.map { bytes in try ReconciliationReading(bytes) }
-        return .page(ReconciliationList(app, reports, nextCursor: page.nextCursor, visit))
+        return .page(ReconciliationList(app, page, visit))
     }
 
     private func show(_ visit: Visit) async throws -> PageRoute.Answer {
         let app = try visit.app()
-        let report = try await store.kept(try visit.id(orThrow: .reconciliationNotFound), of: app, among: apps)
-        return .page(ReconciliationDetail(try ReconciliationReading(report), app))
+        let report = try await store.report(try visit.id(orThrow: .reconciliationNotFound), of: app, among: apps)
+        return .page(ReconciliationDetail(report, app))
     }
 }

@@ -1,5 +1,5 @@
 internal import Grandstand
-internal import JSON
+internal import GrandstandContract
 
 /// A kind of reconciliation that a person may run, with its description.
 enum Reconciling: String, Sendable, CaseIterable {
@@ -58,26 +58,26 @@ enum Reconciling: String, Sendable, CaseIterable {
     }
 
     /// Describes an action of a report. A word that a newer version wrote is returned unchanged.
-    static func meaning(of action: String) -> String {
+    static func meaning(of action: Contract.ReconciliationActionName) -> String {
         switch action {
-        case "mark-missing":
+        case .markMissing:
             "Apple no longer has this channel: it is marked missing, and an event that needs it gets another."
-        case "restore": "It was missing and is listed again: it serves its event again."
-        case "confirm": "Apple refused a message to it, but still has it: it stays."
-        case "release":
+        case .restore: "It was missing and is listed again: it serves its event again."
+        case .confirm: "Apple refused a message to it, but still has it: it stays."
+        case .release:
             "It was given up and is listed again, but its event has another channel: adopt it or delete it yourself."
-        case "delete-again":
+        case .deleteAgain:
             "Apple confirmed its deletion but still lists it: the server asks Apple again to delete it."
-        case "settle":
+        case .settle:
             "It was created by a request that Apple did not answer: it goes to the event that it was created for."
-        case "reopen":
+        case .reopen:
             "Apple did not answer a request for a channel, and no listed channel is surely its result: the "
                 + "server asks for one again."
-        case "contest": "A request that Apple did not answer, or somebody else, may have created it: no event gets it."
-        case "adopt": "It becomes a channel of the ledger."
-        case "delete-unmanaged": "It is deleted at Apple."
-        case "recreate": "It is given up, and an event that needs it gets a new one."
-        default: action
+        case .contest: "A request that Apple did not answer, or somebody else, may have created it: no event gets it."
+        case .adopt: "It becomes a channel of the ledger."
+        case .deleteUnmanaged: "It is deleted at Apple."
+        case .recreate: "It is given up, and an event that needs it gets a new one."
+        case .unknown(let word): word
         }
     }
 }

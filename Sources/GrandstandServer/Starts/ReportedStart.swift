@@ -1,6 +1,16 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
+
+/// The assumption of a report on a start.
+enum StartOutlook: Sendable, Hashable {
+    case asItIs
+    /// With the counts that the start would have if it were requested now.
+    case dryRun
+    /// With the counts and the state that the start will have once it is requested now.
+    case asked
+}
 
 /// The question that a report on starts answers. Callers with the same question share one answer.
 struct StartQuestion: Hashable, Sendable {
@@ -20,10 +30,10 @@ struct ReportedStart {
     let run: Int?
     let startedAt: Date?
     let finishedAt: Date?
-    let rate: StartReport.Rate?
+    let rate: StartRate?
     /// The number of followers without a start when the run was closed, by reason; `nil`: the run is open, or the
     /// followers are not counted yet.
-    let closed: [StartForm.Ineligible: Int]?
+    let closed: Contract.IneligibleCounts?
     /// The number of pushes that are under way.
     let underWay: Int
     /// Whether a follower without a start may still get one, because the app's run was not opened, may begin again, or
@@ -41,7 +51,7 @@ struct ReportedStart {
             r.without_token, coalesce(r.too_late, 0) as too_late, coalesce(cardinality(r.noted), 0) as under_way,
             r.id is null or r.closed_at is not null or not r.is_swept or r.restart_after is not null
                 or cardinality(r.noted) > 0
-                or \(PostgresStartStore.headOfQueue) is not null as is_left,
+                or \(StartStore.headOfQueue) is not null as is_left,
             coalesce(r.passed_over, '{}') as passed_over
         from (select * from events where key = \(key.rawValue)) e
         join event_starts s on s.event_key = e.key
@@ -81,13 +91,12 @@ struct ReportedStart {
         finishedAt = try row.decode("finished_at")
         let until: Date? = try row.decode("rate_until")
         rate = try row.decode(Date?.self, "rate_from").map {
-            StartReport.Rate(answered: try row.decode("rate_answered"), from: $0, until: until)
+            StartRate(answered: try row.decode("rate_answered"), from: $0, until: until)
         }
         closed = try row.decode(Int?.self, "too_old").map {
-            [
-                .system: $0, .disabled: try row.decode("disabled"), .noToken: try row.decode("without_token"),
-                .tooLate: try row.decode("too_late"),
-            ]
+            .init(
+                system: $0, disabled: try row.decode("disabled"), noToken: try row.decode("without_token"),
+                tooLate: try row.decode("too_late"))
         }
         underWay = try row.decode("under_way")
         let isQueueLeft: Bool = try row.decode("is_left")

@@ -1,10 +1,28 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import JSON
 internal import Postgres
 
 /// Starts that a person requests or stops.
-extension PostgresStartStore {
+extension StartStore {
+    /// Starts the activities now. Followers are counted first, before the event is locked.
+    ///
+    /// - Returns: the report that the start has once it is requested.
+    /// - Throws: as `startNow`.
+    func start(
+        _ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date
+    ) async throws -> Contract.StartReport {
+        var report = try await report(of: key, within: reach, .asked, now: now)
+        report.by = try await startNow(key, within: reach, by: actor, now: now) ?? report.by
+        return report
+    }
+
+    /// Sends the event's start now instead of at its planned time, or resumes a stopped start.
+    ///
+    /// - Returns: who requested the start. If the start already ran, this is the earlier caller, and nothing changed.
+    /// - Throws: `event-not-found`, `event-ended`; `invalid-request` for an event that declares no start, or whose
+    ///   start's time is over; `forbidden` for an event out of `reach`.
     @discardableResult
     func startNow(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws -> String? {
         try await database.transaction { connection in
@@ -31,6 +49,9 @@ extension PostgresStartStore {
         }
     }
 
+    /// Stops the event's start: pushes that were not sent yet are not sent. Does nothing if it is already stopped.
+    ///
+    /// - Throws: as `startNow`.
     func stop(_ key: EventKey, within reach: AppReach, by actor: AuditActor, now: Date) async throws {
         try await database.transaction { connection in
             let asked = try await Self.lock(key, within: reach, now: now, on: connection)
@@ -71,18 +92,21 @@ extension PostgresStartStore {
         }
         let rows = try await connection.query(
             """
-            select s.asked_by, s.stopped_at is not null as is_stopped, \(PostgresEventStore.windowColumns),
+            select s.asked_by, s.stopped_at is not null as is_stopped, \(EventStore.windowColumns),
                 array(select distinct bundle_id from audiences where event_key = s.event_key) as apps
             from event_starts s join events e on e.key = s.event_key
             where s.event_key = \(key.rawValue) for no key update of s
             """)
-        guard let row = rows.first else {
-            throw Problem(.invalidRequest, "The event \(key) declares no start. Declare it with PUT /v1/events/\(key).")
-        }
+        guard let row = rows.first else { throw undeclared(key) }
         return LockedStart(
             window: try row.startWindow(askedAt: now), askedAt: try row.decode("asked_at"),
             askedBy: try row.decode("asked_by"), isStopped: try row.decode("is_stopped"),
             apps: Set(try row.decode([String].self, "apps").compactMap(BundleID.init)))
+    }
+
+    /// The error for an event that declares no start.
+    static func undeclared(_ key: EventKey) -> Problem {
+        Problem(.invalidRequest, "The event \(key) declares no start. Declare it with PUT /v1/events/\(key).")
     }
 
     /// Makes the open runs of an event due now.

@@ -3,8 +3,12 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-extension PostgresStartStore {
-    func claim(_ claim: StartClaim) async throws -> [StartShard] {
+extension StartStore {
+    /// Opens the runs whose time has come. Then leases due runs of an environment, closes leased runs whose time is
+    /// over, and takes the next shard of each other leased run. First come the followers in order of their
+    /// installations, then late followers and pushes to be tried again. The returned shards are already recorded as
+    /// under way.
+    func claim(_ claim: ShardClaim) async throws -> [StartShard] {
         var claim = claim
         claim.at = claim.at.inMicroseconds
         claim.leasedUntil = claim.leasedUntil.inMicroseconds
@@ -28,7 +32,7 @@ extension PostgresStartStore {
     /// next run fails.
     ///
     /// - Returns: `nil`: no run is due. A result without a shard: the run had nothing to send.
-    private func takeTurn(_ claim: StartClaim) async throws -> (run: Int, shard: StartShard?)? {
+    private func takeTurn(_ claim: ShardClaim) async throws -> (run: Int, shard: StartShard?)? {
         try await dispatch.transaction { connection in
             guard let id = try await connection.query(Self.lockDue(claim)).first?.decode(Int.self, "id"),
                 let run = try StartRun(try await connection.query(StartRun.load(id)))
@@ -39,9 +43,9 @@ extension PostgresStartStore {
 
     /// Selects and locks the due run that has waited for the longest. A run is due at `due_at`, or when the first
     /// member of its queue is due. A run that another replica has leased is skipped. If this replica has leased a run
-    /// but does not hold it (`StartClaim.holding`), the run is due at once, because the answer to the claim that leased
+    /// but does not hold it (`ShardClaim.holding`), the run is due at once, because the answer to the claim that leased
     /// it was lost.
-    private static func lockDue(_ claim: StartClaim) -> PostgresQuery {
+    private static func lockDue(_ claim: ShardClaim) -> PostgresQuery {
         let isLost: PostgresQuery = "\(claim.holding != nil) and r.leased_by = \(claim.replica)"
         return """
             select r.id from fan_outs r
@@ -56,7 +60,7 @@ extension PostgresStartStore {
     }
 
     private static func turn(
-        of run: StartRun, _ claim: StartClaim, on connection: PostgresConnection
+        of run: StartRun, _ claim: ShardClaim, on connection: PostgresConnection
     ) async throws -> StartShard? {
         if !run.noted.isEmpty {
             let isUnsent = claim.holding != nil && run.leasedBy == claim.replica
@@ -92,7 +96,7 @@ extension PostgresStartStore {
     ///
     /// - Returns: `nil`: nobody gets a push now.
     private static func send(
-        _ pushes: StartAudiences.Pushes, of run: StartRun, _ claim: StartClaim, on connection: PostgresConnection
+        _ pushes: StartAudiences.Pushes, of run: StartRun, _ claim: ShardClaim, on connection: PostgresConnection
     ) async throws -> StartShard? {
         var run = run
         run.resume(pushes)
@@ -163,7 +167,7 @@ extension PostgresStartStore {
         """
     }
 
-    private static func note(_ run: StartRun, _ shard: StartShard, _ claim: StartClaim) -> PostgresQuery {
+    private static func note(_ run: StartRun, _ shard: StartShard, _ claim: ShardClaim) -> PostgresQuery {
         """
         update fan_outs set noted = \(shard.members.map(\.installation)), leased_by = \(claim.replica),
             leased_until = \(claim.leasedUntil), due_at = \(claim.leasedUntil), finished_at = null, \(progress(run))
@@ -192,7 +196,7 @@ extension PostgresStartStore {
     /// Closes a run: no more starts are sent. Followers without a start are counted later, under a lease and without
     /// the lock on the run's row, because there may be a million followers. If the replica that counts dies, another
     /// replica counts again.
-    private static func close(_ run: StartRun, _ claim: StartClaim) -> [PostgresQuery] {
+    private static func close(_ run: StartRun, _ claim: ShardClaim) -> [PostgresQuery] {
         [
             // The run may be opened again. After that, an installation that took over another installation's token must
             // not get a second start. So if the former holder of the token got a start, the result of this start is

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-extension PostgresStartStore {
+extension StartStore {
     /// Ends a run that was closed. When its event is over, stores the counts of followers without a start as they are
     /// now, because the set of followers changes later. Until then the run is looked at once a minute: reports count who
     /// came too late. If the run was opened again meanwhile, only its lease is ended.

@@ -1,9 +1,10 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
-extension PostgresStartStore {
+extension StartStore {
     /// Opens the runs of events whose starts are due now. Compares runs that are already open with the starts that
     /// their events declare now.
     func open(now: Date) async throws {
@@ -17,7 +18,7 @@ extension PostgresStartStore {
             // due again.
             let rows = try await connection.query(
                 """
-                select s.event_key, \(PostgresEventStore.windowColumns)
+                select s.event_key, \(EventStore.windowColumns)
                 from event_starts s join events e on e.key = s.event_key
                 where s.opens_at <= \(now) order by s.opens_at limit \(Self.openings) for no key update of s skip locked
                 """)
@@ -41,7 +42,7 @@ extension PostgresStartStore {
     /// existing run begins again if it was closed, or if its topics or its attributes type changed. An installation
     /// with a row in `starts` gets no other start.
     private static func openRuns(
-        of key: String, _ start: StartDeclaration, mayBeginAnew: Bool, now: Date
+        of key: String, _ start: Contract.Start, mayBeginAnew: Bool, now: Date
     ) -> PostgresQuery {
         let chosen = start.audiences
         return """
@@ -52,9 +53,9 @@ extension PostgresStartStore {
                 join app_environments ae on \(AudienceColumns.isOfSameApp("ae", "u"))
                 where e.key = \(key) and e.ended_at is null and e.cancelled_at is null
                     and (\(chosen == nil) or exists (
-                        select from unnest(\(chosen?.map(\.bundleID.rawValue) ?? []),
+                        select from unnest(\(chosen?.map(\.bundleId) ?? []),
                                 \(chosen?.map(\.environment.rawValue) ?? []),
-                                \(chosen?.map { $0.variant?.rawValue } ?? [])) as c(bundle_id, environment, variant)
+                                \(chosen?.map(\.variant) ?? [])) as c(bundle_id, environment, variant)
                         where c.bundle_id = u.bundle_id and c.environment = u.environment::text
                             and coalesce(c.variant, u.variant) = u.variant))
                 group by e.key, ae.id

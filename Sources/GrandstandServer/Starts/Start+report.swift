@@ -1,12 +1,18 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
-extension PostgresStartStore {
+extension StartStore {
+    /// The report on an event's start, with one for each of its apps within `reach`. Before the start is opened, the
+    /// report has the expected counts. All counts of an app are from the same moment. The query counts all followers.
+    /// Callers that ask while it runs share the result of the next query.
+    ///
+    /// - Throws: `event-not-found`; `invalid-request` for an event that declares no start.
     func report(
         of key: EventKey, within reach: AppReach, _ outlook: StartOutlook, now: Date
-    ) async throws -> [AudienceStart]? {
+    ) async throws -> Contract.StartReport {
         try await answers.answer(StartQuestion(key: key, reach: reach, outlook: outlook)) { [reports] in
             try await reports.transaction { connection in
                 // With this isolation level, a push that is sent during the count is in all of the counts or in none.
@@ -19,29 +25,32 @@ extension PostgresStartStore {
     private static func report(
         of key: EventKey, within reach: AppReach, _ outlook: StartOutlook, now: Date,
         on connection: PostgresConnection
-    ) async throws -> [AudienceStart]? {
+    ) async throws -> Contract.StartReport {
         try await EventReach.require(reach, event: key, on: connection)
         let rows = try await connection.query(ReportedStart.load(key))
-        guard !rows.isEmpty else { return nil }
-        var starts: [AudienceStart] = []
-        for start in try ReportedStart.read(rows) where start.audiences.declaration != nil {
-            starts.append((start.audience, try await report(of: start, outlook, now: now, on: connection)))
+        guard !rows.isEmpty else {
+            let events = try await connection.query("select from events where key = \(key.rawValue)")
+            throw events.isEmpty ? Problem.noEvent(key) : undeclared(key)
         }
-        return starts
+        let starts = try ReportedStart.read(rows).filter { $0.audiences.declaration != nil }
+        var reports: [Contract.AudienceStart] = []
+        for start in starts { reports.append(try await report(of: start, outlook, now: now, on: connection)) }
+        return Contract.StartReport(
+            reports, rates: starts.compactMap(\.rate), by: starts.lazy.compactMap(\.by).first, at: now)
     }
 
     private static func report(
         of start: ReportedStart, _ outlook: StartOutlook, now: Date, on connection: PostgresConnection
-    ) async throws -> StartReport {
+    ) async throws -> Contract.AudienceStart {
         let audiences = start.audiences
         let counted = outlook == .asItIs ? audiences : audiences.asked(at: now)
         let isOver = counted.isOver(at: now)
         let (state, waitingFor) = (outlook == .asked ? counted : audiences).state(
             at: now, isSending: start.underWay > 0, isLeft: start.isLeft, of: start.leftVariants)
-        var report = StartReport(
-            state: state, waitingFor: waitingFor, startedAt: start.startedAt, finishedAt: start.finishedAt,
-            rate: start.rate)
-        report.by = start.by
+        var report = Contract.AudienceStart(
+            bundleId: start.audience.bundleID.rawValue, environment: .init(start.audience.environment),
+            variant: start.audience.variant?.rawValue, state: state, waitingFor: waitingFor, startedAt: start.startedAt,
+            finishedAt: start.finishedAt, counts: .init(), byReason: [:], perSecond: start.rate?.perSecond(at: now))
         var settled = 0
         if let run = start.run {
             let rows = try await connection.query(
@@ -60,11 +69,10 @@ extension PostgresStartStore {
             // Pushes that are under way will be answered, even if the start ends before the answers come.
             let pending = isOver ? min(start.underWay, missing.eligible) : missing.eligible
             report.counts.ineligible = missing.ineligible
-            report.counts.ineligible[.tooLate] = missing.eligible - pending
+            report.counts.ineligible.tooLate = missing.eligible - pending
             report.counts.pending = pending
         }
-        report.counts.followers =
-            settled + report.counts.pending + report.counts.ineligible.values.reduce(0, +)
+        report.counts.followers = settled + report.counts.pending + report.counts.ineligible.total
         return report
     }
 
@@ -78,7 +86,9 @@ extension PostgresStartStore {
 
         var all: Int { eligible + tooOld + disabled + withoutToken }
 
-        var ineligible: [StartForm.Ineligible: Int] { [.system: tooOld, .disabled: disabled, .noToken: withoutToken] }
+        var ineligible: Contract.IneligibleCounts {
+            .init(system: tooOld, disabled: disabled, noToken: withoutToken, tooLate: 0)
+        }
     }
 
     /// Counts the followers without a row in `starts`, in one pass, by the rules of `StartForm`. A test compares this
@@ -113,7 +123,7 @@ extension PostgresStartStore {
     }
 }
 
-extension StartReport {
+extension Contract.AudienceStart {
     /// Adds the row's number of starts to the count for the row's state and reason.
     ///
     /// - Returns: this number.

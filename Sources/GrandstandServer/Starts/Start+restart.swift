@@ -4,7 +4,7 @@ internal import Grandstand
 internal import Postgres
 
 /// Restarts: an activity that listens to a replaced channel gets no messages any more, so it is started again.
-extension PostgresStartStore {
+extension StartStore {
     /// Makes the run of an app look for activities that listen to a replaced channel, if the event's start declares
     /// `restart` and the audience of this channel had another channel before.
     static func restart(_ channel: Channel, of key: EventKey) -> PostgresQuery {
@@ -28,7 +28,7 @@ extension PostgresStartStore {
     /// counts as listening to the replaced channel if it was first reported before the new channel was made. An
     /// activity with an update token does not count, because messages reach it by its token.
     static func restart(
-        _ run: inout StartRun, _ pushes: StartAudiences.Pushes, _ claim: StartClaim, on connection: PostgresConnection
+        _ run: inout StartRun, _ pushes: StartAudiences.Pushes, _ claim: ShardClaim, on connection: PostgresConnection
     ) async throws {
         guard let after = run.restartAfter else { return }
         var channels: [(variant: String, id: String, madeAt: Date)] = []

@@ -2,7 +2,9 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-extension PostgresStartStore {
+extension StartStore {
+    /// Records the outcomes of a shard's pushes, removes tokens as the answers require, and ends the lease. If another
+    /// replica has the lease by now, nothing changes, because that replica has counted the shard as unknown.
     func settle(_ shard: StartShard, _ verdicts: [StartOutcome], replica: UUID, now: Date) async throws {
         guard !shard.closes else { return try await end(shard.run, replica: replica, now: now) }
         let work = Settlement(shard, verdicts, now: now)
@@ -56,7 +58,7 @@ extension PostgresStartStore {
                 .starts(attributesType: shard.pushes.first?.payload.attributesType ?? ""), now: now)
             if !settled.isEmpty { statements.append(results) }
             if !again.isEmpty { statements.append(repetitions) }
-            return statements + [release, PostgresStartStore.finish(shard.run, now: now)]
+            return statements + [release, StartStore.finish(shard.run, now: now)]
         }
 
         /// The app may have confirmed the activity before this settlement. In this case the row exists in state
@@ -95,8 +97,8 @@ extension PostgresStartStore {
                 rate_from = case when rate_until is null then least(rate_from, \(firstSentAt)) else rate_from end,
                 rate_answered = rate_answered + case when rate_until is null then \(settled.count) else 0 end,
                 due_at = case when not is_swept or restart_after is not null or due_at < leased_until then \(now)
-                    when passed_over <> '{}' then \(PostgresStartStore.later(than: now))
-                    else \(PostgresStartStore.nextLook(until: shard.until, now: now)) end
+                    when passed_over <> '{}' then \(StartStore.later(than: now))
+                    else \(StartStore.nextLook(until: shard.until, now: now)) end
             where id = \(shard.run)
             """
         }

@@ -3,7 +3,7 @@ internal import Grandstand
 internal import Postgres
 
 /// The members of the next shard.
-extension PostgresStartStore {
+extension StartStore {
     /// The most rounds in which followers are read for one shard. Each round reads as many followers as a shard may
     /// have members. If hardly any follower can get a start, the shard stays small, and the run's next shard continues
     /// from there.
@@ -16,7 +16,7 @@ extension PostgresStartStore {
     /// however many installations register. The sweep skips an installation that can get no start; registering again
     /// puts the installation into the queue. The sweep also skips an installation that is in the queue already.
     static func nextMembers(
-        of run: inout StartRun, _ pushes: StartAudiences.Pushes, _ shard: StartShard, _ claim: StartClaim,
+        of run: inout StartRun, _ pushes: StartAudiences.Pushes, _ shard: StartShard, _ claim: ShardClaim,
         on connection: PostgresConnection
     ) async throws -> [StartShard.Member] {
         let size = claim.size(of: shard.address.bundleID)
@@ -98,7 +98,7 @@ extension PostgresStartStore {
     /// Rows are deleted by `ctid`. If they were found by run and installation, a plan made for an empty table would
     /// read the run's whole queue.
     private static func takeQueue(
-        of run: StartRun, _ shard: StartShard, _ claim: StartClaim, limit: Int, into chosen: inout Chosen,
+        of run: StartRun, _ shard: StartShard, _ claim: ShardClaim, limit: Int, into chosen: inout Chosen,
         on connection: PostgresConnection
     ) async throws {
         guard limit > 0 else { return }

@@ -1,16 +1,21 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
-/// Starts of events in the tables `event_starts`, `fan_outs`, `fan_out_queue` and `starts`.
-struct PostgresStartStore: StartStore {
+/// Starts of events in the tables `event_starts`, `fan_outs`, `fan_out_queue` and `starts`: who got one, who will get
+/// one, and which pushes are still due.
+///
+/// A start is recorded before it is sent, so it is sent once. After a crash, an installation that was recorded and has
+/// no answer is `unknown`.
+struct StartStore: ShardStore {
     let database: Database
     /// The connections for claims and results, so that they do not wait behind API requests.
     let dispatch: Database
     /// The connections for queries that count followers.
     let reports: Database
-    let answers = SharedFlight<StartQuestion, [AudienceStart]?>()
+    let answers = SharedFlight<StartQuestion, Contract.StartReport>()
 
     init(_ database: Database, dispatch: Database? = nil, reports: Database? = nil) {
         self.database = database
@@ -49,7 +54,8 @@ struct PostgresStartStore: StartStore {
     static let headOfQueue: PostgresQuery =
         "(select due_at from fan_out_queue where run = r.id and delivery is null order by due_at limit 1)"
 
-    func topics(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<TopicFollowers> {
+    /// The number of installations that follow each topic in an app and environment, the most followed first.
+    func topics(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<Contract.FollowedTopic> {
         let cursor = try page.cursor.map { text throws(Problem) in try PageCursor(text) }
         let rows = try await reports.query(
             """
@@ -62,9 +68,8 @@ struct PostgresStartStore: StartStore {
                 or followers = \(cursor?.number) and topic > \(cursor?.key)
             order by followers desc, topic limit \(page.limit + 1)
             """)
-        let topics = try rows.map { row in
-            TopicFollowers(topic: try row.word("topic"), followers: try row.decode("followers"))
-        }
-        return Page(rows: topics, limit: page.limit) { PageCursor.text($0.followers, $0.topic.rawValue) }
+        return Page(rows: try rows.read(), limit: page.limit) { PageCursor.text($0.followers, $0.topic) }
     }
 }
+
+typealias StartOutcome = PushOutcome<StartShard.Member>

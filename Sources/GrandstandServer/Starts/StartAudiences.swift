@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
 /// The audiences in one app and environment that an event's start is for, in the order of their declaration. Each
@@ -67,7 +68,7 @@ struct StartAudiences {
     init(_ rows: [PostgresRow]) throws { standings = try rows.map(StartStanding.init) }
 
     /// The declaration of the start, which is the same for all audiences.
-    var declaration: StartDeclaration? { standings[0].declaration }
+    var declaration: Contract.Start? { standings[0].declaration }
     var topics: [String] { standings[0].topics }
 
     /// The audiences as if somebody had asked for the start by hand.
@@ -85,7 +86,7 @@ struct StartAudiences {
         guard let first = open.first?.standing, let declaration = first.declaration, let window = first.window else {
             return .close
         }
-        let pushes = Pushes(open, alerts: declaration.alertsByLocale, until: window.until)
+        let pushes = Pushes(open, alerts: declaration.localAlerts, until: window.until)
         guard pushes.pushes.isEmpty else { return .send(pushes) }
         let times = open.compactMap { open in if case .wait(let until, _) = open.turn { until } else { nil } }
         return .wait(until: times.min() ?? now)
@@ -97,14 +98,14 @@ struct StartAudiences {
     ///   - variants: the variants of the followers that may still get a start; empty: any variant.
     func state(
         at now: Date, isSending: Bool, isLeft: Bool, of variants: Set<String>
-    ) -> (state: StartReport.State, waitingFor: StartWait?) {
+    ) -> (state: Contract.StartState, waitingFor: Contract.StartWait?) {
         if standings[0].isStopped { return (.stopped, nil) }
         let open = turns(at: now)
         guard let first = open.first?.standing else { return (.done, nil) }
         if isSending { return (.running, nil) }
         guard let window = first.window, window.from <= now else { return (.scheduled, nil) }
         guard isLeft else { return (.done, nil) }
-        var reasons: [StartWait] = []
+        var reasons: [Contract.StartWait] = []
         for (standing, turn) in open
         where variants.isEmpty || variants.contains(AudienceColumns.text(standing.audience.variant)) {
             guard case .wait(_, let reason?) = turn else { return (.running, nil) }

@@ -50,9 +50,9 @@ struct StartRun {
     static func load(_ id: Int) -> PostgresQuery {
         """
         select r.id, r.app, r.noted, r.leased_by, r.cursor, r.is_swept, r.closed_at is not null as is_closed,
-            r.passed_over, r.restart_after, \(StartStanding.columns), \(PostgresChannelStore.addressColumns)
+            r.passed_over, r.restart_after, \(StartStanding.columns), \(ChannelStore.addressColumns)
         from (select * from fan_outs where id = \(id)) r
-        join app_environments ae on ae.id = r.app \(PostgresChannelStore.addressJoins)
+        join app_environments ae on ae.id = r.app \(ChannelStore.addressJoins)
         join events e on e.key = r.event_key
         left join event_starts s on s.event_key = r.event_key
         left join lateral (\(AudienceColumns.selected(of: "r.event_key", in: "ae", by: "s.audiences"))) u on true
@@ -74,7 +74,7 @@ struct StartRun {
         isClosed = try row.decode("is_closed")
         passedOver = Set(try row.decode([String].self, "passed_over"))
         restartAfter = try row.decode("restart_after")
-        address = try PostgresChannelStore.address(row)
+        address = try ChannelStore.address(row)
         audiences = try StartAudiences(Array(rows))
     }
 }

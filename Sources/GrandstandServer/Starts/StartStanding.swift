@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
 /// The state of an event's start for one audience: when the start may be sent, and what it waits for. It is computed
@@ -10,9 +11,9 @@ struct StartStanding {
     let topics: [String]
     let delivery: Audience.Delivery
     /// The declared start, if it includes this audience; `nil`: the audience has no start.
-    let declaration: StartDeclaration?
+    let declaration: Contract.Start?
     /// The defaults of the event's messages and of its start.
-    private let defaults: EventDefaults
+    private let defaults: Contract.EventDefaults
     private(set) var isStopped: Bool
     private var askedAt: Date?
     private let startsAt: Date?
@@ -33,8 +34,8 @@ struct StartStanding {
     enum Turn {
         /// No more starts are sent.
         case close
-        /// Nothing can be sent before this time. If there is no reason (`StartWait`), the start's window has not begun.
-        case wait(until: Date, StartWait?)
+        /// Nothing can be sent before this time. If there is no reason, the start's window has not begun.
+        case wait(until: Date, Contract.StartWait?)
         /// This push may be sent.
         case send(StartShard.Push)
     }
@@ -63,8 +64,12 @@ struct StartStanding {
         guard !isOver(at: now), let declaration, let window else { return .close }
         guard window.from <= now else { return .wait(until: window.from, nil) }
         let later = now.addingTimeInterval(Self.patience)
-        guard delivery == .tokens || channelID != nil else {
-            return .wait(until: later, lacksRoom ? .room : .channel)
+        let channel: String?
+        switch delivery {
+        case .tokens: channel = nil
+        case .channel:
+            guard let channelID else { return .wait(until: later, lacksRoom ? .room : .channel) }
+            channel = channelID
         }
         guard
             let payload = StartPayload(
@@ -78,16 +83,14 @@ struct StartStanding {
         // the lower timestamp, this content replaces the declared content even in the same second.
         let justNow = Int(now.timeIntervalSince1970.rounded(.down)) - 1
         let timestamp = newest == nil ? justNow - 1 : max(lastTimestamp, justNow)
-        let channelID = delivery == .channel ? channelID : nil
         // If the push is too long, the start waits, because a newer content may be shorter.
         guard
             payload.fits(
-                declaration.alertsByLocale.values, timestamp: timestamp,
-                input: channelID.map { .channel($0) } ?? .token)
+                declaration.localAlerts.values, timestamp: timestamp, input: channel.map { .channel($0) } ?? .token)
         else { return .wait(until: later, .contentTooLong) }
         return .send(
             StartShard.Push(
-                payload: payload, channelID: channelID, timestamp: timestamp,
+                payload: payload, channelID: channel, timestamp: timestamp,
                 expiration: window.expiration(of: declaration, at: now)))
     }
 
@@ -97,7 +100,7 @@ struct StartStanding {
     /// `joins`.
     static let columns: PostgresQuery = """
         ae.bundle_id as start_bundle_id, ae.environment as start_environment,
-        coalesce(u.variant, '') as start_variant, e.topics, e.defaults, \(PostgresEventStore.windowColumns),
+        coalesce(u.variant, '') as start_variant, e.topics, e.defaults, \(EventStore.windowColumns),
         s.stopped_at is not null as is_stopped, s.event_key is not null and u.lane is not null as is_declared,
         e.ended_at is not null or e.cancelled_at is not null or l.fenced_at is not null or l.closed_at is not null
             as is_over,
@@ -116,7 +119,7 @@ struct StartStanding {
         left join lateral (
             select channel_id, created_at from channels where id = l.channel and state = 'active' offset 0) c on true
         left join lateral (select * from broadcasts where id = l.newest_broadcast offset 0) b on true
-        \(PostgresEventStore.refusal)
+        \(LookupStore.refusal)
         """
 
     init(_ row: PostgresRow) throws {

@@ -1,4 +1,5 @@
 internal import Grandstand
+internal import GrandstandContract
 internal import JSON
 
 /// An app's parsed templates, which show its contents to people.
@@ -7,23 +8,19 @@ struct ContentPreview: Sendable {
     private let expanded: PreviewTemplate?
 
     /// A template that cannot be parsed shows nothing. An app may still have one from an earlier release.
-    init(_ preview: AppPreview) {
+    init(_ preview: Contract.AppPreview) {
         compact = preview.compact.flatMap { try? PreviewTemplate($0) }
         expanded = preview.expanded.flatMap { try? PreviewTemplate($0) }
     }
 
     /// A content as plain text.
-    struct Shown: Sendable, Hashable {
-        var compact: String?
-        var expanded: String?
-    }
-
+    ///
     /// - Parameter contentState: JSON; other text shows nothing.
-    func shown(_ contentState: [UInt8]?) -> Shown? {
+    func shown(_ contentState: [UInt8]?) -> Contract.RenderedPreview? {
         guard compact != nil || expanded != nil, let contentState,
             let content = try? JSONValue(parsing: contentState)
         else { return nil }
-        return Shown(compact: compact?.text(of: content), expanded: expanded?.text(of: content))
+        return Contract.RenderedPreview(compact: compact?.text(of: content), expanded: expanded?.text(of: content))
     }
 }
 

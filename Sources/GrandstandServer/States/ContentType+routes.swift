@@ -50,8 +50,8 @@ extension APIContext {
 }
 
 struct ContentOperations: Sendable {
-    let apps: any AppStore
-    let contents: PostgresContentStore
+    let apps: AppStore
+    let contents: ContentStore
     let now: @Sendable () -> Date
 
     /// - Parameter body: the body of `PUT /v1/apps/{bundleId}/contents/{attributesType}`.
@@ -61,10 +61,8 @@ struct ContentOperations: Sendable {
     ) async throws -> (type: Versioned<Contract.ContentType>, created: Bool) {
         try caller.requireAccess(to: bundleID)
         let app = try await apps.registered(bundleID)
-        let type = try ContentType(app.bundleID, name, body: body)
-        let written = try await contents.put(type, by: caller.actor, if: condition, now: now())
-        let answer = Contract.ContentType(written.type, mismatches: written.mismatches)
-        return (Versioned(value: answer, version: written.type.version), written.created)
+        let type = try ContentType(try app.id, name, body: body)
+        return try await contents.put(type, by: caller.actor, if: condition, now: now())
     }
 
     /// - Throws: `app-not-found`, `forbidden`.
@@ -73,7 +71,7 @@ struct ContentOperations: Sendable {
     {
         try caller.requireAccess(to: bundleID)
         _ = try await apps.registered(bundleID)
-        return Contract.Page(try await contents.contentTypes(of: bundleID, page)) { Contract.ContentType($0) }
+        return try await contents.contentTypes(of: bundleID, page)
     }
 
     /// - Throws: `app-not-found`, `content-not-found`, `forbidden`.
@@ -85,7 +83,7 @@ struct ContentOperations: Sendable {
         guard let declared = try await contents.contentType(name, of: bundleID) else {
             throw Self.absent(name, bundleID)
         }
-        return Versioned(value: Contract.ContentType(declared), version: declared.version)
+        return declared
     }
 
     /// - Throws: `app-not-found`, `content-not-found`, `content-in-use`, `version-mismatch`, `forbidden`.
@@ -105,26 +103,5 @@ struct ContentOperations: Sendable {
             "\(bundleID) has no content type \(JSONText.quoted(name)). Declare it with PUT "
                 + "/v1/apps/\(bundleID)/contents/…."
         )
-    }
-}
-
-extension Contract.ContentType {
-    /// - Parameter mismatches: the mismatches that the declaration found; `nil`: the type was only read, not declared.
-    init(_ declared: DeclaredContentType, mismatches: [ContentMismatch]? = nil) {
-        let draft = Contract.ContentTypeDraft(declared.type)
-        self.init(
-            bundleId: declared.type.bundleID.rawValue, attributesType: declared.type.attributesType,
-            check: .init(declared.type.check), versions: draft.versions, rules: draft.rules,
-            createdAt: declared.createdAt, updatedAt: declared.updatedAt,
-            mismatches: mismatches?.map(Contract.ContentMismatch.init))
-    }
-}
-
-extension Contract.ContentMismatch {
-    fileprivate init(_ mismatch: ContentMismatch) {
-        self.init(
-            eventKey: mismatch.eventKey.rawValue, environment: .init(mismatch.audience.environment),
-            variant: mismatch.audience.variant?.rawValue, broadcastId: mismatch.broadcast.words,
-            errors: mismatch.errors.map(Contract.FieldError.init))
     }
 }

@@ -1,23 +1,23 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import JSON
 internal import Postgres
 
 /// The content types of apps in the table `content_types`. Bundle IDs are found without regard to case.
-struct PostgresContentStore: Sendable {
+struct ContentStore: Sendable {
     let database: Database
-
-    init(_ database: Database) { self.database = database }
 
     /// Declares a content type or replaces it.
     ///
-    /// - Returns: the content type, whether it was created, and the live events whose newest content it would refuse.
+    /// - Returns: the content type, with the live events whose newest content it would refuse, and whether it was
+    ///   created.
     /// - Throws: `version-mismatch`.
     func put(
         _ type: ContentType, by actor: AuditActor, if condition: WriteCondition, now: Date
-    ) async throws -> (type: DeclaredContentType, created: Bool, mismatches: [ContentMismatch]) {
+    ) async throws -> (type: Versioned<Contract.ContentType>, created: Bool) {
         let (app, name) = (type.bundleID.rawValue, type.attributesType)
-        let declaration = JSONWriter.text(Contract.ContentTypeDraft(type))
+        let declaration = JSONWriter.text(type.declaration)
         return try await database.transaction { connection in
             let before = try await connection.query(
                 """
@@ -39,7 +39,9 @@ struct PostgresContentStore: Sendable {
             try await connection.query(
                 AuditRows(by: actor, at: now).insert(
                     created ? .contentCreated : .contentChanged, .init(bundleID: type.bundleID), reason: name))
-            return (try Self.declared(row), created, try await Self.mismatches(type, on: connection))
+            var declared = try Self.declared(row)
+            declared.value.mismatches = try await Self.mismatches(type, on: connection)
+            return (declared, created)
         }
     }
 
@@ -54,7 +56,7 @@ struct PostgresContentStore: Sendable {
     /// Live events whose newest content the type would refuse.
     private static func mismatches(
         _ type: ContentType, on connection: PostgresConnection
-    ) async throws -> [ContentMismatch] {
+    ) async throws -> [Contract.ContentMismatch] {
         let rows = try await connection.query(
             """
             select u.event_key, u.bundle_id, u.environment, u.variant, b.id,
@@ -67,21 +69,22 @@ struct PostgresContentStore: Sendable {
                 and l.fenced_at is null
             order by u.event_key, u.position limit \(mostContents)
             """)
-        var mismatches: [ContentMismatch] = []
+        var mismatches: [Contract.ContentMismatch] = []
         var budget = ContentSchema.Budget(units: mostWork)
         for row in rows where mismatches.count < mostMismatches {
             guard let content = try row.decode(PostgresJSON?.self, "content_state")?.bytes else { continue }
             let errors = type.faults(of: content, at: "/contentState", spending: &budget)
             guard !errors.isEmpty else { continue }
             mismatches.append(
-                ContentMismatch(
-                    eventKey: try row.word("event_key"), audience: try AudienceColumns.id(row),
-                    broadcast: try row.decode("id"), errors: errors))
+                Contract.ContentMismatch(
+                    eventKey: try row.decode("event_key"), environment: try row.word("environment"),
+                    variant: try row.decode("variant"), broadcastId: try row.decode(UUID.self, "id").words,
+                    errors: errors.map(Contract.FieldError.init)))
         }
         return mismatches
     }
 
-    func contentType(_ name: String, of bundleID: BundleID) async throws -> DeclaredContentType? {
+    func contentType(_ name: String, of bundleID: BundleID) async throws -> Versioned<Contract.ContentType>? {
         try await database.query(
             """
             select \(Self.columns) from content_types
@@ -91,7 +94,7 @@ struct PostgresContentStore: Sendable {
     }
 
     /// The content types of an app, in the order of their names.
-    func contentTypes(of bundleID: BundleID, _ page: PageRequest) async throws -> Page<DeclaredContentType> {
+    func contentTypes(of bundleID: BundleID, _ page: PageRequest) async throws -> Contract.Page<Contract.ContentType> {
         let rows = try await database.query(
             """
             select \(Self.columns) from content_types
@@ -99,7 +102,7 @@ struct PostgresContentStore: Sendable {
                 and (\(page.cursor)::text is null or attributes_type > \(page.cursor))
             order by attributes_type limit \(page.limit + 1)
             """)
-        return Page(rows: try rows.map(Self.declared), limit: page.limit) { $0.type.attributesType }
+        return Contract.Page(rows: try rows.read(), limit: page.limit, cursor: \.attributesType)
     }
 
     /// - Returns: whether there was such a content type.
@@ -140,7 +143,7 @@ struct PostgresContentStore: Sendable {
             select distinct e.key from audiences u join events e on e.key = u.event_key
             join lateral (\(ContentRows.type(of: "u.bundle_id", named: "coalesce(u.content, e.content)"))) t
                 on t.attributes_type = \(name)
-            where u.bundle_id = \(app.rawValue) and \(PostgresEventStore.state(now: now)) = 'live'
+            where u.bundle_id = \(app.rawValue) and \(EventStore.state(now: now)) = 'live'
             order by e.key limit \(mostNamed + 1)
             """)
         guard !rows.isEmpty else { return }
@@ -152,13 +155,13 @@ struct PostgresContentStore: Sendable {
                 + ". Name another type in their member content, or delete this one when they are over.")
     }
 
-    private static let columns: PostgresQuery =
-        "bundle_id, attributes_type, declaration, created_at, updated_at, version"
+    private static let columns: PostgresQuery = """
+        bundle_id as "bundleId", attributes_type as "attributesType", declaration ->> 'check' as "check",
+        declaration -> 'versions' as versions, declaration -> 'rules' as rules, created_at as "createdAt",
+        updated_at as "updatedAt", null::json as mismatches, version
+        """
 
-    private static func declared(_ row: PostgresRow) throws -> DeclaredContentType {
-        DeclaredContentType(
-            type: try row.contentType(), createdAt: try row.decode("created_at"),
-            updatedAt: try row.decode("updated_at"),
-            version: try row.decode("version"))
+    private static func declared(_ row: PostgresRow) throws -> Versioned<Contract.ContentType> {
+        Versioned(value: try row.read(), version: try row.decode("version"))
     }
 }

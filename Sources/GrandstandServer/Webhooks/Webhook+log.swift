@@ -1,75 +1,84 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
+internal import JSON
 internal import Postgres
 
-extension PostgresWebhookStore {
-    func test(
-        _ id: UUID, within bounds: WebhookFilter, by actor: AuditActor, now: Date
-    ) async throws -> WebhookDelivery? {
-        let body = try WebhookTopic.webhookTest.message(.test(webhook: id, by: actor.text), at: now) ?? []
+extension WebhookStore {
+    /// Queues a message of the topic `webhook.test` for this webhook only. The webhook may be disabled.
+    ///
+    /// - Throws: the errors of `webhook`.
+    func test(_ id: UUID, _ caller: Caller) async throws -> Contract.WebhookDelivery {
+        _ = try await webhook(id, caller)
+        let now = now()
+        let data = RawJSON(writing: Contract.WebhookTest(webhook: id.words, by: caller.actor.text))
+        let body = JSONWriter.text(Contract.WebhookMessage(type: .webhookTest, timestamp: now, data: data))
         return try await database.transaction { connection in
             let rows = try await connection.query(
                 """
                 with told as (
                     insert into webhook_messages (topic, body, created_at)
                     select 'webhook.test', \(String(decoding: body, as: UTF8.self)), \(now)
-                    from webhooks where id = \(id) and \(Self.are(bounds)) returning id
+                    from webhooks where \(Self.is(id, caller)) returning id
                 )
                 insert into webhook_deliveries (message, webhook, next_attempt_at, created_at)
                 select told.id, \(id), \(now), \(now) from told returning id
                 """)
-            guard let row = rows.first else { return nil }
+            guard let row = rows.first else { throw Problem.webhookNotFound(id) }
             try await connection.query("select pg_notify(\(WakeTopic.webhooks.rawValue), '')")
-            return try await Self.delivery(try row.decode("id"), of: id, on: connection)
+            return try await Self.delivery(try row.decode("id"), of: id, on: connection).read()
         }
     }
 
+    /// The deliveries, the newest first.
+    ///
+    /// - Parameters:
+    ///   - state: `nil` does not filter; likewise `topic`.
+    /// - Throws: the errors of `webhook`.
     func deliveries(
-        of webhook: UUID, where filter: WebhookDeliveryFilter, _ page: PageRequest
-    ) async throws -> Page<WebhookDelivery> {
+        of id: UUID, state: Contract.WebhookDeliveryState? = nil, topic: Contract.WebhookMessageType? = nil,
+        _ page: PageRequest, _ caller: Caller
+    ) async throws -> Contract.Page<Contract.WebhookDelivery> {
+        _ = try await webhook(id, caller)
         let part = try TimePage(page, by: "d.created_at", "d.id", newestFirst: true)
         let rows = try await database.query(
             """
             select \(Self.deliveryColumns) from webhook_deliveries d join webhook_messages m on m.id = d.message
-            where d.webhook = \(webhook)
-                and (\(filter.state?.rawValue)::text is null
-                    or d.state = \(filter.state?.rawValue)::text::webhook_delivery_state)
-                and (\(filter.topic?.rawValue)::text is null or m.topic = \(filter.topic?.rawValue)::text::webhook_topic)
+            where d.webhook = \(id)
+                and (\(state?.rawValue)::text is null or d.state = \(state?.rawValue)::text::webhook_delivery_state)
+                and (\(topic?.rawValue)::text is null or m.topic = \(topic?.rawValue)::text::webhook_topic)
                 and \(part.condition)
             \(part.order)
             """)
-        return part.page(try rows.map(Self.delivery)) { ($0.createdAt, $0.id) }
+        return part.page(try rows.read()) { ($0.createdAt, $0.id) }
     }
 
-    func delivery(_ id: UUID, of webhook: UUID) async throws -> WebhookDeliveryLog? {
-        let rows = try await database.query(
-            """
-            select \(Self.deliveryColumns), m.body from webhook_deliveries d
-            join webhook_messages m on m.id = d.message where d.id = \(id) and d.webhook = \(webhook)
-            """)
-        guard let row = rows.first else { return nil }
+    /// One delivery with its body, byte for byte as it was signed, and all attempts, the oldest first.
+    ///
+    /// - Throws: the errors of `webhook`; `webhook-delivery-not-found`.
+    func delivery(_ id: UUID, of webhook: UUID, _ caller: Caller) async throws -> Contract.WebhookDeliveryLog {
+        _ = try await self.webhook(webhook, caller)
+        let row = try await Self.delivery(id, of: webhook, on: database)
         let attempts = try await database.query(
             """
-            select number::bigint, at, milliseconds::bigint, status::bigint, reason from webhook_attempts
-            where delivery = \(id) order by number
+            select number::bigint as attempt, at, milliseconds::bigint as milliseconds, status::bigint as status, reason
+            from webhook_attempts where delivery = \(id) order by number
             """)
-        return WebhookDeliveryLog(
-            delivery: try Self.delivery(row), body: Array(try row.decode(String.self, "body").utf8),
-            attempts: try attempts.map { attempt in
-                WebhookAttempt(
-                    number: try attempt.decode("number"), at: try attempt.decode("at"),
-                    milliseconds: try attempt.decode("milliseconds"), status: try attempt.decode("status"),
-                    reason: try attempt.decode("reason"))
-            })
+        return Contract.WebhookDeliveryLog(
+            message: RawJSON(unchecked: try row.decode(String.self, "body").utf8), log: try attempts.read(),
+            try row.read())
     }
 
-    func replay(
-        _ id: UUID, of webhook: UUID, within bounds: WebhookFilter, now: Date
-    ) async throws -> WebhookDelivery? {
-        try await database.transaction { connection in
+    /// Posts a settled message again, at once and with all retries. A message that is still queued is posted at once.
+    ///
+    /// - Throws: the errors of `delivery`.
+    func replay(_ id: UUID, of webhook: UUID, _ caller: Caller) async throws -> Contract.WebhookDelivery {
+        _ = try await self.webhook(webhook, caller)
+        let now = now()
+        return try await database.transaction { connection in
             let known = try await connection.query(
-                "select from webhooks where id = \(webhook) and \(Self.are(bounds)) for key share")
-            guard !known.isEmpty else { return nil }
+                "select from webhooks where \(Self.is(webhook, caller)) for key share")
+            guard !known.isEmpty else { throw Problem.webhookNotFound(webhook) }
             // A delivery that is under way keeps its lease, because its outcome is recorded soon.
             try await connection.pipeline([
                 """
@@ -78,31 +87,27 @@ extension PostgresWebhookStore {
                 """,
                 "select pg_notify(\(WakeTopic.webhooks.rawValue), '')",
             ])
-            return try await Self.delivery(id, of: webhook, on: connection)
+            return try await Self.delivery(id, of: webhook, on: connection).read()
         }
     }
 
     private static func delivery(
-        _ id: UUID, of webhook: UUID, on connection: PostgresConnection
-    ) async throws -> WebhookDelivery? {
-        try await connection.query(
+        _ id: UUID, of webhook: UUID, on connection: some PostgresQuerying
+    ) async throws -> PostgresRow {
+        let rows = try await connection.query(
             """
-            select \(deliveryColumns) from webhook_deliveries d join webhook_messages m on m.id = d.message
-            where d.id = \(id) and d.webhook = \(webhook)
-            """
-        ).first.map(delivery)
+            select \(deliveryColumns), m.body from webhook_deliveries d
+            join webhook_messages m on m.id = d.message where d.id = \(id) and d.webhook = \(webhook)
+            """)
+        guard let row = rows.first else {
+            throw Problem(.webhookDeliveryNotFound, "The webhook has no delivery \(id.words); old ones are forgotten.")
+        }
+        return row
     }
 
     private static let deliveryColumns: PostgresQuery = """
-        d.id, d.message, m.topic, d.state, d.attempts::bigint as attempts, d.created_at, d.next_attempt_at, d.settled_at,
-        d.status::bigint as status, d.reason
+        d.id, 'msg_' || d.message as "messageId", m.topic, d.state, d.attempts::bigint as attempts,
+        d.status::bigint as status, d.reason, d.created_at as "createdAt", d.next_attempt_at as "nextAttemptAt",
+        d.settled_at as "settledAt"
         """
-
-    private static func delivery(_ row: PostgresRow) throws -> WebhookDelivery {
-        WebhookDelivery(
-            id: try row.decode("id"), message: try row.decode("message"), topic: try row.word("topic"),
-            state: try row.word("state"), attempts: try row.decode("attempts"), createdAt: try row.decode("created_at"),
-            nextAttemptAt: try row.decode("next_attempt_at"), settledAt: try row.decode("settled_at"),
-            status: try row.decode("status"), reason: try row.decode("reason"))
-    }
 }

@@ -6,7 +6,7 @@ internal import JSON
 
 /// `/v1/webhooks`: webhooks, and the log of their messages.
 struct WebhookRoutes: Sendable {
-    let webhooks: WebhookOperations
+    let webhooks: WebhookStore
 
     var routes: [Route] { declaring + delivering }
 
@@ -51,16 +51,14 @@ struct WebhookRoutes: Sendable {
         [
             Route(.listWebhookDeliveries) { _, context in
                 let query = context.query
-                let filter = WebhookDeliveryFilter(
-                    state: try query.choice("state"), topic: try query.choice("topic"))
                 return .json(
                     try await webhooks.deliveries(
-                        of: try context.webhook, where: filter, try query.page(), context.caller))
+                        of: try context.webhook, state: try query.choice("state"), topic: try query.choice("topic"),
+                        try query.page(), context.caller))
             },
             Route(.getWebhookDelivery) { _, context in
                 let delivery = try context.id("delivery", orThrow: .webhookDeliveryNotFound)
-                let log = try await webhooks.delivery(delivery, of: try context.webhook, context.caller)
-                return .json(Contract.WebhookDeliveryLog(log))
+                return .json(try await webhooks.delivery(delivery, of: try context.webhook, context.caller))
             },
             Route(.replayWebhookDelivery) { _, context in
                 let delivery = try context.id("delivery", orThrow: .webhookDeliveryNotFound)
@@ -78,20 +76,39 @@ extension PathReading {
     }
 }
 
-extension WebhookDraft {
-    /// Reads the body of `POST /v1/webhooks` and `PUT /v1/webhooks/{id}`.
-    init(_ body: JSONValue, networks: NetworkGuard, boundTo bound: AppReach) throws(Problem) {
-        let draft: WebhookDraft? = try Contract.WebhookDraft.read(body) { draft, faults throws(Problem) in
-            let url = WebhookURL(rawValue: draft.url)
-            if let fault = url.map(networks.fault) ?? WebhookURL.rule { faults.add("/url", fault) }
-            let reach = try AppReach(draft.bundleId, draft.bundleIds, &faults)
-            guard let url else { return nil }
-            return WebhookDraft(
-                url: url, description: draft.description,
-                topics: Set(try draft.topics.map { word throws(Problem) in try WebhookTopic(word) }),
-                reach: reach == .all ? bound : reach, isEnabled: draft.enabled ?? true)
+extension WebhookStore {
+    /// Reads the body of `POST /v1/webhooks` and `PUT /v1/webhooks/{id}`. The messages of a webhook may contain only
+    /// what the key that declares the webhook may read.
+    ///
+    /// - Returns: the draft with its apps in `bundleIds`, and with a value for `enabled`.
+    /// - Throws: `invalid-request`, `forbidden`.
+    func draft(_ body: JSONValue, _ caller: Caller) throws(Problem) -> Contract.WebhookDraft {
+        guard caller.reach.eventKeyPrefix == nil else {
+            throw Problem(
+                .forbidden,
+                "The key \(caller.key.name) is bound to a prefix of event keys, and webhooks are told of all events "
+                    + "of an app. Ask an administrator to declare the webhook.")
         }
-        guard let draft else { throw Problem(.invalidRequest, WebhookURL.rule) }
-        self = draft
+        var reach = AppReach.all
+        var draft = try Contract.WebhookDraft.read(body) { draft, faults throws(Problem) in
+            if let fault = WebhookURL(rawValue: draft.url).map(networks.fault) ?? WebhookURL.rule {
+                faults.add("/url", fault)
+            }
+            reach = try AppReach(draft.bundleId, draft.bundleIds, &faults)
+            return draft
+        }
+        if reach == .all { reach = caller.reach }
+        try caller.requireAccess(to: reach)
+        // In the order of the contract's list, so that equal declarations are equal.
+        draft.topics = Contract.WebhookTopic.allCases.filter(draft.topics.contains)
+        draft.bundleId = nil
+        draft.bundleIds = reach.apps?.map(\.rawValue)
+        draft.enabled = draft.enabled ?? true
+        for topic in draft.topics where !caller.key.hears(topic) {
+            let scopes = topic.scopes.map(\.rawValue).sorted().joined(separator: " or ")
+            throw Problem(
+                .forbidden, "The key \(caller.key.name) needs the scope \(scopes) to hear of \(topic.rawValue).")
+        }
+        return draft
     }
 }

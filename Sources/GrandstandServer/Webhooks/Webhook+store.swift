@@ -1,146 +1,190 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
-/// Webhooks in the table `webhooks`. `PostgresWebhookOutbox` has the messages that are posted to them.
-struct PostgresWebhookStore: WebhookStore {
+/// Webhooks as their owners declare them, in the table `webhooks`, and the log of posted messages. `WebhookOutbox` has
+/// the messages that are posted to them.
+///
+/// A caller sees the webhooks whose topics and apps its key may access. Each write checks this in its transaction, too.
+struct WebhookStore: Sendable {
     let database: Database
+    /// The networks that URLs may point to.
+    var networks = NetworkGuard()
+    /// Returns why messages to a URL would be refused; `nil`: they would be sent. The decision depends on the addresses
+    /// that the URL's host name resolves to now.
+    var refusal: @Sendable (WebhookURL) async -> String? = { _ in nil }
+    let now: @Sendable () -> Date
 
-    init(_ database: Database) { self.database = database }
-
-    func create(
-        _ draft: WebhookDraft, by actor: AuditActor, now: Date
-    ) async throws -> (webhook: Webhook, secret: WebhookSecret) {
-        let secret = WebhookSecret.random()
-        let webhook = try await database.transaction { connection in
+    /// Creates a webhook and its secret. The secret cannot be read again.
+    ///
+    /// - Throws: `unauthenticated` or `forbidden` if the key was revoked meanwhile, or may no longer access the draft's
+    ///   apps; `invalid-request` for an unknown app, or an address that may not be called; `webhook-limit`.
+    func create(_ draft: Contract.WebhookDraft, _ caller: Caller) async throws -> Contract.IssuedWebhook {
+        try await requireAddress(draft.url)
+        let (secret, now) = (WebhookSecret.random(), now())
+        return try await database.transaction { connection in
             let reach = try await Self.registered(draft.reach, on: connection)
-            try await Self.admit(actor, declaring: reach, on: connection)
+            try await Self.admit(caller, declaring: reach, on: connection)
             try await Self.refuseTooMany(for: reach, on: connection)
             let row = try await connection.query(
                 """
                 insert into webhooks (id, url, description, topics, apps, declared_by, state, secret, created_at, updated_at)
-                values (gen_random_uuid(), \(draft.url.rawValue), \(draft.description),
-                    \(draft.topics.map(\.rawValue))::text[]::webhook_topic[], \(ReachColumns.value(reach)),
-                    \(actor.keyID), \(Self.state(draft).rawValue)::text::webhook_state, \(secret.rawValue), \(now), \(now))
+                values (gen_random_uuid(), \(draft.url), \(draft.description), \(Self.topics(draft)),
+                    \(ReachColumns.value(reach)), \(caller.key.id), \(Self.state(draft)), \(secret.rawValue), \(now),
+                    \(now))
                 returning \(Self.columns)
                 """
             ).first
-            let webhook = try Self.present(row.map(Self.webhook))
-            try await connection.query(Self.audit(.webhookCreated, webhook, by: actor, now: now))
-            return webhook
+            guard let webhook = try row?.read(Contract.Webhook.self) else {
+                throw PostgresError(.decoding, "the webhook that was written did not come back")
+            }
+            try await connection.query(Self.audit(.webhookCreated, webhook, by: caller.actor, now: now))
+            return Contract.IssuedWebhook(secret: secret.rawValue, webhook)
         }
-        return (webhook, secret)
     }
 
+    /// Replaces the declaration of the webhook. Enabling a webhook clears its failures.
+    ///
+    /// - Throws: the errors of `webhook` and `create`; `webhook-limit` for an app that already has too many webhooks;
+    ///   `version-mismatch`.
     func replace(
-        _ id: UUID, with draft: WebhookDraft, within bounds: WebhookFilter, by actor: AuditActor,
-        if condition: WriteCondition, now: Date
-    ) async throws -> Webhook? {
-        try await database.transaction { connection in
+        _ id: UUID, with draft: Contract.WebhookDraft, if condition: WriteCondition, _ caller: Caller
+    ) async throws -> Versioned<Contract.Webhook> {
+        if try await webhook(id, caller).value.url != draft.url { try await requireAddress(draft.url) }
+        let now = now()
+        return try await database.transaction { connection in
             let reach = try await Self.registered(draft.reach, on: connection)
-            try await Self.admit(actor, declaring: reach, on: connection)
-            let known = try await connection.query(
-                "select apps from webhooks where id = \(id) and \(Self.are(bounds))")
-            guard let old = try known.first.map(ReachColumns.read) else { return nil }
+            try await Self.admit(caller, declaring: reach, on: connection)
+            let known = try await connection.query("select apps from webhooks where \(Self.is(id, caller))")
+            guard let old = try known.first.map(ReachColumns.read) else { throw Problem.webhookNotFound(id) }
             // A webhook that keeps its apps is not refused, however many webhooks these apps have.
             if old != reach { try await Self.refuseTooMany(for: reach, besides: id, on: connection) }
             let present = try await connection.query(
-                "select version from webhooks where id = \(id) and \(Self.are(bounds)) for no key update")
-            guard let version: Int = try present.first?.decode("version") else { return nil }
+                "select version from webhooks where \(Self.is(id, caller)) for no key update")
+            guard let version: Int = try present.first?.decode("version") else { throw Problem.webhookNotFound(id) }
             try condition.check(version)
+            let isEnabled = draft.enabled ?? true
             let row = try await connection.query(
                 """
                 update webhooks set declared_by = case
-                        when (url, topics, apps) is distinct from (\(draft.url.rawValue),
-                            \(draft.topics.map(\.rawValue))::text[]::webhook_topic[],
+                        when (url, topics, apps) is distinct from (\(draft.url), \(Self.topics(draft)),
                             \(ReachColumns.value(reach))::text[])
-                        then \(actor.keyID)::uuid else declared_by end,
-                    url = \(draft.url.rawValue), description = \(draft.description),
-                    topics = \(draft.topics.map(\.rawValue))::text[]::webhook_topic[],
-                    apps = \(ReachColumns.value(reach)),
-                    reason = case when \(draft.isEnabled) then null else reason end,
-                    failing_since = case when \(draft.isEnabled) and state = 'disabled' then null
-                        else failing_since end,
-                    state = \(Self.state(draft).rawValue)::text::webhook_state, updated_at = \(now),
-                    version = nextval('resource_versions')
+                        then \(caller.key.id)::uuid else declared_by end,
+                    url = \(draft.url), description = \(draft.description), topics = \(Self.topics(draft)),
+                    apps = \(ReachColumns.value(reach)), reason = case when \(isEnabled) then null else reason end,
+                    failing_since = case when \(isEnabled) and state = 'disabled' then null else failing_since end,
+                    state = \(Self.state(draft)), updated_at = \(now), version = nextval('resource_versions')
                 where id = \(id) returning \(Self.columns)
                 """
             ).first
-            guard let webhook = try row.map(Self.webhook) else { return nil }
+            guard let webhook = try row.map(Self.versioned) else { throw Problem.webhookNotFound(id) }
             try await connection.pipeline([
-                Self.audit(.webhookChanged, webhook, by: actor, now: now),
+                Self.audit(.webhookChanged, webhook.value, by: caller.actor, now: now),
                 "select pg_notify(\(WakeTopic.webhooks.rawValue), '')",
             ])
             return webhook
         }
     }
 
-    func delete(_ id: UUID, within bounds: WebhookFilter, by actor: AuditActor, now: Date) async throws -> Bool {
+    /// Turns a webhook on or off, and changes nothing else.
+    ///
+    /// - Throws: the errors of `webhook`; `version-mismatch` if another writer was faster.
+    func setEnabled(_ isEnabled: Bool, _ id: UUID, _ caller: Caller) async throws {
+        let present = try await webhook(id, caller)
+        var draft = Contract.WebhookDraft(present.value)
+        draft.enabled = isEnabled
+        _ = try await replace(id, with: draft, if: .versions([present.version]), caller)
+    }
+
+    /// Deletes the webhook and its log.
+    ///
+    /// - Throws: the errors of `webhook`.
+    func delete(_ id: UUID, _ caller: Caller) async throws {
+        _ = try await webhook(id, caller)
         try await database.transaction { connection in
             let row = try await connection.query(
-                "delete from webhooks where id = \(id) and \(Self.are(bounds)) returning \(Self.columns)"
+                "delete from webhooks where \(Self.is(id, caller)) returning \(Self.columns)"
             ).first
-            guard let webhook = try row.map(Self.webhook) else { return false }
-            try await connection.query(Self.audit(.webhookDeleted, webhook, by: actor, now: now))
-            return true
+            guard let row else { throw Problem.webhookNotFound(id) }
+            try await connection.query(Self.audit(.webhookDeleted, try row.read(), by: caller.actor, now: now()))
         }
     }
 
-    func rotateSecret(
-        of id: UUID, overlap: TimeInterval, within bounds: WebhookFilter, by actor: AuditActor, now: Date
-    ) async throws -> (webhook: Webhook, secret: WebhookSecret)? {
-        let secret = WebhookSecret.random()
+    /// Gives the webhook a new secret. For `overlap` seconds (`nil`: a day), messages also carry the signature of the
+    /// old secret.
+    ///
+    /// - Throws: the errors of `webhook`.
+    func rotateSecret(of id: UUID, overlap: Int?, _ caller: Caller) async throws -> Contract.IssuedWebhook {
+        _ = try await webhook(id, caller)
+        let (secret, now) = (WebhookSecret.random(), now())
         return try await database.transaction { connection in
             let row = try await connection.query(
                 """
                 update webhooks set secret = \(secret.rawValue), previous_secret = secret,
-                    previous_secret_until = \(now.addingTimeInterval(overlap)), updated_at = \(now)
-                where id = \(id) and \(Self.are(bounds)) returning \(Self.columns)
+                    previous_secret_until = \(now + Double(overlap ?? 86_400)), updated_at = \(now)
+                where \(Self.is(id, caller)) returning \(Self.columns)
                 """
             ).first
-            guard let webhook = try row.map(Self.webhook) else { return nil }
-            try await connection.query(Self.audit(.webhookRotated, webhook, by: actor, now: now))
-            return (webhook, secret)
+            guard let webhook = try row?.read(Contract.Webhook.self) else { throw Problem.webhookNotFound(id) }
+            try await connection.query(Self.audit(.webhookRotated, webhook, by: caller.actor, now: now))
+            return Contract.IssuedWebhook(secret: secret.rawValue, webhook)
         }
     }
 
     /// Disables the webhooks that a key declared.
     ///
-    /// - Returns: the webhooks that were enabled before.
+    /// - Returns: the statements that log this, one for each webhook that was enabled before.
     static func disable(
-        declaredBy key: UUID, now: Date, on connection: PostgresConnection
-    ) async throws -> [Webhook] {
+        declaredBy key: UUID, by actor: AuditActor, now: Date, on connection: PostgresConnection
+    ) async throws -> [PostgresQuery] {
         try await connection.query(
             """
             update webhooks set state = 'disabled', reason = 'The key that declared it was revoked.',
                 updated_at = \(now), version = nextval('resource_versions')
             where declared_by = \(key) and state = 'enabled' returning \(columns)
             """
-        ).map(webhook)
+        ).read().map { audit(.webhookDisabled, $0, by: actor, now: now) }
     }
 
-    func webhook(_ id: UUID) async throws -> Webhook? {
-        try await database.query("select \(Self.columns) from webhooks where id = \(id)").first.map(Self.webhook)
+    /// - Throws: `webhook-not-found`, also if the key may not access all apps of the webhook; `forbidden` if the key
+    ///   may not read all topics of the webhook.
+    func webhook(_ id: UUID, _ caller: Caller) async throws -> Versioned<Contract.Webhook> {
+        let row = try await database.query("select \(Self.columns) from webhooks where id = \(id)").first
+        guard let webhook = try row.map(Self.versioned), caller.reach.covers(webhook.value.reach) else {
+            throw Problem.webhookNotFound(id)
+        }
+        guard webhook.value.topics.allSatisfy(caller.key.hears) else {
+            throw Problem(.forbidden, "The key \(caller.key.name) lacks a scope for some topics of this webhook.")
+        }
+        return webhook
     }
 
-    func webhooks(where filter: WebhookFilter, _ page: PageRequest) async throws -> Page<Webhook> {
+    /// The webhooks, the oldest first.
+    ///
+    /// - Parameter key: returns only the webhooks that this key declared; `nil`: no restriction.
+    func list(
+        _ page: PageRequest, declaredBy key: UUID? = nil, _ caller: Caller
+    ) async throws -> Contract.Page<Contract.Webhook> {
         let part = try TimePage(page, by: "created_at", "id")
         let rows = try await database.query(
             """
             select \(Self.columns) from webhooks
-            where \(Self.are(filter)) and \(part.condition)
+            where \(Self.are(caller)) and (\(key)::uuid is null or declared_by = \(key)) and \(part.condition)
             \(part.order)
             """)
-        return part.page(try rows.map(Self.webhook)) { ($0.createdAt, $0.id) }
+        return part.page(try rows.read()) { ($0.createdAt, $0.id) }
     }
 
-    /// The condition that a row of `webhooks` matches the filter.
-    static func are(_ filter: WebhookFilter) -> PostgresQuery {
+    /// The condition that a row of `webhooks` is this webhook, and that the caller may see it.
+    static func `is`(_ id: UUID, _ caller: Caller) -> PostgresQuery { "id = \(id) and \(are(caller))" }
+
+    /// The condition that the caller may see a row of `webhooks`.
+    private static func are(_ caller: Caller) -> PostgresQuery {
         """
-        topics <@ \(filter.topics.map(\.rawValue))::text[]::webhook_topic[]
-            and \(ReachColumns.isWithin(filter.reach, of: "webhooks"))
-            and \(filter.declaredBy.map { key -> PostgresQuery in "declared_by = \(key)" } ?? "true")
+        topics <@ \(Contract.WebhookTopic.allCases.filter(caller.key.hears).map(\.rawValue))::text[]::webhook_topic[]
+            and \(ReachColumns.isWithin(caller.reach, of: "webhooks"))
         """
     }
 
@@ -150,11 +194,10 @@ struct PostgresWebhookStore: WebhookStore {
     ///
     /// - Throws: `unauthenticated`; `forbidden` for a key that may not access the apps now.
     private static func admit(
-        _ actor: AuditActor, declaring reach: AppReach, on connection: PostgresConnection
+        _ caller: Caller, declaring reach: AppReach, on connection: PostgresConnection
     ) async throws {
-        guard let id = actor.keyID else { return }
         let rows = try await connection.query(
-            "select apps from api_keys where id = \(id) and revoked_at is null for share")
+            "select apps from api_keys where id = \(caller.key.id) and revoked_at is null for share")
         guard let own = try rows.first.map(ReachColumns.read) else {
             throw Problem(.unauthenticated, "This key was revoked. Use another key.")
         }
@@ -188,7 +231,7 @@ struct PostgresWebhookStore: WebhookStore {
             where w.id is distinct from \(id)::uuid
                 and (r.app = any(\(ReachColumns.value(reach))::text[])
                     or \(ReachColumns.value(reach))::text[] is null and r.app is null)
-            group by r.app having count(*) >= \(Webhook.limit) order by r.app limit 1
+            group by r.app having count(*) >= \(Contract.Webhook.limit) order by r.app limit 1
             """)
         guard let row = rows.first else { return }
         let app: String? = try row.decode("app")
@@ -197,42 +240,71 @@ struct PostgresWebhookStore: WebhookStore {
             .webhookLimit,
             "\(whose) \(try row.decode(Int.self, "n")) webhooks\(app == nil ? " for all apps" : ""), as many as there may "
                 + "be. Delete one, or have one receiver pass its messages on.",
-            members: [.limit(Webhook.limit)])
+            members: [.limit(Contract.Webhook.limit)])
     }
 
-    private static func state(_ draft: WebhookDraft) -> Webhook.State { draft.isEnabled ? .enabled : .disabled }
-
-    /// Unwraps the row of a statement that always returns one.
-    private static func present(_ webhook: Webhook?) throws -> Webhook {
-        guard let webhook else { throw PostgresError(.decoding, "the webhook that was written did not come back") }
-        return webhook
+    /// Refuses a host name whose addresses may not be called. A host name without an address is accepted, because it
+    /// may get an address later.
+    private func requireAddress(_ url: String) async throws {
+        guard let url = WebhookURL(rawValue: url), let reason = await refusal(url) else { return }
+        throw Problem.invalid("Messages to this URL would be refused. \(reason)", at: "/url", reason)
     }
 
-    static func audit(
-        _ action: AuditAction, _ webhook: Webhook, by actor: AuditActor, now: Date
+    private static func state(_ draft: Contract.WebhookDraft) -> PostgresQuery {
+        draft.enabled ?? true ? "'enabled'" : "'disabled'"
+    }
+
+    private static func topics(_ draft: Contract.WebhookDraft) -> PostgresQuery {
+        "\(draft.topics.map(\.rawValue))::text[]::webhook_topic[]"
+    }
+
+    private static func audit(
+        _ action: Contract.AuditAction, _ webhook: Contract.Webhook, by actor: AuditActor, now: Date
     ) -> PostgresQuery {
         AuditRows(by: actor, at: now).insert(
-            action, .init(bundleID: webhook.draft.reach.onlyApp),
-            reason: "\(webhook.id.uuidString.lowercased()) \(webhook.draft.url.origin)")
+            action, .init(bundleID: webhook.reach.onlyApp),
+            reason: "\(webhook.id) \(WebhookURL(rawValue: webhook.url)?.origin ?? "")")
     }
 
-    static let columns: PostgresQuery = """
-        id, url, description, topics::text[] as topics, apps, declared_by, state, reason,
-        failing_since, previous_secret_until, created_at, updated_at, version
-        """
+    private static func versioned(_ row: PostgresRow) throws -> Versioned<Contract.Webhook> {
+        Versioned(value: try row.read(), version: try row.decode("version"))
+    }
 
-    static func webhook(_ row: PostgresRow) throws -> Webhook {
-        let state: Webhook.State = try row.word("state")
-        let topics: [String] = try row.decode("topics")
-        return Webhook(
-            id: try row.decode("id"),
-            draft: WebhookDraft(
-                url: try row.word("url"), description: try row.decode("description"),
-                topics: Set(topics.compactMap(WebhookTopic.init)), reach: try ReachColumns.read(row),
-                isEnabled: state == .enabled),
-            declaredBy: try row.decode("declared_by"), state: state, reason: try row.decode("reason"),
-            failingSince: try row.decode("failing_since"),
-            previousSecretUntil: try row.decode("previous_secret_until"), createdAt: try row.decode("created_at"),
-            updatedAt: try row.decode("updated_at"), version: try row.decode("version"))
+    private static let columns: PostgresQuery = """
+        id, url, description, topics::text[] as topics, case when cardinality(apps) = 1 then apps[1] end as "bundleId",
+        apps as "bundleIds", declared_by as "declaredBy", state = 'enabled' as enabled, reason,
+        failing_since as "failingSince", previous_secret_until as "previousSecretUntil", created_at as "createdAt",
+        updated_at as "updatedAt", version
+        """
+}
+
+extension Contract.Webhook {
+    /// The most webhooks whose reach names the same app, and also the most webhooks whose reach is all apps. Each
+    /// message is posted to every webhook that wants it, so without a limit a caller could have every broadcast posted
+    /// any number of times.
+    static let limit = 20
+
+    /// A webhook that failed every time for this many seconds is disabled. It has five days, because the retries of one
+    /// message take three days.
+    static let patience: TimeInterval = 5 * 86_400
+
+    /// The webhook gets only messages about these apps and their events.
+    fileprivate var reach: AppReach { AppReach(of: bundleIds?.compactMap(BundleID.init)) }
+}
+
+extension Contract.WebhookDraft {
+    /// The declaration of a webhook as a body that changes nothing.
+    init(_ webhook: Contract.Webhook) {
+        self.init(
+            url: webhook.url, description: webhook.description, topics: webhook.topics, bundleIds: webhook.bundleIds,
+            enabled: webhook.enabled)
+    }
+
+    fileprivate var reach: AppReach { AppReach(of: bundleIds?.compactMap(BundleID.init)) }
+}
+
+extension Problem {
+    static func webhookNotFound(_ id: UUID) -> Problem {
+        Problem(.webhookNotFound, "There is no webhook \(id.words).")
     }
 }

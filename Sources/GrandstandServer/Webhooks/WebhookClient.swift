@@ -1,6 +1,12 @@
 internal import FoundationEssentials
 internal import Grandstand
 
+/// The interface to the receivers of webhooks.
+protocol WebhookGateway: Sendable {
+    /// Posts a message once, within a limited time. A redirect counts as an answer like any other.
+    func post(_ message: ClaimedWebhook) async -> WebhookAnswer
+}
+
 /// Posts messages to webhooks through libcurl, each on its own connection.
 ///
 /// libcurl resolves names asynchronously, so a dead name server delays only its own webhooks. The address is checked
@@ -57,7 +63,7 @@ struct WebhookClient: WebhookGateway {
 
     private func headers(_ message: ClaimedWebhook) -> [String] {
         let signature = WebhookSignature.headers(
-            id: WebhookDelivery.messageName(message.message), at: now(), body: message.body, secrets: message.secrets)
+            id: message.name, at: now(), body: message.body, secrets: message.secrets)
         // A name without a value keeps libcurl from sending that header.
         return [
             "Host: \(message.url.authority)", "Content-Type: application/json", "User-Agent: grandstand",

@@ -27,31 +27,16 @@ struct WebhookDispatcher: Service {
         var step = 500
     }
 
+    let outbox: WebhookOutbox
+    let gateway: any WebhookGateway
+    let signals: WakeSignals
+    let settings: Settings
+    let now: @Sendable () -> Date
+    var mayClaim: @Sendable () -> Bool = { true }
+    var counting: Counting = { _ in }
+    let logger: Logger
     private let replica = UUID()
-    private let outbox: any WebhookOutbox
-    private let gateway: any WebhookGateway
-    private let signals: any WakeSignals
-    private let settings: Settings
-    private let now: @Sendable () -> Date
-    private let mayClaim: @Sendable () -> Bool
-    private let counting: Counting
-    private let logger: Logger
     private let receivers = Receivers()
-
-    init(
-        outbox: any WebhookOutbox, gateway: any WebhookGateway, signals: any WakeSignals, settings: Settings,
-        now: @escaping @Sendable () -> Date,
-        mayClaim: @escaping @Sendable () -> Bool = { true }, counting: @escaping Counting = { _ in }, logger: Logger
-    ) {
-        self.counting = counting
-        self.outbox = outbox
-        self.gateway = gateway
-        self.signals = signals
-        self.settings = settings
-        self.now = now
-        self.mayClaim = mayClaim
-        self.logger = logger
-    }
 
     /// Runs until a graceful stop. After the stop begins, the dispatcher claims no more messages, and posts in progress
     /// may finish within `drain`. The other messages are given back, and their attempts do not count.
@@ -119,7 +104,7 @@ struct WebhookDispatcher: Service {
     private func log(_ verdict: WebhookVerdict, _ message: ClaimedWebhook) {
         var metadata: Logger.Metadata = [
             "webhook": "\(message.webhook.uuidString.lowercased())",
-            "message": "\(WebhookDelivery.messageName(message.message))", "topic": "\(message.topic.rawValue)",
+            "message": "\(message.name)", "topic": "\(message.topic.rawValue)",
             "try": "\(message.tries)",
         ]
         if let reason = verdict.reason { metadata["reason"] = "\(reason)" }

@@ -1,20 +1,25 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import JSON
 internal import Postgres
 
 /// Messages are made from the notes that database triggers (in the migrations) write when something happens. A note is
 /// deleted in the transaction that writes its message. If a process dies during this transaction, it has neither
 /// written the message nor deleted the note.
-extension PostgresWebhookOutbox {
+extension WebhookOutbox {
+    /// Writes the messages for the notes that were recorded since the last call. Whether all deliveries of a settled
+    /// broadcast have their final states is checked here, because this is certain only after a commit.
+    ///
+    /// - Returns: the number of notes that were processed. If it is less than `limit`, none is left.
     func compose(now: Date, limit: Int) async throws -> Int {
         try await database.transaction { connection in
             let taken = try await connection.pipeline([
                 Self.takeNotes(limit), Self.takeSettlements(limit),
                 """
                 select id, apps from webhooks
-                where state = 'enabled' and \(WebhookTopic.broadcastSettled.rawValue)::text::webhook_topic = any(topics)
+                where state = 'enabled' and \(Contract.WebhookTopic.broadcastSettled.rawValue)::text::webhook_topic = any(topics)
                 """,
             ])
             var messages = try taken[0].map(Self.message)
@@ -38,7 +43,7 @@ extension PostgresWebhookOutbox {
     /// A message that is written, and the webhooks that get it.
     private struct Message {
         let id = UUID.drawn()
-        let topic: WebhookTopic
+        let topic: Contract.WebhookMessageType
         let at: Date
         let body: [UInt8]
         /// The broadcast that the message is about. The table has at most one message about a broadcast.
@@ -46,13 +51,15 @@ extension PostgresWebhookOutbox {
         let webhooks: [UUID]
 
         /// `nil` if there is nothing to report, or if no webhook gets the message.
-        init?(_ topic: WebhookTopic, at: Date, _ facts: WebhookFacts, broadcast: UUID? = nil, to webhooks: [UUID])
-            throws
-        {
-            guard !webhooks.isEmpty, let body = try topic.message(facts, at: at) else { return nil }
+        init?(
+            _ topic: Contract.WebhookMessageType, at: Date, _ data: (some Encodable)?, broadcast: UUID? = nil,
+            to webhooks: [UUID]
+        ) {
+            guard !webhooks.isEmpty, let data else { return nil }
             self.topic = topic
             self.at = at
-            self.body = body
+            body = JSONWriter.text(
+                Contract.WebhookMessage(type: topic, timestamp: at, data: RawJSON(writing: data)))
             self.broadcast = broadcast
             self.webhooks = webhooks
         }
@@ -66,27 +73,47 @@ extension PostgresWebhookOutbox {
         """
         with taken as (
             delete from webhook_notes where id in (
-                select id from webhook_notes where topic::text = any(\(WebhookTopic.allCases.map(\.rawValue)))
+                select id from webhook_notes where topic::text = any(\(Contract.WebhookMessageType.allCases.map(\.rawValue)))
                 order by id limit \(limit) for update skip locked)
             returning *
         )
-        select n.topic, n.at, n.webhooks, n.detail, (n.replaced ->> 'id')::uuid as replaced_id,
-            n.replaced ->> 'channel_id' as replaced_channel_id, \(PostgresChannelStore.columns)
+        select n.topic, n.at, n.webhooks, n.detail, n.replaced ->> 'id' as "replaced.id",
+            n.replaced ->> 'channel_id' as "replaced.channelId", c.id, c.channel_id as "channelId",
+            c.bundle_id as "bundleId", c.environment, nullif(c.variant, '') as variant,
+            c.storage_policy as "storagePolicy", c.event_key as "eventKey", c.reason
         from taken n left join lateral json_populate_record(null::channels, n.channel) c on n.channel is not null
         order by n.id
         """
     }
 
     private static func message(_ row: PostgresRow) throws -> Message? {
-        let facts: WebhookFacts
-        if let detail = try row.decode(PostgresJSON?.self, "detail") {
-            facts = .detail(try JSONValue(parsing: detail.bytes, maximumValues: .max))
-        } else {
-            let replaced = try row.decode(UUID?.self, "replaced_id")
-            let channelID: String? = try row.decode("replaced_channel_id")
-            facts = .channel(try PostgresChannelStore.channel(row), replaced: replaced.map { ($0, channelID) })
+        let (topic, at): (Contract.WebhookMessageType, Date) = (try row.word("topic"), try row.decode("at"))
+        let webhooks: [UUID] = try row.decode("webhooks")
+        func detail<Detail: Codable>(_ type: Detail.Type) throws -> Detail {
+            let bytes = try row.decode(PostgresJSON.self, "detail").bytes
+            return try JSONValue(parsing: bytes, maximumValues: .max).decode()
         }
-        return try Message(try row.word("topic"), at: try row.decode("at"), facts, to: try row.decode("webhooks"))
+        func message(_ data: (some Encodable)?) -> Message? { Message(topic, at: at, data, to: webhooks) }
+        switch topic {
+        case .eventState: return message(try detail(Contract.EventStateChanged.self))
+        case .channelMissing: return message(try row.read(Contract.ChannelLost.self))
+        case .channelReplaced: return message(try row.read(Contract.ChannelReplaced.self))
+        case .quotaLevel: return message(try detail(Contract.QuotaLevelChanged.self))
+        case .reconciliationFound:
+            let run = try detail(Run.self)
+            return message(Contract.ReconciliationFound(run.report, standing: run.standing))
+        case .capabilityOff: return message(try detail(Contract.CapabilityOff.self))
+        case .throttleBegan: return message(try detail(Contract.ThrottleBegan.self))
+        case .throttleEnded: return message(try detail(Contract.ThrottleEnded.self))
+        case .broadcastSettled, .webhookTest, .unknown:
+            throw Problem(.internalError, "Notes have no topic \(topic.rawValue). Report the request ID.")
+        }
+    }
+
+    /// A reconciliation's report, and the alarm before its run.
+    private struct Run: Codable {
+        var report: Contract.Reconciliation
+        var standing: Contract.ReconciliationAlarm?
     }
 
     // MARK: Settled broadcasts
@@ -99,11 +126,13 @@ extension PostgresWebhookOutbox {
         """
     }
 
-    /// Those of these broadcasts that have no unsettled delivery, with the apps that each broadcast concerns. The rows are in order, so that two transactions about the same broadcasts do not deadlock.
+    /// Those of these broadcasts that have no unsettled delivery, with the apps that each broadcast concerns. The rows
+    /// are in order, so that two transactions about the same broadcasts do not deadlock.
     private static func settled(_ broadcasts: [UUID], _ now: Date) -> PostgresQuery {
         """
         select b.id, b.event_key, b.channel, b.event, b.accepted_at, b.cancelled, t.sent_to, u.audiences,
-            coalesce(t.settled_at, \(now)) as settled_at, c.states, c.counts, r.reasons, r.reason_counts
+            coalesce(t.settled_at, \(now)) as settled_at, coalesce(c.counts, '{}') as counts,
+            coalesce(r.reasons, '{}') as reasons
         from broadcasts b
         cross join lateral (
             select max(d.settled_at) as settled_at, array_agg(distinct l.bundle_id) as sent_to
@@ -111,11 +140,10 @@ extension PostgresWebhookOutbox {
         cross join lateral (
             select array_agg(distinct bundle_id) as audiences from audiences where event_key = b.event_key) u
         cross join lateral (
-            select array_agg(s.state::text) as states, array_agg(s.n) as counts from (
+            select json_object_agg(s.state, s.n) as counts from (
                 select d.state, count(*) as n from deliveries d where d.broadcast_id = b.id group by d.state) s) c
         cross join lateral (
-            select array_agg(s.reason order by s.reason) as reasons, array_agg(s.n order by s.reason) as reason_counts
-            from (
+            select json_object_agg(s.reason, s.n) as reasons from (
                 select d.reason, count(*) as n from deliveries d
                 where d.broadcast_id = b.id and d.state in ('rejected', 'expired') and d.reason is not null
                 group by d.reason) s) r
@@ -134,23 +162,21 @@ extension PostgresWebhookOutbox {
     }
 
     private static func settledMessage(_ row: PostgresRow, _ webhooks: [UUID]) throws -> Message? {
-        let id: UUID = try row.decode("id")
-        let settledAt: Date = try row.decode("settled_at")
-        var counts: [Delivery.State: Int] = [:]
-        for (text, count) in zip(
-            try row.decode([String]?.self, "states") ?? [], try row.decode([Int]?.self, "counts") ?? [])
-        {
-            guard let state = Delivery.State(rawValue: text) else { throw UnknownWord(column: "states", text: text) }
-            counts[state] = count
+        func counts(_ column: String) throws -> [String: Int] {
+            try JSONValue(parsing: try row.decode(PostgresJSON.self, column).bytes).decode()
         }
-        let reasons = zip(
-            try row.decode([String]?.self, "reasons") ?? [], try row.decode([Int]?.self, "reason_counts") ?? [])
-        let settled = SettledBroadcast(
-            id: id, event: try row.word("event"), acceptedAt: try row.decode("accepted_at"),
-            isCancelled: try row.decode("cancelled"), counts: counts, eventKey: try row.optionalWord("event_key"),
-            channel: try row.decode("channel"), settledAt: settledAt,
-            reasons: reasons.map { (reason: $0, count: $1) })
-        return try Message(.broadcastSettled, at: settledAt, .broadcast(settled), broadcast: id, to: webhooks)
+        let (id, settledAt): (UUID, Date) = (try row.decode("id"), try row.decode("settled_at"))
+        let deliveries = try counts("counts")
+        let settled = Contract.BroadcastSettled(
+            id: id.words, eventKey: try row.decode("event_key"),
+            channel: try row.decode(UUID?.self, "channel")?.words,
+            event: try row.word("event"),
+            state: Contract.BroadcastState(
+                isScheduled: false, isCancelled: try row.decode("cancelled"),
+                deliveries: deliveries.keys.map { Contract.DeliveryState(rawValue: $0) }),
+            acceptedAt: try row.decode("accepted_at"),
+            settledAt: settledAt, counts: deliveries, reasons: try counts("reasons"))
+        return Message(.broadcastSettled, at: settledAt, settled, broadcast: id, to: webhooks)
     }
 
     // MARK: Messages

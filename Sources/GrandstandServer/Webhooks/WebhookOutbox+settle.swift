@@ -1,8 +1,21 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
-extension PostgresWebhookOutbox {
+/// A verdict on a claimed message.
+struct WebhookSettlement: Sendable {
+    var delivery: UUID
+    var verdict: WebhookVerdict
+    /// When the attempt began.
+    var startedAt: Date
+    /// How long the attempt took.
+    var milliseconds: Int
+}
+
+extension WebhookOutbox {
+    /// Records a verdict. If another replica has the lease by now, nothing changes. A webhook that wants no more
+    /// messages, or failed for `Contract.Webhook.patience`, is disabled.
     func settle(_ settlement: WebhookSettlement, replica: UUID, now: Date) async throws {
         let row = Row(settlement.verdict)
         try await database.transaction { connection in
@@ -39,15 +52,15 @@ extension PostgresWebhookOutbox {
         let disabled = try await connection.query(
             """
             update webhooks set failing_since = coalesce(failing_since, \(now)),
-                state = case when \(row.isGone) or failing_since <= \(now.addingTimeInterval(-Webhook.patience))
+                state = case when \(row.isGone) or failing_since <= \(now.addingTimeInterval(-Contract.Webhook.patience))
                     then 'disabled' else state end,
-                version = case when \(row.isGone) or failing_since <= \(now.addingTimeInterval(-Webhook.patience))
+                version = case when \(row.isGone) or failing_since <= \(now.addingTimeInterval(-Contract.Webhook.patience))
                     then nextval('resource_versions') else version end,
                 reason = case when \(row.isGone) then \(row.reason)
-                    when failing_since <= \(now.addingTimeInterval(-Webhook.patience)) and state = 'enabled'
+                    when failing_since <= \(now.addingTimeInterval(-Contract.Webhook.patience)) and state = 'enabled'
                     then 'every message failed for five days; last: ' || \(row.reason) else reason end
             where id = \(webhook) and (failing_since is null or \(row.isGone) and state = 'enabled'
-                or failing_since <= \(now.addingTimeInterval(-Webhook.patience)) and state = 'enabled')
+                or failing_since <= \(now.addingTimeInterval(-Contract.Webhook.patience)) and state = 'enabled')
             returning apps, url, reason, state = 'disabled' and reason is not null as is_disabled
             """)
         guard let change = disabled.first, try change.decode(Bool.self, "is_disabled") else { return }
@@ -65,7 +78,7 @@ extension PostgresWebhookOutbox {
 
     /// A verdict as the columns have it.
     private struct Row: Sendable {
-        var state: WebhookDelivery.State
+        var state: Contract.WebhookDeliveryState
         var nextAttemptAt: Date?
         var status: Int?
         var reason: String?

@@ -1,13 +1,16 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
-/// Messages for webhooks in the tables `webhook_messages` and `webhook_deliveries`.
-struct PostgresWebhookOutbox: WebhookOutbox {
+/// The durable queue of messages to webhooks, in the tables `webhook_messages` and `webhook_deliveries`. The facts of a
+/// message are recorded in the transaction of the change that it reports. A claimed message is posted, is tried again
+/// over days, and is given up in the end.
+struct WebhookOutbox: Sendable {
     let database: Database
 
-    init(_ database: Database) { self.database = database }
-
+    /// Leases messages that are due. Apps with the fewest messages under way come first, then the messages that are due
+    /// longest.
     func claim(_ claim: WebhookClaim) async throws -> [ClaimedWebhook] {
         let now = claim.at
         return try await database.query(
@@ -27,7 +30,7 @@ struct PostgresWebhookOutbox: WebhookOutbox {
                     where d.webhook = w.id and d.settled_at is null and d.next_attempt_at <= \(now)
                         and (w.state = 'enabled' and w.id <> all(\(claim.avoiding))
                             or m.topic = 'webhook.test' or d.attempts > 0 and d.tries = 0)
-                        and m.topic::text = any(\(WebhookTopic.allCases.map(\.rawValue)))
+                        and m.topic::text = any(\(Contract.WebhookMessageType.allCases.map(\.rawValue)))
                     order by d.next_attempt_at limit greatest(0, w.share - w.taken)
                     for update of d skip locked) p
             ), due as (
@@ -41,20 +44,22 @@ struct PostgresWebhookOutbox: WebhookOutbox {
                     next_attempt_at = \(claim.leasedUntil), leased_by = \(claim.replica)
                 from due where d.id = due.id returning d.*
             )
-            select d.id, d.webhook, d.message, m.topic, w.url, w.secret,
+            select d.id, d.webhook, 'msg_' || d.message as name, m.topic, w.url, w.secret,
                 case when w.previous_secret_until > \(now) then w.previous_secret end as previous_secret, m.body,
                 d.tries::bigint as tries
             from leased d join webhooks w on w.id = d.webhook join webhook_messages m on m.id = d.message
             """
         ).map { row in
             ClaimedWebhook(
-                id: try row.decode("id"), webhook: try row.decode("webhook"), message: try row.decode("message"),
+                id: try row.decode("id"), webhook: try row.decode("webhook"), name: try row.decode("name"),
                 topic: try row.word("topic"), url: try row.word("url"),
                 secrets: [try row.word("secret")] + (try row.optionalWord("previous_secret").map { [$0] } ?? []),
                 body: Array(try row.decode(String.self, "body").utf8), tries: try row.decode("tries"))
         }
     }
 
+    /// Sets the end of this replica's leases on these messages to `until`, because the replica still posts them.
+    /// Messages that another transaction has locked are skipped.
     func extendLeases(of deliveries: [UUID], replica: UUID, until: Date) async throws {
         try await database.query(
             """
@@ -66,6 +71,7 @@ struct PostgresWebhookOutbox: WebhookOutbox {
             """)
     }
 
+    /// Ends the leases of messages that were not posted. The attempt does not count.
     func release(_ deliveries: [UUID], replica: UUID, now: Date) async throws {
         try await database.transaction { connection in
             _ = try await connection.pipeline([
@@ -79,6 +85,7 @@ struct PostgresWebhookOutbox: WebhookOutbox {
         }
     }
 
+    /// When the next message is due; `nil`: none waits.
     func nextDue() async throws -> Date? {
         try await database.query(
             """
@@ -89,4 +96,38 @@ struct PostgresWebhookOutbox: WebhookOutbox {
             """
         ).first?.decode(Date?.self, "at")
     }
+}
+
+/// A dispatcher's claim of messages for webhooks.
+struct WebhookClaim: Sendable {
+    var replica: UUID
+    var at: Date
+    var leasedUntil: Date
+    /// The most messages to lease.
+    var limit: Int
+    /// The most messages of one webhook that may be under way at a time. If the last message of a webhook failed, only
+    /// one may be under way.
+    var perWebhook: Int
+    /// The most messages that may be under way at a time for all webhooks with the same set of apps together. So
+    /// receivers that do not answer cannot delay the messages of other apps.
+    var perApp: Int
+    /// Webhooks whose receivers do not answer. None of their messages is claimed, except test messages and replays,
+    /// which people requested.
+    var avoiding: [UUID] = []
+}
+
+/// A leased message, ready to be posted.
+struct ClaimedWebhook: Sendable {
+    /// The ID of the delivery.
+    var id: UUID
+    var webhook: UUID
+    /// The message's ID as the header `webhook-id` has it, the same in every try and every replay.
+    var name: String
+    var topic: Contract.WebhookMessageType
+    var url: WebhookURL
+    /// The secrets, the current one first.
+    var secrets: [WebhookSecret]
+    var body: [UInt8]
+    /// Attempts since the message was queued or last replayed, including the next one.
+    var tries: Int
 }

@@ -5,7 +5,7 @@ internal import JSON
 
 /// `/console/webhooks`: webhooks, and the log of their messages.
 struct WebhookPages: PageGroup {
-    let webhooks: WebhookOperations
+    let webhooks: WebhookStore
 
     var routes: [PageRoute] {
         [
@@ -33,10 +33,10 @@ struct WebhookPages: PageGroup {
     private func show(_ visit: Visit) async throws -> PageRoute.Answer {
         let caller = try visit.caller(of: .getWebhook)
         let webhook = try await webhooks.webhook(try visit.webhook, caller)
-        let filter = WebhookDeliveryFilter(
-            state: try visit.query.choice("state"), topic: try visit.query.choice("topic"))
+        let query = visit.query
         let log = try await webhooks.deliveries(
-            of: try visit.webhook, where: filter, PageRequest(limit: 25, cursor: visit.query["cursor"]), caller)
+            of: try visit.webhook, state: try query.choice("state"), topic: try query.choice("topic"),
+            PageRequest(limit: 25, cursor: query["cursor"]), caller)
         return .page(WebhookDetail(webhook, log, visit))
     }
 
@@ -62,7 +62,8 @@ struct WebhookPages: PageGroup {
         do {
             _ = try await webhooks.replace(try visit.webhook, with: draft, if: fields.version, caller)
         } catch let problem as Problem where problem.kind == .versionMismatch {
-            guard try await webhooks.isDeclared(try visit.webhook, as: draft, caller) else { throw problem }
+            let present = try await webhooks.webhook(try visit.webhook, caller).value
+            guard Contract.WebhookDraft(present) == draft else { throw problem }
         }
         return .done(ConsolePath.webhook(visit.segment("id")), notice: "The webhook was changed.")
     }
@@ -117,7 +118,7 @@ struct WebhookPages: PageGroup {
 
     private func draft(
         _ submission: Submission, _ operation: Contract.Operation, isEnabled: Bool
-    ) throws(Problem) -> WebhookDraft {
+    ) throws(Problem) -> Contract.WebhookDraft {
         let fields = submission.fields
         let body = try JSONValue.body { object in
             object.member("url", fields["url"] ?? "")

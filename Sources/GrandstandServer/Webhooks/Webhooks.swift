@@ -46,9 +46,9 @@ struct WebhookForm: Sendable {
         let webhook = versioned?.value
         url = webhook?.url ?? ""
         description = webhook?.description ?? ""
-        let chosen = Set(webhook?.topics.map(\.rawValue) ?? [])
-        topics = WebhookTopic.subscribable.filter { visit.key.hears($0) || chosen.contains($0.rawValue) }.map { topic in
-            Choice(topic.rawValue, isChosen: chosen.contains(topic.rawValue))
+        let chosen = Set(webhook?.topics ?? [])
+        topics = Contract.WebhookTopic.allCases.filter { visit.key.hears($0) || chosen.contains($0) }.map { topic in
+            Choice(topic.rawValue, isChosen: chosen.contains(topic))
         }
         bundleIDs = (webhook.map { $0.bundleIds ?? [] } ?? visit.key.reach.apps?.map(\.rawValue) ?? [])
             .joined(separator: ", ")
@@ -87,7 +87,8 @@ struct WebhookDetail: ConsolePage {
         form = WebhookForm(versioned, visit)
         deliveries = Self.table(log.items, of: webhook.id)
         states = Choice.all(
-            WebhookDelivery.State.self, chosen: visit.query["state"].flatMap(WebhookDelivery.State.init))
+            Contract.WebhookDeliveryState.self,
+            chosen: visit.query["state"].map(Contract.WebhookDeliveryState.init(rawValue:)))
         pager = Pager(
             visit, query: ["state", "topic"].map { (name: $0, value: visit.query[$0]) },
             nextCursor: log.nextCursor)
@@ -121,24 +122,22 @@ struct WebhookDeliveryDetail: ConsolePage {
     let webhookHref: String
     let replayAction: String
 
-    init(_ log: WebhookDeliveryLog, webhook: String) {
-        let delivery = log.delivery
+    init(_ delivery: Contract.WebhookDeliveryLog, webhook: String) {
         title = "Message \(delivery.topic.rawValue)"
         facts = [
-            Fact("State", .state(delivery.state.rawValue)),
-            Fact("Message", .code(WebhookDelivery.messageName(delivery.message))),
+            Fact("State", .state(delivery.state.rawValue)), Fact("Message", .code(delivery.messageId)),
             Fact("Written", .moment(delivery.createdAt)),
             Fact("Next try", .moment(delivery.nextAttemptAt, else: "none")),
         ]
-        message = String(decoding: log.body, as: UTF8.self)
+        message = delivery.message.description
         tries = Table(
-            "Each try, the oldest first", nothing: "None yet.", log.attempts,
+            "Each try, the oldest first", nothing: "None yet.", delivery.log,
             [
-                Column("Try") { [.words(String($0.number))] }, Column("At") { [.moment($0.at, exact: true)] },
+                Column("Try") { [.words(String($0.attempt))] }, Column("At") { [.moment($0.at, exact: true)] },
                 Column("Took", isNumber: true) { [.words(Wording.number($0.milliseconds) + " ms")] },
                 Column("Answer") { [.quoted(WebhookDetail.answer($0.status, $0.reason))] },
             ])
         webhookHref = ConsolePath.webhook(webhook)
-        replayAction = ConsolePath.webhookDelivery(delivery.id.words, of: webhook) + "/replay"
+        replayAction = ConsolePath.webhookDelivery(delivery.id, of: webhook) + "/replay"
     }
 }

@@ -147,7 +147,7 @@ struct PostgresHistory: Sendable {
             and (select true from (
                     select lane from audiences where event_key = e.key
                     union all select lane from fan_outs where event_key = e.key and policy = 'update' offset 0) u
-                cross join lateral \(PostgresChannelStore.pending(lane: "u.lane")) d limit 1) is null
+                cross join lateral \(ChannelStore.pending(lane: "u.lane")) d limit 1) is null
             and (select true from fan_outs r
                 where r.event_key = e.key and r.policy = 'start' and r.closed_at is null limit 1) is null
         order by greatest(e.ended_at, e.cancelled_at, e.starts_at, e.ends_at) limit \(limit)
@@ -183,7 +183,7 @@ struct PostgresHistory: Sendable {
                 Self.inOrder,
                 """
                 select c.id from channels c where c.state = 'deleted' and c.changed_at < \(cutoff)
-                    and (select true from lanes l cross join lateral \(PostgresChannelStore.pending(lane: "l.id")) d
+                    and (select true from lanes l cross join lateral \(ChannelStore.pending(lane: "l.id")) d
                         where l.channel = c.id limit 1) is null
                 order by c.changed_at limit \(limit)
                 """,
@@ -213,7 +213,7 @@ struct PostgresHistory: Sendable {
                 select l.id from lanes l
                 where l.closed_at < \(cutoff) and l.channel is null and l.kind = 'channel'
                     and (select true from audiences u where u.lane = l.id) is null
-                    and \(PostgresChannelStore.pending(lane: "l.id")) is null
+                    and \(ChannelStore.pending(lane: "l.id")) is null
                 order by l.closed_at limit \(limit) for update skip locked
                 """,
             ])[1].map { try $0.decode("id") }

@@ -10,31 +10,16 @@ struct Janitor: Service {
     /// deleted rows.
     typealias Prune = @Sendable (RetentionRule.Rows, _ before: Date, _ limit: Int) async throws -> Int
 
-    private let rules: [RetentionRule]
-    private let prune: Prune
-    private let pause: Duration
-    private let interval: Duration
-    private let retry: TimeInterval
-    private let now: @Sendable () -> Date
-    private let logger: Logger
-
-    /// - Parameters:
-    ///   - pause: the time between two steps of a rule.
-    ///   - interval: the time between two rounds.
-    ///   - retry: seconds before the next round if a rule failed in the last round.
-    init(
-        rules: [RetentionRule], prune: @escaping Prune, pause: Duration = .milliseconds(100),
-        interval: Duration = .seconds(600), retry: TimeInterval = 5, now: @escaping @Sendable () -> Date,
-        logger: Logger
-    ) {
-        self.rules = rules
-        self.prune = prune
-        self.pause = pause
-        self.interval = interval
-        self.retry = retry
-        self.now = now
-        self.logger = logger
-    }
+    let rules: [RetentionRule]
+    let prune: Prune
+    /// The time between two steps of a rule.
+    var pause = Duration.milliseconds(100)
+    /// The time between two rounds.
+    var interval = Duration.seconds(600)
+    /// Seconds before the next round if a rule failed in the last round.
+    var retry: TimeInterval = 5
+    let now: @Sendable () -> Date
+    let logger: Logger
 
     func run() async {
         let loop = WorkLoop<Never>(

@@ -30,10 +30,19 @@ package struct PostgresRow: Sendable {
     package func decode<Value: PostgresDecodable>(
         _ type: Value.Type = Value.self, _ column: String
     ) throws -> Value {
-        guard let number = handle.column(column) else {
-            throw PostgresError(.decoding, "there is no column \(column)")
-        }
-        return try handle.decode(type, row: row, column: number)
+        guard let value = value(column) else { throw PostgresError(.decoding, "there is no column \(column)") }
+        return try value.decode(type)
+    }
+
+    /// The value of a column by its name, not decoded yet; `nil`: there is no such column.
+    package func value(_ column: String) -> PostgresValue? {
+        handle.column(column).map { PostgresValue(handle: handle, row: row, column: $0) }
+    }
+
+    /// Whether all columns whose names begin with this text are NULL; `nil`: there are no such columns.
+    package func isNull(columnsWithPrefix prefix: String) -> Bool? {
+        let columns = (0..<Int32(handle.columnCount)).filter { handle.name($0)?.hasPrefix(prefix) == true }
+        return columns.isEmpty ? nil : columns.allSatisfy { handle.isNull(row, $0) }
     }
 
     /// All columns in order, as a tuple. The number of columns must match.
@@ -52,5 +61,22 @@ package struct PostgresRow: Sendable {
             return try handle.decode(type, row: row, column: column)
         }
         return try (repeat next(each types))
+    }
+}
+
+/// The value of one column in one row.
+package struct PostgresValue: Sendable {
+    let handle: ResultHandle
+    let row: Int32
+    let column: Int32
+
+    package var isNull: Bool { handle.isNull(row, column) }
+    /// Whether the column's type is `type`. An array or an enum has another type than its elements or its text.
+    package func has(_ type: PostgresType) -> Bool { handle.type(column) == type.oid }
+
+    /// - Throws: `PostgresError` of kind `decoding`: the value is NULL and the type has no value for NULL, or the column
+    ///   has another type.
+    package func decode<Value: PostgresDecodable>(_ type: Value.Type = Value.self) throws -> Value {
+        try handle.decode(type, row: row, column: column)
     }
 }

@@ -4,6 +4,7 @@ internal import EmbeddedPostgres
 internal import Foundation
 internal import Grandstand
 internal import GrandstandClient
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Logging
 internal import Testing
@@ -122,7 +123,7 @@ struct Stage: Sendable {
     }
 
     /// A caller with a key of these scopes.
-    func caller(_ scopes: Set<APIKey.Scope>, app: String? = nil) async throws -> HTTPCaller {
+    func caller(_ scopes: Set<Contract.Scope>, app: String? = nil) async throws -> HTTPCaller {
         let bundleID = try app.map { try #require(BundleID(rawValue: $0)) }
         let (_, secret) = try await server.keys.create(name: "scoped", scopes: scopes, bundleID: bundleID)
         return HTTPCaller(url: url, secret: secret)

@@ -26,7 +26,7 @@ struct FailureTableTests {
                 group.addTask {
                     let message = ClientAndSimulator.message(to: channelID)
                     while true {
-                        switch await pair.client.send(message, to: ClientAndSimulator.address) {
+                        switch await pair.client.send(message) {
                         case .accepted: return
                         case .refused(let refusal): others.add("refused \(refusal.reason.rawValue)")
                         case .unanswered: others.add("unanswered")

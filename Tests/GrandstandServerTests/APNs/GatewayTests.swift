@@ -48,7 +48,7 @@ struct GatewayTests {
             let channelID = try await pair.makeChannel(.mostRecentMessageStored)
             let expiration = Int(Date().timeIntervalSince1970) + 60
             let message = ClientAndSimulator.message(to: channelID, expiration: expiration)
-            let answer = await pair.client.send(message, to: Self.address)
+            let answer = await pair.client.send(message)
             #expect(answer.receipt?.requestID == message.requestID.uuidString.lowercased())
             #expect(answer.receipt?.uniqueID?.isEmpty == false)
 

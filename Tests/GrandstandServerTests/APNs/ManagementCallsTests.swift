@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandContract
 internal import Synchronization
 internal import Testing
 
@@ -59,8 +60,8 @@ struct ManagementCallsTests {
         #expect(stand.gateway.spelled == [Self.capitals, Self.lowercase])
         #expect(
             stand.quirks.learned == [
-                Quirk(
-                    environment: .production, name: .managementPath, value: "lowercased", learnedAt: LoopSample.now,
+                Contract.Quirk(
+                    environment: .production, quirk: .managementPath, value: .lowercased, learnedAt: LoopSample.now,
                     evidence: "TopicMismatch as registered, accepted in lowercase")
             ])
         // This address was read before the spelling was stored. Another call with this address causes no second
@@ -73,7 +74,7 @@ struct ManagementCallsTests {
         let stand = Stand(registered: Self.accepted, lowercased: Self.mismatch)
         #expect(await stand.calls.list(at: Self.lowercased()).isAccepted)
         #expect(stand.gateway.spelled == [Self.lowercase, Self.capitals])
-        #expect(stand.quirks.learned.map(\.value) == ["registered"])
+        #expect(stand.quirks.learned.map(\.value) == [.registered])
         #expect(stand.quirks.learned.map(\.evidence) == ["TopicMismatch in lowercase, accepted as registered"])
     }
 
@@ -134,7 +135,8 @@ private struct Stand {
         quirks: ScriptedQuirks = ScriptedQuirks()
     ) {
         self.quirks = quirks
-        calls = ManagementCalls(gateway: gateway, quirks: quirks, now: { LoopSample.now }, logger: LoopSample.logger)
+        calls = ManagementCalls(
+            gateway: gateway, remember: quirks.remember, now: { LoopSample.now }, logger: LoopSample.logger)
         if let registered { gateway.set(.registered, registered) }
         if let lowercased { gateway.set(.lowercased, lowercased) }
     }
@@ -188,7 +190,7 @@ private final class SpellingGateway: APNsGateway {
         await answer(ChannelListing(channelIDs: []), address)
     }
 
-    func send(_ message: BroadcastMessage, to address: APNsAddress) async -> APNsAnswer<Void> {
+    func send(_ delivery: ClaimedDelivery) async -> APNsAnswer<Void> {
         .unsent("not scripted")
     }
 
@@ -216,7 +218,7 @@ struct CapabilityWatchTests {
     private static let off = LoopSample.refusal(.broadcastFeatureNotEnabled)
 
     private static let calls: [@Sendable (CapabilityWatch, APNsAddress) async -> Void] = [
-        { _ = await $0.send(message, to: $1) },
+        { _ = await $0.send(message(to: $1)) },
         { _ = await $0.createChannel(.noMessageStored, at: $1, requestID: UUID()) },
         { _ = await $0.readChannel("a==", at: $1) },
         { _ = await $0.deleteChannel("a==", at: $1, requestID: UUID()) },
@@ -224,11 +226,14 @@ struct CapabilityWatchTests {
     ]
 
     private static func watch(_ gateway: ScriptedGateway, _ quirks: ScriptedQuirks) -> CapabilityWatch {
-        CapabilityWatch(gateway: gateway, quirks: quirks, now: { LoopSample.now }, logger: LoopSample.logger)
+        CapabilityWatch(gateway: gateway, remember: quirks.remember, now: { LoopSample.now }, logger: LoopSample.logger)
     }
 
-    private static let message = BroadcastMessage(
-        channelID: "a==", body: [], priority: .immediate, expiration: 0, requestID: UUID())
+    private static func message(to address: APNsAddress) -> ClaimedDelivery {
+        var delivery = LoopSample.delivery(1)
+        delivery.address = address
+        return delivery
+    }
 
     private static func address(isOff: Bool) -> APNsAddress {
         var address = LoopSample.address()
@@ -252,7 +257,7 @@ struct CapabilityWatchTests {
             await call(watch, Self.address(isOff: !isOn))
             #expect(quirks.learned.isEmpty)
             await call(watch, Self.address(isOff: isOn))
-            #expect(quirks.learned.map(\.value) == [isOn ? "on" : "off"])
+            #expect(quirks.learned.map(\.value) == [isOn ? .on : .off])
             let evidence = quirks.learned.first?.evidence
             #expect(isOn || evidence?.contains("BroadcastFeatureNotEnabled") == true)
         }
@@ -263,14 +268,14 @@ struct CapabilityWatchTests {
         for isOff in [true, false] {
             let quirks = ScriptedQuirks()
             let watch = Self.watch(ScriptedGateway(send: { _ in answer }), quirks)
-            _ = await watch.send(Self.message, to: Self.address(isOff: isOff))
+            _ = await watch.send(Self.message(to: Self.address(isOff: isOff)))
             #expect(quirks.learned.isEmpty)
         }
     }
 
     @Test func `if the alarm cannot be stored the call still succeeds`() async {
         let watch = Self.watch(ScriptedGateway(send: { _ in .refused(Self.off) }), ScriptedQuirks(fails: true))
-        let answer = await watch.send(Self.message, to: Self.address(isOff: false))
+        let answer = await watch.send(Self.message(to: Self.address(isOff: false)))
         #expect("\(answer)" == "\(APNsAnswer<Void>.refused(Self.off))")
     }
 }

@@ -20,12 +20,12 @@ struct MetricsTests {
         let metrics = TestMetrics()
         try await ClientAndSimulator.with(settings: { $0.metrics = metrics }) { pair in
             let message = ClientAndSimulator.message(to: try await pair.makeChannel())
-            _ = try await pair.client.send(message, to: ClientAndSimulator.address).value()
+            _ = try await pair.client.send(message).value()
             try pair.refuse(.tooManyRequests)
-            _ = await pair.client.send(message, to: ClientAndSimulator.address)
+            _ = await pair.client.send(message)
             try pair.simulator.addFaults(
                 #"{"faults": [{"action": "refuse", "reason": "BrandNew", "status": 418, "times": 1}]}"#)
-            _ = await pair.client.send(message, to: ClientAndSimulator.address)
+            _ = await pair.client.send(message)
             for (call, status, reason) in [
                 ("manage", "201", "none"), ("broadcast", "200", "none"), ("broadcast", "429", "TooManyRequests"),
                 ("broadcast", "418", "other"),
@@ -66,7 +66,7 @@ struct MetricsTests {
         }) { pair in
             let message = ClientAndSimulator.message(to: try await pair.makeChannel())
             try pair.simulator.addFaults(#"{"faults": [{"action": "goAway", "manner": "mid", "times": 1}]}"#)
-            _ = try await pair.client.send(message, to: ClientAndSimulator.address).value()
+            _ = try await pair.client.send(message).value()
             #expect(try metrics.expectCounter("grandstand_apns_replays_total").totalValue >= 1)
             let connects = Self.labels + [("result", "ok")]
             #expect(try metrics.expectCounter("grandstand_apns_connects_total", connects).totalValue == 2)

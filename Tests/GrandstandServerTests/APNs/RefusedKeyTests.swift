@@ -32,7 +32,7 @@ struct RefusedKeyTests {
         let notes: Notes
 
         func send() async -> APNsAnswer<Void> {
-            await client.send(ClientAndSimulator.message(to: "dGVzdA=="), to: ClientAndSimulator.address)
+            await client.send(ClientAndSimulator.message(to: "dGVzdA=="))
         }
 
         /// The number of broadcasts that the simulator received.

@@ -117,7 +117,7 @@ struct SoakTests {
         var attempts = 0
         while true {
             attempts += 1
-            let answer = await client.send(message, to: ClientAndSimulator.address)
+            let answer = await client.send(message)
             switch answer {
             case .accepted: break
             case .refused: ends.add("refused")

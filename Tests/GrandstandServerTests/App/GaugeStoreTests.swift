@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Synchronization
@@ -13,7 +14,7 @@ internal import Testing
 struct GaugeStoreTests {
     @Test func `waiting messages are counted by environment and state, with the oldest acceptance`() async throws {
         try await withStores { stores in
-            let store = PostgresGaugeStore(Database(stores.pool))
+            let store = GaugeStore(database: Database(stores.pool))
             let empty = try await store.backlog(now: stores.now)
             #expect(empty.deliveries.isEmpty)
             #expect(empty.oldestWebhookMessage == nil)
@@ -37,11 +38,11 @@ struct GaugeStoreTests {
             let counted = Mutex<[Occurrence]>([])
             let database = Database(test.pool, counting: { one in counted.withLock { $0.append(one) } })
             let stores = StoreWorld(test)
-            let outbox = PostgresOutbox(database)
+            let outbox = Outbox(database)
             try await stores.open()
             @Sendable func accept() async throws {
-                let intake = BroadcastIntake(eventKey: try .sample(), request: .update())
-                _ = try await outbox.accept([intake], now: stores.now, plan: StoreWorld.plan)
+                let intake = Intake(eventKey: try .sample(), request: .update())
+                _ = try await outbox.accept([intake], now: stores.now)
             }
             try await accept()
             #expect(counted.withLock { $0 }.isEmpty)
@@ -71,7 +72,7 @@ struct GaugeStoreTests {
         }
     }
 
-    private static func state(_ occurrence: Occurrence) -> Delivery.State? {
+    private static func state(_ occurrence: Occurrence) -> Contract.DeliveryState? {
         if case .settled(_, let state, _) = occurrence { state } else { nil }
     }
 }

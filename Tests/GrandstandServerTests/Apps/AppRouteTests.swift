@@ -1,28 +1,23 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandTestKit
 internal import HTTPTypes
 internal import Testing
 
 @testable internal import GrandstandServer
 
+@Suite(.database)
 struct AppRouteTests {
-    private static func world() throws -> RouteWorld {
-        let bundleID = try #require(BundleID(rawValue: "com.example.Stadium"))
-        let app = App(
-            bundleID: bundleID, name: "Stadium", credentials: Credentials(teamID: "TEAM123456", keyID: "KEY1234567"),
-            version: 7)
+    private static func world() async throws -> RouteWorld {
         var world = RouteWorld()
-        world.apps.find = { $0 == app.bundleID ? app : nil }
-        world.apps.list = { _, reach in
-            Page(items: reach.covers(app.bundleID) ? [app] : [], nextCursor: nil)
-        }
+        _ = try await world.rows.apps.put(Sample.app(), by: .server)
         world.gateway.state = .ok
         return world
     }
 
     @Test func `a lookup key sees an app's name, but not its team, keys or quirks`() async throws {
-        let world = try Self.world()
+        let world = try await Self.world()
         let expected = #"{"bundleId":"com.example.Stadium","topic":"com.example.stadium","name":"Stadium"}"#
         #expect(try await world("GET", "/v1/apps/com.example.Stadium", as: "gs_lookup").text == expected)
         #expect(
@@ -34,27 +29,23 @@ struct AppRouteTests {
     }
 
     @Test func `an answer has its version, and a PUT passes on its condition`() async throws {
-        var world = try Self.world()
-        let shown = try await world("GET", "/v1/apps/com.example.Stadium")
-        #expect(shown.headers[.eTag] == #""7""# && shown.headers[.cacheControl] == "no-store, no-transform")
-        let body = Array(#"{"name": "x", "teamId": "TEAM123456", "keyId": "KEY1234567"}"#.utf8)
-        let conditions: [([String: String], WriteCondition)] = [
-            ([:], .none), (["If-Match": #""7""#], .versions([7])), (["If-Match": #""0", "7""#], .versions([0, 7])),
-            (["If-Match": #"W/"7", "8-gzip", "-9", "9-x""#], .versions([7, 8])), (["If-Match": "*"], .present),
-            (["If-None-Match": "*"], .absent),
-        ]
-        for (headers, expected) in conditions {
-            world.apps.save = { _, condition in
-                guard condition == expected else { throw Unasked() }
-                throw Problem(.versionMismatch, "It is as expected.")
-            }
-            let answer = try await world("PUT", "/v1/apps/com.example.Stadium", body, headers: headers)
-            #expect(answer.slug == "version-mismatch", "\(headers)")
+        let world = try await Self.world()
+        let path = "/v1/apps/com.example.Stadium"
+        let body = #"{"name": "x", "teamId": "TEAM123456", "keyId": "KEY1234567"}"#
+        let forms: [(String) -> String] = [{ $0 }, { #""0", \#($0)"# }, { "W/\($0)" }, { "\($0.dropLast())-gzip\"" }]
+        for form in forms {
+            let shown = try await world("GET", path)
+            #expect(shown.headers[.cacheControl] == "no-store, no-transform")
+            let condition = ["If-Match": form(try #require(shown.headers[.eTag]))]
+            #expect(try await world("PUT", path, body, headers: condition).status == 200, "\(condition)")
+            #expect(try await world("PUT", path, body, headers: condition).slug == "version-mismatch", "\(condition)")
         }
+        #expect(try await world("PUT", path, body, headers: ["If-Match": "*"]).status == 200)
+        #expect(try await world("PUT", path, body, headers: ["If-None-Match": "*"]).slug == "version-mismatch")
         for headers in [
             ["If-Match": "7"], ["If-None-Match": #""7""#], ["If-Match": #""7""#, "If-None-Match": "*"],
         ] {
-            let answer = try await world("PUT", "/v1/apps/com.example.Stadium", body, headers: headers)
+            let answer = try await world("PUT", path, body, headers: headers)
             #expect(answer.slug == "invalid-request", "\(headers)")
         }
     }
@@ -73,20 +64,10 @@ struct AppRouteTests {
     func `an unknown app is distinguished from an app without objects`(
         method: String, path: String, body: String?
     ) async throws {
-        let answer = try await Self.empty(
+        let answer = try await RouteWorld()(
             method, path.hasPrefix("/v1") ? path : Self.place + path, body.map { Array($0.utf8) })
         #expect(answer.status == 404)
         #expect(answer.slug == "app-not-found")
         #expect(answer.detail.contains("PUT /v1/apps"))
-    }
-
-    /// A world whose ports find nothing.
-    private static var empty: RouteWorld {
-        var world = RouteWorld()
-        world.apps.find = { _ in nil }
-        world.channels.find = { _ in nil }
-        world.channels.locate = { _ in nil }
-        world.reconciliations.read = { _, _ in nil }
-        return world
     }
 }

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -10,21 +11,22 @@ internal import Testing
 struct AppTests {
     @Test func `put creates and then replaces, and overrides are added and removed`() async throws {
         try await withStores { stores in
-            var app = try App.sample(
+            var app = try AppSample.sample(
                 channelLimit: 12,
-                overrides: [
-                    .production: .init(teamID: "TEAMPROD12", keyID: nil), .development: .init(keyID: "KEYDEVEL12"),
-                ])
-            app.preview = AppPreview(compact: "{{home}} – {{away}}")
+                environments: .init(
+                    development: .init(keyId: "KEYDEVEL12"), production: .init(teamId: "TEAMPROD12")))
+            app.draft.preview = .init(compact: "{{home}} – {{away}}")
             var versions: [Int] = []
             for isNew in [true, false] {
                 let (stored, created) = try await stores.apps.put(app)
                 versions.append(stored.version)
-                app.version = stored.version
-                #expect(created == isNew && stored == app)
-                #expect(try await stores.apps.app(.sample("COM.EXAMPLE.GOAL")) == app)
-                stores.clock.advance(by: 1)
-                (app.name, app.overrides, app.preview, app.updatedAt) = ("Renamed", [:], nil, stores.now)
+                let (draft, value) = (app.draft, stored.value)
+                #expect(created == isNew && value.updatedAt == app.date && value.createdAt == ManualClock().now)
+                #expect(value.name == draft.name && value.channelLimit == 12 && value.preview == draft.preview)
+                #expect(value.environments == draft.environments ?? .init())
+                #expect(try await stores.apps.app(.sample("COM.EXAMPLE.GOAL"))?.value == value)
+                app.date = stores.clock.advance(by: 1)
+                (app.draft.name, app.draft.environments, app.draft.preview) = ("Renamed", nil, nil)
             }
             #expect(versions[1] > versions[0])
             #expect(try await stores.apps.app(.sample("com.example.None")) == nil)
@@ -59,7 +61,7 @@ struct AppTests {
             try await stores.apps.delete(.sample("com.example.goal"))
             #expect(try await stores.apps.app(.sample()) == nil)
             #expect(try await stores.keys.keys().isEmpty)
-            #expect(try await stores.event(key)?.specification.audiences == [])
+            #expect(try await stores.event(key)?.audiences == [])
             try await refuses(.appNotFound) { try await stores.apps.delete(.sample()) }
         }
     }
@@ -173,7 +175,7 @@ struct AppDeletionTests {
 
             try await stores.apps.delete(app)
             let deleting = try #require(try await stores.apps.app(app))
-            #expect(deleting.deletingSince != nil)
+            #expect(deleting.value.deletingSince != nil)
             #expect(try await stores.apps.apps(PageRequest()).items.count == 2)
             #expect(try await stores.keys.keys().isEmpty)
             try await refuses(.appNotFound) { try await stores.apps.registered(app) }
@@ -182,7 +184,7 @@ struct AppDeletionTests {
             try await refuses(.appNotFound) {
                 try await stores.keys.create(name: "l", scopes: [.device], bundleID: app)
             }
-            let phones = PostgresInstallationStore(Database(stores.pool))
+            let phones = InstallationStore(Database(stores.pool))
             try await refuses(.appNotFound) {
                 try await phones.put(Phones.state(), of: Phones.id(), secret: Phones.secret, now: stores.now)
             }
@@ -210,7 +212,7 @@ struct AppDeletionTests {
             try await refuses(.appNotFound) { try await stores.apps.delete(app) }
             let anew = try await stores.apps.put(.sample(at: stores.now))
             #expect(anew.created)
-            #expect(anew.app.deletingSince == nil)
+            #expect(anew.app.value.deletingSince == nil)
         }
     }
 
@@ -232,7 +234,7 @@ struct AppDeletionTests {
             #expect(channels == 0)
             while try await stores.apps.app(.sample()) != nil { _ = try await stores.apps.removeDeleted() }
             let event = try #require(try await stores.event())
-            #expect(event.specification.audiences.map(\.bundleID.rawValue) == ["com.example.Other"])
+            #expect(event.audiences.map(\.bundleId) == ["com.example.Other"])
         }
     }
 

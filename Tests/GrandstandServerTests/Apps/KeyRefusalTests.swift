@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Testing
 
@@ -12,12 +13,13 @@ struct KeyRefusalTests {
         async throws
     {
         try await withStores { stores in
-            var app = try await stores.apps.put(.sample()).app
+            try await stores.apps.put(.sample())
             let now = stores.now
-            let (development, production) = (app.keyUse(in: .development), app.keyUse(in: .production))
-            func alarms() async throws -> [Quota.Alarm?] { try await stores.quotas().map(\.alarm) }
-            func refusals() async throws -> [APNsEnvironment: KeyRefusal]? {
-                try await stores.apps.app(.sample())?.keyRefusals
+            let development = KeyUse(credentials: Sample.credentials, environment: .development)
+            let production = KeyUse(credentials: Sample.credentials, environment: .production)
+            func alarms() async throws -> [Contract.QuotaAlarm?] { try await stores.quotas().map(\.alarm) }
+            func refusals() async throws -> [String: Contract.CredentialRefusal] {
+                try await stores.apps.registered(.sample()).credentialRefusals
             }
 
             try await stores.apps.note(KeyRefusal(reason: .invalidProviderToken, since: now), of: production)
@@ -25,7 +27,7 @@ struct KeyRefusalTests {
             try await stores.apps.note(
                 KeyRefusal(reason: .expiredProviderToken, since: now.addingTimeInterval(60)), of: production)
             let both = KeyRefusal(reason: .expiredProviderToken, since: now)
-            #expect(try await refusals() == [.production: both])
+            #expect(try await refusals() == ["production": .init(reason: "ExpiredProviderToken", since: now)])
             #expect(try await alarms() == [nil, .keyRefused])
             #expect(
                 try await stores.quotas().last?.keyRefused
@@ -34,13 +36,10 @@ struct KeyRefusalTests {
             #expect(try await alarms() == [nil, .keyRefused])
 
             // Another key signs for the app, and then the refused one again.
-            let overrides = app.overrides
-            app.overrides[.production] = App.Override(keyID: "OTHER67890")
-            try await stores.apps.put(app)
+            try await stores.apps.put(.sample(environments: .init(production: .init(keyId: "OTHER67890"))))
             #expect(try await refusals() == [:])
             #expect(try await alarms() == [nil, nil])
-            app.overrides = overrides
-            try await stores.apps.put(app)
+            try await stores.apps.put(.sample())
             #expect(try await alarms() == [nil, .keyRefused])
 
             try await stores.apps.note(nil, of: production)

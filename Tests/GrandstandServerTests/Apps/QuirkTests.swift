@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Testing
 
@@ -11,11 +12,11 @@ struct QuirkTests {
     private static let off = "BroadcastFeatureNotEnabled"
 
     private func capability(
-        _ value: Quirk.BroadcastFeature, _ stores: StoreWorld, evidence: String = "seen"
+        _ value: Contract.QuirkValue, _ stores: StoreWorld, evidence: String = "seen"
     ) async throws {
         try await stores.apps.remember(
-            Quirk(
-                environment: .production, name: .broadcastFeature, value: value.rawValue, learnedAt: stores.now,
+            Contract.Quirk(
+                environment: .production, quirk: .broadcastFeature, value: value, learnedAt: stores.now,
                 evidence: evidence), for: .sample())
     }
 
@@ -33,16 +34,16 @@ struct QuirkTests {
             let learned = stores.now
             stores.clock.advance(by: 1)
             try await capability(.off, stores, evidence: "second")
-            let quirk = Quirk(
-                environment: .production, name: .broadcastFeature, value: "off", learnedAt: learned, evidence: "first")
-            #expect(try await stores.apps.app(.sample())?.quirks == [quirk])
+            let quirk = Contract.Quirk(
+                environment: .production, quirk: .broadcastFeature, value: .off, learnedAt: learned, evidence: "first")
+            #expect(try await stores.apps.registered(.sample()).quirks == [quirk])
             #expect(try await stores.channels.address(of: .sample(), in: .production)?.isCapabilityOff == true)
             #expect(try await stores.channels.address(of: .sample(), in: .development)?.isCapabilityOff == false)
             let quotas = try await stores.quotas()
             #expect(quotas.filter { $0.alarm == .capabilityOff }.map(\.environment) == [.production])
 
             try await capability(.on, stores)
-            #expect(try await stores.apps.app(.sample())?.quirks == [])
+            #expect(try await stores.apps.registered(.sample()).quirks == [])
             #expect(try await stores.audited(AuditFilter(action: .quirkLearned)).count == 2)
         }
     }

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Testing
 
@@ -34,7 +35,7 @@ struct UnacceptedTests {
         try await withStores { stores in
             try await stores.open()
             try await stores.accept(.update())
-            for alarm in [nil, nil, Quota.Alarm.nothingAccepted] {
+            for alarm in [nil, nil, Contract.QuotaAlarm.nothingAccepted] {
                 try await stores.apps.note([], now: stores.now)
                 #expect(try await stores.quota().alarm == alarm)
                 stores.clock.advance(by: 9)
@@ -46,9 +47,11 @@ struct UnacceptedTests {
         }
     }
 
-    @Test(arguments: [("Forbidden", Quota.Alarm.nothingAccepted as Quota.Alarm?), ("CannotCreateChannelConfig", nil)])
+    @Test(arguments: [
+        ("Forbidden", Contract.QuotaAlarm.nothingAccepted as Contract.QuotaAlarm?), ("CannotCreateChannelConfig", nil),
+    ])
     func `a message counts that waits for a channel that Apple does not create, unless it waits for a free place`(
-        reason: String, alarm: Quota.Alarm?
+        reason: String, alarm: Contract.QuotaAlarm?
     ) async throws {
         try await withStores { stores in
             try await stores.put(.sample())
@@ -86,7 +89,7 @@ struct UnacceptedTests {
         try await withStores { stores in
             try await stores.open()
             let app = try AppEnvironment.sample()
-            #expect(try await stores.apps.signers()[app] == App.sample().credentials(in: .production))
+            #expect(try await stores.apps.signers()[app] == Sample.credentials)
             try await stores.apps.note([(app, nil, stores.now)], now: stores.now)
             stores.clock.advance(by: 55)
             try await stores.apps.note([], lacking: [app], now: stores.now)

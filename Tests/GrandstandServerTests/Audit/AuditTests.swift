@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -18,9 +19,9 @@ struct AuditTests {
             _ = try await stores.events.put(.sample(), by: desk, now: stores.now)
             try await stores.align()
             let task = try #require(try await stores.claimChannels().first)
-            let answer = APNsRecord(status: 201, reason: nil, requestID: "request-1")
+            let answer = Contract.AuditAnswer(status: 201, requestId: "request-1")
             let channel = try await stores.record(.created(channelID: "abc=="), of: task, answer)
-            let intake = BroadcastIntake(.event(try .sample()), request: .update(), by: desk)
+            let intake = Intake(.event(try .sample()), request: .update(), by: desk)
             let sent = try await stores.accept([intake])[0].get()
             #expect(try await stores.read(sent)?.by == "key:desk")
             try await stores.sendOne()
@@ -34,11 +35,11 @@ struct AuditTests {
                     .channelRetired,
                 ])
             let created = entries[3]
-            #expect(created.actor == "grandstand" && created.answer == answer && created.signingKey == "KEY1234567")
-            #expect(created.subject.channel == channel.id && created.subject.channelID == "abc==")
-            #expect(created.subject.eventKey == (try .sample()))
-            #expect(entries[2].subject.broadcast == sent.id && entries[2].reason == "update")
-            for entry in entries[1...2] { #expect(entry.actor == "key:desk" && entry.keyID == key.id) }
+            #expect(created.actor == "grandstand" && created.apns == answer && created.signingKey == "KEY1234567")
+            #expect(created.channel == channel.id.words && created.channelId == "abc==")
+            #expect(created.eventKey == "match-1")
+            #expect(entries[2].broadcast == sent.id && entries[2].reason == "update")
+            for entry in entries[1...2] { #expect(entry.actor == "key:desk" && entry.keyId == key.id.words) }
         }
     }
 
@@ -79,7 +80,7 @@ struct AuditTests {
                 try await stores.refuse(task, reason, for: 0)
             }
             let refusals = try await stores.audited(AuditFilter(action: .channelRefused))
-            #expect(refusals.map(\.answer?.reason) == ["TopicDisallowed", "BadRequestParams"])
+            #expect(refusals.map(\.apns?.reason) == ["TopicDisallowed", "BadRequestParams"])
         }
     }
 }
@@ -162,8 +163,8 @@ struct AttributionTests {
 
     private func accept(
         _ stores: StoreWorld, _ request: BroadcastRequest, for target: BroadcastTarget, by actor: AuditActor = Self.desk
-    ) async throws -> Broadcast {
-        try #require(try await stores.accept([BroadcastIntake(target, request: request, by: actor)]).first).get()
+    ) async throws -> Contract.Broadcast {
+        try #require(try await stores.accept([Intake(target, request: request, by: actor)]).first).get()
     }
 
     @Test func `the entry of a channel without an event names the channel`() async throws {
@@ -171,12 +172,12 @@ struct AttributionTests {
             try await stores.apps.put(.sample())
             let channel = try await stores.record(.created(channelID: "abc=="), of: stores.reserve())
             let broadcast = try await accept(stores, .update(), for: .channel(channel.id))
-            _ = try await stores.outbox.cancel(broadcast.id, within: .all, by: Self.night, now: stores.now)
+            _ = try await stores.outbox.cancel(broadcast.uuid, within: .all, by: Self.night, now: stores.now)
             let found = try await stores.audited(AuditFilter(bundleID: .sample())).filter {
-                $0.subject.broadcast == broadcast.id
+                $0.broadcast == broadcast.id
             }
             #expect(found.map(\.action) == [.broadcastWithdrawn, .broadcastAccepted])
-            #expect(found.allSatisfy { $0.subject.channel == channel.id && $0.subject.eventKey == nil })
+            #expect(found.allSatisfy { $0.channel == channel.id.words && $0.eventKey == nil })
         }
     }
 
@@ -193,12 +194,12 @@ struct AttributionTests {
             let both = try await accept(stores, .update(sendAt: sendAt), for: .event(key))
             let one = try await accept(
                 stores, .update(sendAt: sendAt, audiences: [other.id]), for: .event(key))
-            for id in [one.id, both.id] {
+            for id in [one.uuid, both.uuid] {
                 #expect(try await stores.outbox.cancel(id, within: .all, by: Self.night, now: stores.now) == true)
             }
-            func told(_ app: String) async throws -> [UUID?] {
+            func told(_ app: String) async throws -> [String?] {
                 try await stores.audited(AuditFilter(actor: "key:night shift", bundleID: .sample(app)))
-                    .map(\.subject.broadcast)
+                    .map(\.broadcast)
             }
             #expect(try await told("com.example.Goal") == [both.id])
             #expect(try await told("com.example.Other") == [both.id, one.id])
@@ -222,16 +223,16 @@ struct AttributionTests {
                 values (\(stores.now), 'grandstand', 'event.expired', \(key.rawValue))
                 """)
             let own = AppReach.only([try .sample()])
-            let all = try await stores.audited(AuditFilter(event: key, within: own))
+            let all = try await stores.audited(AuditFilter(event: key, reach: own))
             #expect(all.map(\.action).prefix(3) == [.eventExpired, .broadcastAccepted, .broadcastAccepted])
-            #expect(all[1].actor == "key:night shift" && all.allSatisfy { $0.subject.eventKey == key })
-            let changes = try await stores.audited(AuditFilter(event: key, omitsUpdates: true, within: own))
+            #expect(all[1].actor == "key:night shift" && all.allSatisfy { $0.eventKey == key.rawValue })
+            let changes = try await stores.audited(AuditFilter(event: key, omitsUpdates: true, reach: own))
             #expect(changes.count == all.count - 1)
             for reach in [
                 AppReach.only([try .sample("com.example.Other")]), AppReach(of: nil, eventKeyPrefix: other),
                 AppReach(of: [try .sample()], eventKeyPrefix: other),
             ] {
-                #expect(try await stores.audited(AuditFilter(event: key, within: reach)).isEmpty)
+                #expect(try await stores.audited(AuditFilter(event: key, reach: reach)).isEmpty)
             }
         }
     }
@@ -239,10 +240,10 @@ struct AttributionTests {
     @Test func `an event's entries are found by each of its apps, including a removed one`() async throws {
         try await withStores { stores in
             let other = try Audience.sample("com.example.Other")
-            let key = try await stores.put(.sample(audiences: [.sample(), other])).specification.key
+            let key = try await stores.put(.sample(audiences: [.sample(), other])).eventKey
             try await stores.put(.sample(audiences: [.sample()]))
             try await stores.events.cancel(key, by: Self.desk, now: stores.now)
-            func told(_ app: String) async throws -> [AuditAction] {
+            func told(_ app: String) async throws -> [Contract.AuditAction] {
                 try await stores.audited(AuditFilter(bundleID: .sample(app))).map(\.action).filter {
                     [.eventCreated, .eventChanged, .eventCancelled].contains($0)
                 }

@@ -1,53 +1,66 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandContract
+internal import GrandstandTestKit
+internal import Postgres
 internal import Testing
 
 @testable internal import GrandstandServer
 
-/// What is stored in the ledger after each answer of Apple.
+/// What becomes of a channel after each answer of Apple.
+@Suite(.timeLimit(.minutes(20)))
 struct ChannelCallsTests {
-    private static func calls(
-        _ gateway: ScriptedGateway, _ ledger: ScriptedLedger, _ reconciliations: Reconciliations = Reconciliations()
-    ) -> ChannelCalls {
-        ChannelCalls(
-            management: LoopSample.management(gateway), channels: ledger.store, reconciliations: reconciliations.store,
-            lease: 10,
-            now: { LoopSample.now }, logger: LoopSample.logger)
+    /// A bundle ID without capitals: no call is repeated with another spelling.
+    private static let app = "com.example.plain"
+
+    /// A ledger with one app, and calls to Apple with these answers.
+    private static func with(
+        _ gateway: ScriptedGateway, limit: Int = 10_000, _ body: (StoreWorld, ChannelCalls) async throws -> Void
+    ) async throws {
+        try await withStores { stores in
+            try await stores.apps.put(.sample(app, channelLimit: limit))
+            let calls = ChannelCalls(
+                management: LoopSample.management(gateway, now: { stores.now }), channels: stores.channels,
+                reconciliations: stores.reconciliations, lease: 10, now: { stores.now }, logger: LoopSample.logger)
+            try await body(stores, calls)
+        }
     }
 
-    /// Records the outcome of a creation with these answers.
-    private static func creation(
-        _ answers: [APNsAnswer<String>], retries: Bool,
-        task: ChannelTask = LoopSample.task(bundleID: LoopSample.plainID)
-    ) async throws -> (outcome: ChannelOutcome, calls: ScriptedGateway.Calls) {
-        let gateway = ScriptedGateway(creations: answers)
-        let ledger = ScriptedLedger(task.channel)
-        _ = try await calls(gateway, ledger).create(task, retries: retries, by: .server)
-        try #require(ledger.recorded.count == 1)
-        return (ledger.recorded[0], gateway.calls)
+    private static func operations(
+        _ stores: StoreWorld, _ calls: ChannelCalls, _ gateway: ScriptedGateway
+    ) -> ChannelOperations {
+        ChannelOperations(
+            management: LoopSample.management(gateway), channels: stores.channels, calls: calls, lease: 10,
+            now: { stores.now })
+    }
+
+    /// A retiring channel that no device needs.
+    private static func spare(_ stores: StoreWorld, _ channelID: String = "old==") async throws {
+        try await stores.pool.query(
+            """
+            insert into channels (id, bundle_id, environment, channel_id, storage_policy, state, retire_at, created_at, changed_at)
+            values (\(UUID()), \(app), 'production', \(channelID), 'noMessageStored', 'retiring', \(stores.now + 60),
+                \(stores.now - 86_400), \(stores.now - 86_400))
+            """)
+    }
+
+    /// A leased deletion of the channel `abc==`.
+    private static func deletion(_ stores: StoreWorld) async throws -> ChannelTask {
+        let channel = try await stores.adopt("abc==", of: app)
+        return try await stores.channels.beginDeletion(
+            channel.id, of: channel.bundleID, in: .production, force: false, now: stores.now,
+            leasedUntil: stores.now + 10)
     }
 
     @Test(arguments: [true, false])
     func `an accepted creation is recorded with Apple's ID`(_ retries: Bool) async throws {
-        let (outcome, calls) = try await Self.creation([.accepted("abc==", .init(requestID: "r"))], retries: retries)
-        #expect(outcome.change == .created(channelID: "abc=="))
-        #expect(outcome.answer == APNsRecord(status: 201, reason: nil, requestID: "r"))
-        #expect(calls.created.count == 1)
-    }
-
-    @Test
-    func
-        `the outcome of the server's own creation is recorded when the database is back, and that of a caller's is left to Apple's list`()
-        async throws
-    {
-        let task = LoopSample.task(bundleID: LoopSample.plainID)
-        for (actor, recorded) in [(AuditActor.server, 1), (.commandLine, 0)] {
-            let ledger = ScriptedLedger(task.channel)
-            ledger.failNext(2)
-            let gateway = ScriptedGateway(creations: [.accepted("abc==", .init(requestID: "r"))])
-            _ = try? await Self.calls(gateway, ledger).create(task, retries: true, by: actor)
-            #expect(ledger.recorded.map(\.change) == Array(repeating: .created(channelID: "abc=="), count: recorded))
+        let gateway = ScriptedGateway(creations: [.accepted("abc==", .init(requestID: "r"))])
+        try await Self.with(gateway) { stores, calls in
+            let (channel, _) = try await calls.create(stores.reserve(Self.app), retries: retries, by: .server)
+            #expect(channel.state == .active && channel.channelID == "abc==")
+            #expect(try await stores.audited().first?.apns == Contract.AuditAnswer(status: 201, requestId: "r"))
+            #expect(gateway.calls.created.count == 1)
         }
     }
 
@@ -55,8 +68,8 @@ struct ChannelCallsTests {
         APNsAnswer<String>, attempts: Int, reason: String, looped: Channel.State, pause: ClosedRange<Double>
     )
 
-    /// For each answer: the state that is recorded if the server itself requested the creation, which it repeats after
-    /// the pause. A caller gets the error, and the channel is recorded as deleted.
+    /// For each answer: the state if the server itself requested the creation, which it repeats after the pause. For a
+    /// caller, who gets the error, the channel is deleted.
     static let cases: [Case] = [
         // These failures are temporary, so the creation is repeated.
         (.refusing(.serviceUnavailable), 1, "ServiceUnavailable", .creating, 0.25...0.5),
@@ -72,85 +85,139 @@ struct ChannelCallsTests {
         (.unsent("down"), 5, "down", .creating, 4...8),
     ]
 
-    @Test(arguments: cases)
-    func `a failed creation is repeated for the server, and not for a caller`(_ test: Case) async throws {
-        let task = LoopSample.task(bundleID: LoopSample.plainID, attempts: test.attempts)
-        let (looped, _) = try await Self.creation([test.0], retries: true, task: task)
-        guard case .notCreated(test.looped, let next?) = looped.change else {
-            Issue.record("\(looped)")
-            return
+    @Test func `a failed creation is repeated for the server, and not for a caller`() async throws {
+        for test in Self.cases {
+            try await Self.with(ScriptedGateway(creations: [test.0])) { stores, calls in
+                var task = try await stores.reserve(Self.app)
+                task.channel.attempts = test.attempts
+                try await stores.pool.query("update channels set attempts = \(test.attempts)")
+                let (looped, _) = try await calls.create(task, retries: true, by: .server)
+                #expect(looped.state == test.looped && looped.reason == test.reason)
+                let pause = try #require(looped.nextAttemptAt).timeIntervalSince(stores.now)
+                #expect(
+                    test.pause.lowerBound - 0.001...test.pause.upperBound + 0.001 ~= pause, "\(test.reason): \(pause)")
+                let (asked, _) = try await calls.create(stores.reserve(Self.app), retries: false, by: .commandLine)
+                #expect(asked.state == .deleted && asked.nextAttemptAt == nil)
+            }
         }
-        #expect(looped.answer.reason == test.reason)
-        #expect(test.pause.contains(next.timeIntervalSince(LoopSample.now)))
-        let (asked, _) = try await Self.creation([test.0], retries: false)
-        #expect(asked.change == .notCreated(state: .deleted, nextAttemptAt: nil))
     }
 
     @Test(arguments: [true, false])
     func `without an answer Apple may have created a channel, and only its list can tell`(
         _ retries: Bool
     ) async throws {
-        let (outcome, calls) = try await Self.creation([.unanswered("lost")], retries: retries)
-        #expect(outcome.change == .unanswered(settleableAt: LoopSample.now.addingTimeInterval(2)))
-        #expect(outcome.answer == APNsRecord(status: nil, reason: "lost", requestID: nil))
-        #expect(calls.created.count == 1)
+        let gateway = ScriptedGateway(creations: [.unanswered("lost")])
+        try await Self.with(gateway) { stores, calls in
+            let (channel, _) = try await calls.create(stores.reserve(Self.app), retries: retries, by: .server)
+            #expect(channel.state == .creating && channel.reason == "lost")
+            #expect(channel.nextAttemptAt == stores.now + 2)
+            stores.clock.advance(by: 3)
+            #expect(try await stores.claimChannels().isEmpty)
+            #expect(gateway.calls.created.count == 1)
+        }
     }
 
     @Test func `a list is read before a creation unless one was read lately, one for all creations of an app`()
         async throws
     {
         let listing = ChannelListing(channelIDs: ["theirs=="])
-        var task = LoopSample.task(bundleID: LoopSample.plainID)
         // A list that cannot be read delays no creation, and is not requested for each of them either.
-        for (list, witnessed) in [(APNsAnswer.giving(listing), [listing]), (.refusing(.serviceUnavailable), [])] {
-            let gateway = ScriptedGateway(creations: [.giving("abc==")], lists: [list])
-            let reconciliations = Reconciliations()
-            let calls = Self.calls(gateway, ScriptedLedger(task.channel), reconciliations)
-            for _ in 0..<3 { _ = try await calls.create(task, retries: true, by: .server) }
-            #expect(gateway.calls.listed.count == 1 && gateway.calls.created.count == 3)
-            #expect(reconciliations.witnessed == witnessed)
+        for (list, seen) in [(APNsAnswer.giving(listing), 1), (.refusing(.serviceUnavailable), 0)] {
+            let gateway = ScriptedGateway(creations: [.giving("a"), .giving("b"), .giving("c")], lists: [list])
+            try await Self.with(gateway) { stores, calls in
+                var tasks: [ChannelTask] = []
+                for _ in 0..<3 { tasks.append(try await stores.reserve(Self.app)) }
+                for task in tasks { _ = try await calls.create(task, retries: true, by: .server) }
+                #expect(gateway.calls.listed.count == 1 && gateway.calls.created.count == 3)
+                #expect(try await stores.rows("unmanaged_channels where channel_id = 'theirs=='") == seen)
+            }
         }
         // A list that another replica has read is also used, for half a minute.
         for (age, lists) in [(29.0, 0), (31.0, 1)] {
             let gateway = ScriptedGateway(creations: [.giving("abc==")], lists: [.giving(listing)])
-            task.listAskedAt = LoopSample.now.addingTimeInterval(-age)
-            _ = try await Self.calls(gateway, ScriptedLedger(task.channel)).create(task, retries: true, by: .server)
-            #expect(gateway.calls.listed.count == lists)
+            try await Self.with(gateway) { stores, calls in
+                var task = try await stores.reserve(Self.app)
+                task.listAskedAt = stores.now - age
+                _ = try await calls.create(task, retries: true, by: .server)
+                #expect(gateway.calls.listed.count == lists)
+            }
         }
     }
 
     @Test func `a creation whose lease ended while the list was read is not sent`() async throws {
-        let task = LoopSample.task(bundleID: LoopSample.plainID)
         let gateway = ScriptedGateway(lists: [.giving(ChannelListing(channelIDs: []))])
-        let ledger = ScriptedLedger(task.channel, mayBegin: false)
-        _ = try await Self.calls(gateway, ledger).create(task, retries: true, by: .server)
-        #expect(gateway.calls.created.isEmpty && ledger.recorded.isEmpty)
+        try await Self.with(gateway) { stores, calls in
+            let task = try await stores.reserve(Self.app)
+            try await stores.pool.query("update channels set attempts = 2")
+            let (_, answer) = try await calls.create(task, retries: true, by: .server)
+            guard case .withheld = answer else {
+                Issue.record("\(answer)")
+                return
+            }
+            #expect(gateway.calls.created.isEmpty)
+        }
     }
 
     @Test(arguments: [true, false])
-    func `without a place a spare channel is deleted, or a list requested`(hasSpare: Bool) async throws {
-        let task = LoopSample.task()
+    func `without a place at Apple a spare channel is deleted, or a list requested`(hasSpare: Bool) async throws {
         let gateway = ScriptedGateway(
             creations: [.refusing(.cannotCreateChannelConfig), .giving("abc==")], deletions: [.ok])
-        let ledger = ScriptedLedger(
-            task.channel, spare: hasSpare ? [LoopSample.task(.deleting, channelID: "old==")] : [])
-        let reconciliations = Reconciliations()
-        _ = try await Self.calls(gateway, ledger, reconciliations).create(task, retries: false, by: .server)
-        #expect(gateway.calls.deleted == (hasSpare ? ["old=="] : []))
-        #expect(gateway.calls.created.count == (hasSpare ? 2 : 1))
-        #expect(reconciliations.requested == (hasSpare ? [] : [task.address.app]))
-        if hasSpare { #expect(ledger.recorded.map(\.change) == [.deleted, .created(channelID: "abc==")]) }
+        try await Self.with(gateway) { stores, calls in
+            if hasSpare { try await Self.spare(stores) }
+            let (channel, _) = try await calls.create(stores.reserve(Self.app), retries: false, by: .server)
+            #expect(gateway.calls.deleted == (hasSpare ? ["old=="] : []))
+            #expect(gateway.calls.created.count == (hasSpare ? 2 : 1))
+            #expect(channel.state == (hasSpare ? .active : .deleted))
+            #expect(try await stores.rows("app_environments where reconcile_at is not null") == (hasSpare ? 0 : 1))
+        }
     }
 
-    @Test(arguments: [APNsAnswer<Void>.ok, .refusing(.channelNotRegistered), .refusing(.badChannelId)])
-    func `a channel that Apple deleted or does not know becomes deleted`(_ answer: APNsAnswer<Void>) async throws {
-        let task = LoopSample.task(.deleting, channelID: "abc==")
-        let gateway = ScriptedGateway(deletions: [answer])
-        let ledger = ScriptedLedger(task.channel)
-        _ = try await Self.calls(gateway, ledger).delete(task, by: .server)
-        #expect(ledger.recorded.map(\.change) == [.deleted])
-        #expect(gateway.calls.deleted == ["abc=="])
-        #expect(gateway.calls.listed.isEmpty)
+    @Test func `at the limit a retiring channel is deleted before a caller's is created, or the caller is refused`()
+        async throws
+    {
+        let draft = Contract.ChannelDraft(storagePolicy: .noMessageStored)
+        for (hasSpare, answer, isCreated) in [
+            (true, APNsAnswer<Void>.ok, true), (true, .unanswered("lost"), false), (false, .ok, false),
+        ] {
+            let gateway = ScriptedGateway(creations: [.giving("new==")], deletions: [answer])
+            try await Self.with(gateway, limit: 1) { stores, calls in
+                if hasSpare { try await Self.spare(stores) } else { try await stores.adopt("used==", of: Self.app) }
+                let operations = Self.operations(stores, calls, gateway)
+                let app = AppEnvironment(bundleID: try .sample(Self.app), environment: .production)
+                let create = { try await operations.create(draft, for: app, by: .commandLine) }
+                if isCreated {
+                    #expect(try await create().channelID == "new==")
+                } else {
+                    try await refuses(.quotaExhausted, create)
+                }
+                #expect(gateway.calls.deleted == (hasSpare ? ["old=="] : []))
+                #expect(gateway.calls.created.isEmpty == !isCreated)
+            }
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `only a call that changes something may have taken effect without an answer`(changes: Bool) async throws {
+        let gateway = ScriptedGateway()
+        try await Self.with(gateway) { stores, calls in
+            let answer = APNsAnswer<Void>.unanswered("APNs' list of channels cannot be read completely")
+            let problem = try await Self.operations(stores, calls, gateway).problem(
+                answer, address: LoopSample.address(), verb: "list the channels", changes: changes)
+            #expect(problem.kind == .apnsUnanswered)
+            #expect(problem.detail.contains("may have been done") == changes)
+            #expect(problem.detail.contains("did not answer") == changes)
+        }
+    }
+
+    @Test func `a channel that Apple deleted or does not know becomes deleted`() async throws {
+        for answer in [APNsAnswer<Void>.ok, .refusing(.channelNotRegistered), .refusing(.badChannelId)] {
+            let gateway = ScriptedGateway(deletions: [answer])
+            try await Self.with(gateway) { stores, calls in
+                let (channel, _) = try await calls.delete(try await Self.deletion(stores), by: .server)
+                #expect(channel.state == .deleted, "\(answer)")
+                #expect(gateway.calls.deleted == ["abc=="] && gateway.calls.listed.isEmpty)
+            }
+        }
     }
 
     @Test func `after a 404 a channel counts as gone only if the list agrees`() async throws {
@@ -163,35 +230,29 @@ struct ChannelCallsTests {
             (.unanswered("lost"), false),
         ]
         for (list, isGone) in lists {
-            let task = LoopSample.task(.deleting, channelID: "abc==")
             let gateway = ScriptedGateway(
                 deletions: [.refused(APNsRefusal(status: 404, reason: .badPath))], lists: [list])
-            let ledger = ScriptedLedger(task.channel)
-            _ = try await Self.calls(gateway, ledger).delete(task, by: .server)
-            #expect(ledger.recorded.map { $0.change == .deleted } == [isGone], "\(list)")
+            try await Self.with(gateway) { stores, calls in
+                let (channel, _) = try await calls.delete(try await Self.deletion(stores), by: .server)
+                #expect(channel.state == (isGone ? .deleted : .deleting), "\(list)")
+            }
         }
     }
 
-    @Test(arguments: [
-        (APNsAnswer<Void>.refusing(.serviceUnavailable), "ServiceUnavailable", 0.25...0.5),
-        (.refusing(.topicMismatch), "TopicMismatch", 128.0...256.0),
-        // Only a 404 means that the channel does not exist.
-        (.refused(APNsRefusal(status: 400, reason: .badPath)), "BadPath", 128.0...256.0),
-        (.unanswered("lost"), "lost", 0.25...0.5),
-        (.unsent("no key"), "no key", 0.25...0.5),
-    ])
-    func `a failed deletion is repeated`(
-        _ answer: APNsAnswer<Void>, _ reason: String, _ pause: ClosedRange<Double>
-    ) async throws {
-        let task = LoopSample.task(.deleting, channelID: "abc==", bundleID: LoopSample.plainID)
-        let ledger = ScriptedLedger(task.channel)
-        _ = try await Self.calls(ScriptedGateway(deletions: [answer]), ledger).delete(task, by: .server)
-        let outcome = try #require(ledger.recorded.first)
-        guard case .notDeleted(let next) = outcome.change else {
-            Issue.record("\(outcome)")
-            return
+    @Test func `a failed deletion is repeated`() async throws {
+        for (answer, reason, pause) in [
+            (APNsAnswer<Void>.refusing(.serviceUnavailable), "ServiceUnavailable", 0.25...0.5),
+            (.refusing(.topicMismatch), "TopicMismatch", 128.0...256.0),
+            // Only a 404 means that the channel does not exist.
+            (.refused(APNsRefusal(status: 400, reason: .badPath)), "BadPath", 128.0...256.0),
+            (.unanswered("lost"), "lost", 0.25...0.5), (.unsent("no key"), "no key", 0.25...0.5),
+        ] {
+            try await Self.with(ScriptedGateway(deletions: [answer])) { stores, calls in
+                let (channel, _) = try await calls.delete(try await Self.deletion(stores), by: .server)
+                #expect(channel.state == .deleting && channel.reason == reason)
+                let next = try #require(channel.nextAttemptAt).timeIntervalSince(stores.now)
+                #expect(pause.lowerBound - 0.001...pause.upperBound + 0.001 ~= next, "\(reason): \(next)")
+            }
         }
-        #expect(outcome.answer.reason == reason)
-        #expect(pause.contains(next.timeIntervalSince(LoopSample.now)))
     }
 }

@@ -1,93 +1,76 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import HTTPTypes
+internal import Postgres
 internal import Testing
 
 @testable internal import GrandstandServer
 
 /// `/v1/apps/{bundleId}/{environment}/channels`.
+@Suite(.database)
 struct ChannelRouteTests {
     private static let base = "/v1/apps/com.example.Stadium/production/channels"
-    private static let one = base + "/11111111-2222-4333-8444-555555555555"
-    private static let shape =
-        #"{"id":"11111111-2222-4333-8444-555555555555","channelId":"abc==","bundleId":"com.example.Stadium","#
-        + #""environment":"production","storagePolicy":"noMessageStored","state":"active","eventKey":null,"#
-        + #""label":"gate 7","reason":null,"nextAttemptAt":null,"createdAt":"2026-11-21T20:45:00.000Z","managed":true}"#
-    private static let selector = AppEnvironment(bundleID: Sample.stadium, environment: .production)
-
-    /// A world with one app and one channel.
-    private static func world() -> RouteWorld {
-        var world = RouteWorld()
-        world.apps.find = { $0.topic == Sample.stadium.topic ? Sample.app() : nil }
-        world.channels.find = { $0 == Sample.id ? Sample.channel() : nil }
-        world.channels.locate = { $0 == selector ? Sample.address : nil }
-        return world
-    }
-
-    /// A world whose ledger accepts the intent of a creation, and whose gateway returns this answer of APNs.
-    private static func creating(_ answer: APNsAnswer<String>) -> RouteWorld {
-        var world = Self.world()
-        world.channels.intend = { draft in
-            let wanted = ChannelDraft(
-                bundleID: Sample.stadium, environment: .production, storagePolicy: .noMessageStored, label: "gate 7")
-            guard draft == wanted else { throw Unasked() }
-            return Sample.task(.creating)
-        }
-        world.gateway.create = { policy, _ in policy == .noMessageStored ? answer : .unanswered("another policy") }
-        world.gateway.state = .ok
-        world.channels.note = { outcome, _ in
-            Sample.channel(outcome.change == .created(channelID: "abc==") ? .active : .deleted)
-        }
-        return world
-    }
-
+    private static let one = base + "/\(Sample.id)"
     private static let draft = #"{"storagePolicy": "noMessageStored", "label": "gate 7"}"#
 
+    private static func shape(_ id: Any? = Sample.id.words) -> String {
+        #"{"id":"\#(id ?? "")","channelId":"abc==","bundleId":"com.example.Stadium","environment":"production","#
+            + #""storagePolicy":"noMessageStored","state":"active","eventKey":null,"label":"gate 7","reason":null,"#
+            + #""nextAttemptAt":null,"createdAt":"2026-11-21T20:45:00.000Z","managed":true}"#
+    }
+
+    /// A world with one app, and its channel in this state; `nil`: without a channel.
+    private static func world(_ state: Channel.State? = .active) async throws -> RouteWorld {
+        var world = RouteWorld()
+        _ = try await world.rows.apps.put(Sample.app(), by: .server)
+        if let state { try await world.putChannel(state) }
+        world.gateway.create = { _, _ in .accepted("abc==", .init(requestID: nil)) }
+        world.gateway.delete = { _, _ in .accepted((), .init(requestID: nil)) }
+        world.gateway.state = .ok
+        return world
+    }
+
     @Test func `a channel is created as requested and returned completely`() async throws {
-        let answer = try await Self.creating(.accepted("abc==", .init(requestID: nil)))("POST", Self.base, Self.draft)
+        let answer = try await Self.world(nil)("POST", Self.base, Self.draft)
         #expect(answer.status == 201)
-        #expect(answer.text == Self.shape)
+        #expect(answer.text == Self.shape(answer.json["id"]))
     }
 
     @Test func `Apple's answer to a creation is returned, or that there was none`() async throws {
-        let refusal = APNsRefusal(status: 400, reason: .broadcastFeatureNotEnabled)
-        let refused = try await Self.creating(.refused(refusal))("POST", Self.base, Self.draft)
+        var world = try await Self.world(nil)
+        world.gateway.create = { _, _ in .refused(APNsRefusal(status: 429, reason: .tooManyRequests, retryAfter: 7)) }
+        let waits = try await world("POST", Self.base, Self.draft)
+        #expect(waits.status == 502 && waits.headers[.retryAfter] == "7")
+        world.gateway.create = { _, _ in .unanswered("no answer") }
+        let unanswered = try await world("POST", Self.base, Self.draft)
+        #expect(unanswered.status == 504)
+        let id = try #require((unanswered.json["id"] as? String).flatMap { UUID(uuidString: $0) })
+        let channel = try await world.rows.channels.channel(id, of: Sample.stadium, in: .production)
+        #expect(channel?.state == .creating && channel?.reason == "no answer")
+        world.gateway.create = { _, _ in .refused(APNsRefusal(status: 400, reason: .broadcastFeatureNotEnabled)) }
+        let refused = try await world("POST", Self.base, Self.draft)
         #expect(refused.status == 502 && refused.slug == "apns-refused")
         #expect((refused.json["apns"] as? [String: Any])?["reason"] as? String == "BroadcastFeatureNotEnabled")
         #expect(refused.detail.contains("Broadcast Capability"))
-        let throttled = APNsRefusal(status: 429, reason: .tooManyRequests, retryAfter: 7)
-        let waits = try await Self.creating(.refused(throttled))("POST", Self.base, Self.draft)
-        #expect(waits.status == 502 && waits.headers[.retryAfter] == "7")
-        let unanswered = try await Self.creating(.unanswered("no answer"))("POST", Self.base, Self.draft)
-        #expect(unanswered.status == 504)
-        #expect(unanswered.json["id"] as? String == Sample.id.uuidString)
     }
 
-    @Test func `a list is filtered and paged by its query`() async throws {
-        var world = Self.world()
-        world.channels.list = { app, filter, page in
-            guard app == Self.selector else { throw Unasked() }
-            let isNarrow = filter != ChannelFilter()
-            let wanted = ChannelFilter(
-                state: .active, storagePolicy: .noMessageStored, eventKey: Sample.derby, channelID: "abc==")
-            guard !isNarrow || filter == wanted,
-                page == (isNarrow ? PageRequest(limit: 2, cursor: "c") : PageRequest(limit: 50))
-            else { throw Unasked() }
-            return Page(items: [Sample.channel()], nextCursor: isNarrow ? "next" : nil)
+    @Test func `a list is filtered by its query`() async throws {
+        let world = try await Self.world()
+        let all = #"{"items":[\#(Self.shape())],"nextCursor":null}"#
+        let query = "?state=active&storagePolicy=noMessageStored&channelId=abc%3D%3D&limit=2"
+        #expect(try await world("GET", Self.base + query).text == all)
+        #expect(try await world("GET", Self.base + "?managed=true").text == all)
+        for other in ["state=deleted", "storagePolicy=mostRecentMessageStored", "eventKey=derby", "channelId=x"] {
+            #expect(try await world("GET", Self.base + "?" + other).items.isEmpty, "\(other)")
         }
-        let query = "?state=active&storagePolicy=noMessageStored&eventKey=derby&channelId=abc%3D%3D&limit=2&cursor=c"
-        #expect(
-            try await world("GET", Self.base + query).text == #"{"items":[\#(Self.shape)],"nextCursor":"next"}"#)
-        #expect(
-            try await world("GET", Self.base + "?managed=true").text == #"{"items":[\#(Self.shape)],"nextCursor":null}"#
-        )
     }
 
     @Test func `a channel is shown, and Apple is asked only on request`() async throws {
-        var world = Self.world()
-        #expect(try await world("GET", Self.one).text == Self.shape)
+        var world = try await Self.world()
+        #expect(try await world("GET", Self.one).text == Self.shape())
         let none = try await world("GET", Self.base + "/\(Sample.otherID)")
         #expect(none.slug == "channel-not-found")
         #expect(none.detail.contains("not Apple's channelId"))
@@ -97,50 +80,80 @@ struct ChannelRouteTests {
         let verified = try await world("GET", Self.one + "?verify=true")
         #expect(
             verified.text
-                == Self.shape.dropLast()
+                == Self.shape().dropLast()
                 + #","verified":{"exists":true,"storagePolicy":"noMessageStored","at":"2026-11-21T20:45:00.000Z"}}"#)
         world.gateway.read = { _, _ in .refused(APNsRefusal(status: 410, reason: .channelNotRegistered)) }
         let gone = try await world("GET", Self.one + "?verify=true").json["verified"] as? [String: Any]
         #expect(gone?["exists"] as? Bool == false)
     }
 
-    @Test(arguments: [("", false), ("?force=false", false), ("?force=true", true)])
-    func `a deletion is forced only on request`(query: String, isForced: Bool) async throws {
-        var world = Self.world()
-        world.channels.begin = { id, app, force in
-            guard id == Sample.id, app == Self.selector, force == isForced else { throw Unasked() }
-            return Sample.task(.deleting)
+    @Test func `a deletion is forced only on request`() async throws {
+        let world = try await Self.world(nil)
+        try await world.rows.open(audiences: [.sample("com.example.Stadium")])
+        let id = try #require(try await world("GET", Self.base).items.first?["id"] as? String)
+        for query in ["", "?force=false"] {
+            let answer = try await world("DELETE", Self.base + "/\(id)" + query)
+            #expect(answer.status == 409 && answer.slug == "channel-in-use")
         }
-        world.gateway.delete = { id, _ in
-            id == "abc==" ? .accepted((), .init(requestID: nil)) : .unanswered("another")
+        let answer = try await world("DELETE", Self.base + "/\(id)?force=true")
+        #expect(answer.status == 204 && answer.body.isEmpty)
+        #expect(try await world("DELETE", Self.base + "/\(id)").status == 204)
+    }
+
+    private static let refusals: [(APNsAnswer<StoragePolicy>, Problem.Kind)] = [
+        (.refusing(.channelNotRegistered), .channelNotFound), (.refusing(.badChannelId), .channelNotFound),
+        (.refused(APNsRefusal(status: 404, reason: .badPath)), .channelNotFound),
+        (.refused(APNsRefusal(status: 410, reason: APNsReason(rawValue: "NewlyInvented"))), .channelNotFound),
+        (.refusing(.serviceUnavailable), .apnsRefused), (.refusing(.topicMismatch), .apnsRefused),
+        // Only a 404 means that the channel does not exist.
+        (.refused(APNsRefusal(status: 400, reason: .badPath)), .apnsRefused),
+        (.unanswered("lost"), .apnsUnanswered), (.unsent("no connection"), .apnsUnanswered),
+        (.unsent("no key"), .credentialsMissing),
+    ]
+
+    @Test func `a channel is imported with the storage policy that Apple confirms, and else not at all`() async throws {
+        var world = try await Self.world(nil)
+        let path = Self.base + "/import"
+        let body = #"{"channelId": "abc==", "label": "gate 7"}"#
+        for (answer, kind) in Self.refusals {
+            world.gateway.read = { _, _ in answer }
+            world.gateway.state = kind == .credentialsMissing ? .missing : .ok
+            let refused = try await world("POST", path, body)
+            #expect(refused.slug == kind.rawValue, "\(answer)")
+            if kind == .credentialsMissing { #expect(refused.detail.contains("AuthKey_KEY1234567.p8")) }
         }
-        world.channels.note = { outcome, _ in Sample.channel(outcome.change == .deleted ? .deleted : .deleting) }
-        let answer = try await world("DELETE", Self.one + query)
-        #expect(answer.status == 204)
-        #expect(answer.body.isEmpty)
+        #expect(try await world.rows.rows("channels") == 0)
+        world.gateway.read = { id, _ in
+            id == "abc==" ? .accepted(.noMessageStored, .init(requestID: nil)) : .unanswered("another")
+        }
+        let other = path.replacing("Stadium", with: "Other")
+        #expect(try await world("POST", other, body).slug == "app-not-found")
+        let imported = try await world("POST", path, body)
+        #expect(imported.status == 201 && imported.text == Self.shape(imported.json["id"]))
     }
 
     @Test func `an interrupted creation is continued, awaited or started again`() async throws {
-        var world = Self.creating(.accepted("abc==", .init(requestID: nil)))
-        world.idempotency.stepwise = { _, recover, work in
-            if let answer = try await recover(Sample.id) { return .init(answer: answer, isReplay: true) }
-            return .init(answer: try await work(), isReplay: false)
-        }
-        let headers = ["Idempotency-Key": "k"]
+        let world = try await Self.world(nil)
+        let admin = try #require(RouteWorld.keys["gs_admin"])
         let cases: [(Channel.State?, Int, replayed: Bool)] = [
             (.active, 201, true), (.creating, 404, false), (.failed, 201, false), (.deleted, 201, false),
             (nil, 201, false),
         ]
         for (state, status, replayed) in cases {
-            world.channels.find = { _ in
-                var channel = state.map { Sample.channel($0) }
-                // APNs refused the creation, so there is no channel ID.
-                if state == .deleted { channel?.channelID = nil }
-                return channel
+            try await world.database.query("delete from channels")
+            if let state { try await world.putChannel(state) }
+            // An earlier process began the request, and noted the channel.
+            let name = String(describing: state)
+            let begun = IdempotentRequest(
+                caller: admin.id, key: name, content: Array("POST \(Self.base)\n\(Self.draft)".utf8))
+            _ = try await world.rows.pool.transaction { connection in
+                _ = try await IdempotencyStore.begin(begun, now: RouteWorld.now, leasedUntil: nil, on: connection)
+                return try await connection.query(
+                    "update idempotency_keys set resource = \(Sample.id) where id = \(begun.id)")
             }
-            let answer = try await world("POST", Self.base, Self.draft, headers: headers)
-            #expect(answer.status == status, "\(String(describing: state))")
-            #expect((answer.headers[.idempotentReplayed] == "true") == replayed, "\(String(describing: state))")
+            let answer = try await world("POST", Self.base, Self.draft, headers: ["Idempotency-Key": name])
+            #expect(answer.status == status, "\(name): \(answer.text)")
+            #expect((answer.headers[.idempotentReplayed] == "true") == replayed, "\(name)")
             if state == .creating {
                 #expect(answer.slug == "channel-pending")
                 #expect(answer.headers[.retryAfter] == "2")

@@ -58,7 +58,7 @@ struct ImportTests {
             try await stores.adopt(for: "match-1")
             try await stores.align()
             #expect(try await stores.claimChannels().isEmpty)
-            #expect(try await stores.sendOne().message.channelID == "console==")
+            #expect(try await stores.sendOne().channelID == "console==")
         }
     }
 
@@ -95,7 +95,7 @@ struct DeliveryByTokensTests {
     @Test func `an audience with tokens gets, imports and plans no channel`() async throws {
         try await withStores { stores in
             let event = try await stores.put(.sample(audiences: [try Self.audience(.tokens)]))
-            #expect(event.specification.audiences.map(\.delivery) == [.tokens])
+            #expect(event.audiences.map(\.delivery) == [.tokens])
             #expect(event.channels.map(\.state) == [.none])
             #expect(try await stores.provision().isEmpty)
             try await refuses(.invalidRequest) { try await stores.adopt(for: "match-1") }
@@ -155,8 +155,8 @@ struct ReserveTests {
         async throws
     {
         try await withStores { stores in
-            let override = App.Override(teamID: nil, keyID: "KEYPROD123")
-            _ = try await stores.apps.put(.sample(overrides: [.production: override]))
+            let override = Contract.Override(keyId: "KEYPROD123")
+            _ = try await stores.apps.put(.sample(environments: Contract.Overrides(production: override)))
             let task = try await stores.reserve("com.example.goal")
             #expect(task.channel.state == .creating && task.channel.label == "by hand")
             #expect(try task.channel.bundleID == .sample() && task.address.bundleID == .sample())
@@ -170,8 +170,8 @@ struct ReserveTests {
     @Test func `a learned quirk is part of the address`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample())
-            let quirk = Quirk(
-                environment: .production, name: .managementPath, value: "lowercased", learnedAt: stores.now,
+            let quirk = Contract.Quirk(
+                environment: .production, quirk: .managementPath, value: .lowercased, learnedAt: stores.now,
                 evidence: "seen")
             try await stores.apps.remember(quirk, for: .sample())
             let address = try await stores.channels.address(of: .sample(), in: .production)
@@ -249,7 +249,7 @@ struct DeletionTests {
             #expect(new.state == .active)
             try await stores.deleted(old)
             try await stores.accept(.update())
-            #expect(try await stores.sendOne().message.channelID == new.channelID)
+            #expect(try await stores.sendOne().channelID == new.channelID)
         }
     }
 

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -15,7 +16,7 @@ struct AlignTests {
                 try Audience.sample("com.example.A"),
                 try Audience.sample("com.example.B", .production, .noMessageStored),
             ]
-            let key = try await stores.put(.sample(audiences: audiences)).specification.key
+            let key = try await stores.put(.sample(audiences: audiences)).eventKey
             #expect(try await stores.align() > 0)
             #expect(try await stores.align() == 0)
             #expect(try await stores.event(key)?.channels.map(\.state) == [.pending, .pending, .pending])
@@ -27,7 +28,7 @@ struct AlignTests {
             #expect(try await stores.align() == 0)
             let event = try #require(try await stores.event(key))
             #expect(event.channels.map(\.state) == [.active, .active, .active])
-            #expect(event.channels.allSatisfy { $0.channelID != nil })
+            #expect(event.channels.allSatisfy { $0.channelId != nil })
         }
     }
 
@@ -201,7 +202,7 @@ struct PlaceTests {
                     asked.insert(task.channel.eventKey)
                     try await stores.record(
                         .notDeleted(nextAttemptAt: stores.now + 1), of: task,
-                        APNsRecord(status: 403, reason: "Forbidden", requestID: nil))
+                        Contract.AuditAnswer(status: 403, reason: "Forbidden"))
                 }
                 stores.clock.advance(by: 1)
             }

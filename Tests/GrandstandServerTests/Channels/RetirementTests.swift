@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -81,7 +82,7 @@ struct RetirementTests {
             try await stores.open(audiences: [unstored.get()])
             let end = try await stores.accept(.end())
             try await stores.pool.query(
-                "update broadcasts set dismissal_date = 9223372036854775807 where id = \(end.id)")
+                "update broadcasts set dismissal_date = 9223372036854775807 where id = \(end.uuid)")
             stores.clock.advance(by: 10)
             try await stores.sendOne()
             _ = try await stores.channels.align(now: stores.now, tenure: ChannelTenure(retireAfter: 60))
@@ -107,7 +108,7 @@ struct RetirementTests {
 
     @Test func `a planned channel of a cancelled event stays while Apple is being asked to create it`() async throws {
         try await withStores { stores in
-            let key = try await stores.put(.sample()).specification.key
+            let key = try await stores.put(.sample()).eventKey
             try await stores.align()
             let task = try #require(try await stores.claimChannels().first)
             try await stores.cancel(key)
@@ -140,7 +141,7 @@ struct OverdueTests {
             #expect(try await stores.channel(of: "no-end").state == .active)
             try await refuses(.eventEnded) { try await stores.accept(.update()) }
             let entries = try await stores.audited(AuditFilter(action: .eventExpired))
-            #expect(entries.map(\.subject.eventKey) == [try .sample()])
+            #expect(entries.map(\.eventKey) == ["match-1"])
         }
     }
 
@@ -187,9 +188,9 @@ struct OverdueTests {
             #expect(event.state != .ended && event.channels.map(\.state) == [.active])
             try await stores.align()
             #expect(try await stores.channel().id == channel.id)
-            #expect(try await stores.lookup()?.channelID == channel.channelID)
+            #expect(try await stores.lookup()?.channelId == channel.channelID)
             try await stores.accept(.update())
-            #expect(try await stores.sendOne().message.channelID == channel.channelID)
+            #expect(try await stores.sendOne().channelID == channel.channelID)
         }
     }
 }

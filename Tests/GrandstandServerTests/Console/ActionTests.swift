@@ -1,11 +1,13 @@
 internal import Foundation
 internal import Grandstand
+internal import GrandstandContract
 internal import Synchronization
 internal import Testing
 
 @testable internal import GrandstandServer
 
 /// The checks of a form before its action is carried out, and the result of the action.
+@Suite(.database)
 struct ActionTests {
     /// The actions that were carried out.
     private final class Deeds: Sendable {
@@ -36,9 +38,8 @@ struct ActionTests {
 
     @Test func `a form has its effect once, however often it is sent`() async throws {
         let deeds = Deeds()
-        var world = Self.world(deeds)
-        world.apps.list = { _, _ in Page(items: [], nextCursor: nil) }
-        let session = world.session("operate")
+        let world = Self.world(deeds)
+        let session = try await world.session("operate")
         let token = FormToken.text(for: session, now: world.now())
         for name in ["Derby", "Derby", "Final"] {
             let answer = try await world.post(
@@ -69,9 +70,9 @@ struct ActionTests {
     {
         let deeds = Deeds()
         let world = Self.world(deeds)
-        let session = world.session("operate")
+        let session = try await world.session("operate")
         let old = FormToken.text(for: session, now: world.now().addingTimeInterval(-FormToken.lifetime))
-        let foreign = FormToken.text(for: world.session("operate"), now: world.now())
+        let foreign = FormToken.text(for: try await world.session("operate"), now: world.now())
         var changed = FormToken.text(for: session, now: world.now())
         let first = changed.removeFirst()
         for (token, words) in [

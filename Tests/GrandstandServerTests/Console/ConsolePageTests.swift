@@ -1,5 +1,6 @@
 internal import APNsWire
 internal import Grandstand
+internal import GrandstandContract
 internal import Testing
 
 @testable internal import GrandstandServer
@@ -25,11 +26,12 @@ struct ConsolePageTests {
 
     @Test func `an app's page names the missing key file, and a refused key`() throws {
         let samples = try Samples()
-        let refusal = KeyRefusal(reason: .invalidProviderToken, since: Samples.now)
-        for (files, text) in [([:], "warning missing"), ([.production: .refused(refusal)], "critical refused")]
-            as [([APNsEnvironment: KeyFileState], String)]
-        {
-            let page = AppDetail(samples.registered(), keyFiles: files, contents: [], samples.visit())
+        var app = samples.registered()
+        app.credentialRefusals = ["production": .init(reason: "InvalidProviderToken", since: Samples.now)]
+        for (state, text) in [(nil, "warning missing"), (Contract.CredentialState.refused, "critical refused")] {
+            app.credentials["production"] = state
+            let page = AppDetail(
+                Versioned(value: app, version: 1), bundleID: samples.bundleID, contents: [], samples.visit())
             #expect(page.credentials.texts("Key file").last?.hasPrefix(text) == true)
         }
     }

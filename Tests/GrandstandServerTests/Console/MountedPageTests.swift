@@ -4,6 +4,7 @@ internal import GrandstandContract
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
+internal import Postgres
 internal import Testing
 
 @testable internal import GrandstandServer
@@ -40,7 +41,7 @@ struct MountedPageTests {
         #expect(try await world("GET", "/pagesx", as: nil).status == 404)
     }
 
-    @Test func `a key is found as in the API, and wrong keys count together`() async throws {
+    @Test(.database) func `a key is found as in the API, and wrong keys count together`() async throws {
         let world = Self.world(.init(requests: 1, failures: 3))
         let known = try await world("GET", "/pages", headers: ["X-Key": "gs_operate"], as: nil)
         #expect(known.headers[.location]?.contains("operate") == true)
@@ -57,7 +58,7 @@ struct MountedPageTests {
         #expect(try await world("GET", "/pages", headers: ["X-Key": "gs_operate"], as: nil).status == 200)
     }
 
-    @Test func `work in several steps continues where it stopped`() async throws {
+    @Test(.database) func `work in several steps continues where it stopped`() async throws {
         var world = RouteWorld()
         world.pages = MountedPages(path: "/pages") { _, _, access in
             let body = try await access.once(
@@ -65,11 +66,10 @@ struct MountedPageTests {
                 { Array("anew".utf8) })
             return Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
         }
-        world.idempotency.stepwise = { request, recover, work in
-            #expect(request.key == "form")
-            let recovered = try #require(try await recover(Sample.otherID))
-            #expect(try await work().body == Array("anew".utf8))
-            return IdempotentOutcome(answer: recovered, isReplay: true)
+        let wanted = IdempotentRequest(caller: Sample.id, key: "form", content: Array("form".utf8))
+        _ = try await world.rows.pool.transaction { connection in
+            _ = try await IdempotencyStore.begin(wanted, now: RouteWorld.now, leasedUntil: nil, on: connection)
+            return try await connection.query("update idempotency_keys set resource = \(Sample.otherID)")
         }
         #expect(try await world("GET", "/pages", as: nil).text == "begun true")
     }

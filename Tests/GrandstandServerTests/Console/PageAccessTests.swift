@@ -1,10 +1,12 @@
 internal import APNsWire
 internal import Grandstand
+internal import GrandstandTestKit
 internal import Testing
 
 @testable internal import GrandstandServer
 
 /// Which key may see which page. The browser check opens every page, and the lists with a key of one app.
+@Suite(.database)
 struct PageAccessTests {
     private static let place = "/console/apps/com.example.Stadium/production"
     private static let id = "11111111-2222-4333-8444-555555555555"
@@ -51,8 +53,9 @@ struct PageAccessTests {
 
     @Test(arguments: ["", "/cancel", "/reopen", "/start"])
     func `a key of one app sees nothing of an event in which another app takes part`(page: String) async throws {
-        var world = ConsoleWorld()
-        world.events.find = { _ in Sample.event([Sample.stadium, Sample.other]) }
+        let world = ConsoleWorld()
+        try await world.rows.put(
+            .sample("derby", audiences: [.sample("com.example.Stadium"), .sample("com.example.Other")]))
         let answer = try await world.get("/console/events/derby" + page, as: "organise@")
         #expect(answer.status == 404)
         #expect(!answer.body.contains("com.example.Other"))

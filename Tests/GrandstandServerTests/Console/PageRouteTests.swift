@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandTestKit
 internal import HTTPTypes
 internal import Postgres
 internal import Testing
@@ -8,14 +9,12 @@ internal import Testing
 @testable internal import GrandstandServer
 
 /// How the addresses of pages become calls, and what is shown if there is nothing to show.
+@Suite(.database)
 struct PageRouteTests {
     private static let place = "/console/apps/com.example.Stadium/production"
 
     @Test func `a missing object gives a page with the request's ID`() async throws {
-        var world = ConsoleWorld()
-        world.apps.find = { _ in nil }
-        world.events.find = { _ in nil }
-        world.reconciliations.read = { _, _ in nil }
+        let world = ConsoleWorld()
         for path in [
             "/console/events/none", "/console/events/a%20b", "/console/apps/com.example.None", Self.place + "/channels",
             Self.place + "/reconciliations", Self.place + "/reconciliations/11111111-2222-4333-8444-555555555555",
@@ -29,47 +28,49 @@ struct PageRouteTests {
 
     @Test func `if the store cannot be reached the page says only that`() async throws {
         var world = ConsoleWorld()
-        world.channels.count = { throw Problem(.storeUnavailable, "It is away.", retryAfter: 1) }
+        world.activity = { _ in throw Problem(.storeUnavailable, "It is away.", retryAfter: 1) }
         let away = try await world.get("/console")
         #expect(away.status == 503)
         #expect(away.headers[.retryAfter] == "1")
-        let failed = try await ConsoleWorld().get("/console")
+        world.activity = { _ in throw NotScripted() }
+        let failed = try await world.get("/console")
         #expect(failed.status == 500)
         #expect(failed.body.contains("log has the cause"))
         #expect(!failed.body.contains("Unasked"))
     }
 
-    @Test func `lists are filtered and paged by their address, and their links keep it`() async throws {
-        let samples = try Samples()
-        var world = ConsoleWorld()
-        world.events.list = { filter, page in
-            guard filter == EventFilter(state: .live, kind: "a&b", bundleID: samples.bundleID, within: .all) else {
-                throw Unasked()
-            }
-            guard page == PageRequest(limit: 50, cursor: "c=") else { throw Unasked() }
-            return Page(items: [samples.event()], nextCursor: "d=")
+    @Test func `the list of events is filtered and paged by its address, and its links keep it`() async throws {
+        let world = ConsoleWorld()
+        let audiences = [try Audience.sample("com.example.Stadium")]
+        for key in ["first", "second"] {
+            try await world.rows.put(
+                .sample(key, kind: "a&b", startsAt: Samples.now - 60, audiences: audiences))
         }
-        let address = "/console/events?state=live&kind=a%26b&bundleId=com.example.Stadium&cursor=c%3D"
-        let events = try await world.get(address)
-        for text in ["First page", "kind=a%26b", "cursor=d%3D"] { #expect(events.body.contains(text), "\(text)") }
+        try await world.rows.put(.sample("other", kind: "c", startsAt: Samples.now - 60, audiences: audiences))
+        let cursor = try await world.rows.events.events(
+            where: EventFilter(kind: "a&b"), PageRequest(limit: 1), now: Samples.now
+        ).nextCursor
+        let page = try await world.get(
+            "/console/events?state=live&kind=a%26b&bundleId=com.example.Stadium&cursor="
+                + PercentEncoding.encode(try #require(cursor))
+        ).body
+        #expect(page.contains("/console/events/second"))
+        #expect(!page.contains("/console/events/first") && !page.contains("/console/events/other"))
+        for text in ["First page", "kind=a%26b"] { #expect(page.contains(text), "\(text)") }
+    }
 
-        world.channels.list = { app, filter, page in
-            let wanted = ChannelFilter(
-                state: .failed, storagePolicy: .noMessageStored, eventKey: samples.key, channelID: "abc==")
-            guard app == samples.app, filter == wanted, page.cursor == "c" else { throw Unasked() }
-            return Page(items: [], nextCursor: nil)
-        }
-        world.apps.find = { _ in Sample.app() }
+    @Test func `the list of channels is filtered and paged by its address`() async throws {
+        let world = ConsoleWorld()
+        _ = try await world.rows.apps.put(Sample.app(), by: .server)
         let channels = try await world.get(
             Self.place
-                + "/channels?state=failed&storagePolicy=noMessageStored&eventKey=derby&channelId=abc%3D%3D&cursor=c")
+                + "/channels?state=failed&storagePolicy=noMessageStored&eventKey=derby&channelId=abc%3D%3D")
         #expect(channels.body.contains("No channel fits."))
     }
 
     @Test(arguments: ["/console/sign-in", "/console/apps", "/console/style.css", "/console/events?state=nonsense"])
     func `HEAD answers like GET, without the page`(path: String) async throws {
-        var world = ConsoleWorld()
-        world.apps.list = { _, _ in Page(items: [], nextCursor: nil) }
+        let world = ConsoleWorld()
         let (page, head) = (try await world.get(path), try await world.head(path))
         #expect(head.status == page.status && head.body.isEmpty && !page.body.isEmpty)
         for name in [HTTPField.Name.contentType, .contentLength, .cacheControl, .contentSecurityPolicy] {
@@ -78,48 +79,41 @@ struct PageRouteTests {
     }
 
     @Test func `the audit log is narrowed and paged as its address says`() async throws {
-        try await withConsole { world in
-            try await world.database.query(
-                """
-                insert into audit_log (id, at, actor, action, bundle_id, reason) overriding system value
-                values (8, \(Samples.now), 'key:ops', 'channel.created', 'com.example.Stadium', 'wanted'),
-                    (7, \(Samples.now), 'key:other', 'channel.created', 'com.example.Stadium', 'strange'),
-                    (6, \(Samples.now), 'key:ops', 'channel.deleted', 'com.example.Stadium', 'strange'),
-                    (5, \(Samples.now), 'key:ops', 'channel.created', 'com.example.Other', 'strange'),
-                    (4, \(Samples.now - 1), 'key:ops', 'channel.created', 'com.example.Stadium', 'strange'),
-                    (3, \(Samples.now + 60), 'key:ops', 'channel.created', 'com.example.Stadium', 'strange'),
-                    (9, \(Samples.now), 'key:ops', 'channel.created', 'com.example.Stadium', 'strange')
-                """)
-            let log = try await world.get(
-                "/console/audit-log?actor=key%3Aops&action=channel.created&bundleId=com.example.Stadium"
-                    + "&from=2026-11-22&to=2026-11-22T00:01:00Z&cursor=9")
-            #expect(log.body.contains("wanted") && !log.body.contains("strange"))
-        }
+        let world = ConsoleWorld()
+        try await world.database.query(
+            """
+            insert into audit_log (id, at, actor, action, bundle_id, reason) overriding system value
+            values (8, \(Samples.now), 'key:ops', 'channel.created', 'com.example.Stadium', 'wanted'),
+                (7, \(Samples.now), 'key:other', 'channel.created', 'com.example.Stadium', 'strange'),
+                (6, \(Samples.now), 'key:ops', 'channel.deleted', 'com.example.Stadium', 'strange'),
+                (5, \(Samples.now), 'key:ops', 'channel.created', 'com.example.Other', 'strange'),
+                (4, \(Samples.now - 1), 'key:ops', 'channel.created', 'com.example.Stadium', 'strange'),
+                (3, \(Samples.now + 60), 'key:ops', 'channel.created', 'com.example.Stadium', 'strange'),
+                (9, \(Samples.now), 'key:ops', 'channel.created', 'com.example.Stadium', 'strange')
+            """)
+        let log = try await world.get(
+            "/console/audit-log?actor=key%3Aops&action=channel.created&bundleId=com.example.Stadium"
+                + "&from=2026-11-22&to=2026-11-22T00:01:00Z&cursor=9")
+        #expect(log.body.contains("wanted") && !log.body.contains("strange"))
     }
 
     @Test func `an event's page says who cancelled the event, and leaves the feed's updates out`() async throws {
-        let event = try Samples().event(.cancelled)
-        try await withConsole { world in
-            try await world.database.query(
-                """
-                insert into audit_log (at, actor, action, bundle_id, event_key)
-                values (\(Samples.now), 'key:desk', 'event.cancelled', 'com.example.Stadium', 'derby'),
-                    (\(Samples.now), 'key:feed', 'broadcast.accepted', 'com.example.Stadium', 'derby'),
-                    (\(Samples.now), 'key:other', 'event.cancelled', 'com.example.Stadium', 'cup')
-                """)
-            world.events.find = { _ in event }
-            world.outbox.list = { _, _, _ in Page(items: [], nextCursor: nil) }
-            world.apps.find = { _ in Sample.app() }
-            let page = try await world.get("/console/events/derby").body
-            #expect(page.contains("key:desk") && !page.contains("key:feed") && !page.contains("key:other"))
-        }
+        let world = ConsoleWorld()
+        try await world.rows.put(.sample("derby", audiences: [.sample("com.example.Stadium")]))
+        try await world.database.query(
+            """
+            insert into audit_log (at, actor, action, bundle_id, event_key)
+            values (\(Samples.now), 'key:desk', 'event.cancelled', 'com.example.Stadium', 'derby'),
+                (\(Samples.now), 'key:feed', 'broadcast.accepted', 'com.example.Stadium', 'derby'),
+                (\(Samples.now), 'key:other', 'event.cancelled', 'com.example.Stadium', 'cup')
+            """)
+        let page = try await world.get("/console/events/derby").body
+        #expect(page.contains("key:desk") && !page.contains("key:feed") && !page.contains("key:other"))
     }
 
     @Test func `the search for a complete key leads to its event, and a page's refresh can be stopped`() async throws {
-        let samples = try Samples()
-        var world = ConsoleWorld()
+        let world = ConsoleWorld()
         #expect(try await world.get("/console/events?key=derby").location == "/console/events/derby")
-        world.events.list = { _, _ in Page(items: [samples.event()], nextCursor: nil) }
         #expect(try await world.get("/console/events").body.contains(#"http-equiv="refresh""#))
         #expect(try await !world.get("/console/events?refresh=off").body.contains("http-equiv"))
     }
@@ -131,13 +125,11 @@ struct PageRouteTests {
         "/console/events?kind=%E2%80%AEx",
     ])
     func `text in an address never becomes markup of the page`(path: String) async throws {
-        try await withConsole { world in
-            world.events.list = { _, _ in Page(items: [], nextCursor: nil) }
-            let body = try await world.get(path).body
-            #expect(body.hasPrefix("<!doctype html>"))
-            // The only script is the console's own.
-            #expect(body.components(separatedBy: "<script").count == 2)
-            #expect(!body.unicodeScalars.contains("\u{202E}"))
-        }
+        let world = ConsoleWorld()
+        let body = try await world.get(path).body
+        #expect(body.hasPrefix("<!doctype html>"))
+        // The only script is the console's own.
+        #expect(body.components(separatedBy: "<script").count == 2)
+        #expect(!body.unicodeScalars.contains("\u{202E}"))
     }
 }

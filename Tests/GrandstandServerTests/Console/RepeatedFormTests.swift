@@ -1,22 +1,22 @@
 internal import Foundation
 internal import Grandstand
+internal import GrandstandTestKit
 internal import JSON
-internal import Synchronization
+internal import Postgres
 internal import Testing
 
 @testable internal import GrandstandServer
 
 /// The same form sent twice without a script: it is carried out once.
+@Suite(.database)
 struct RepeatedFormTests {
     private static func secret(_ answer: ConsoleWorld.Answer) -> String? {
         answer.body.firstMatch(of: /<code class="secret">([^<]+)</).map { String($0.1) }
     }
 
     @Test func `a new secret is shown once, also if its form is sent twice`() async throws {
-        var world = ConsoleWorld()
-        let session = world.session("admin")
-        let key = try #require(try await world.sessions.validKey(ConsoleWorld.id(of: "admin")))
-        world.ledger.create = { _ in IssuedKey(key: key, secret: "gs_\(UUID())") }
+        let world = ConsoleWorld()
+        let session = try await world.session("admin")
         let form = [("name", "desk"), ("scope", "organise"), ("token", FormToken.text(for: session, now: world.now()))]
         let first = try await world.post("/console/keys", form, in: session)
         let again = try await world.post("/console/keys", form, in: session)
@@ -29,58 +29,24 @@ struct RepeatedFormTests {
     /// key is refused at once.
     @Test(arguments: [true, false])
     func `rotating one's own key ends the session, also if the form is sent twice`(overlaps: Bool) async throws {
-        let rotations = Mutex(0)
-        var world = ConsoleWorld()
-        let session = world.session("admin")
-        let id = ConsoleWorld.id(of: "admin")
-        let own = try #require(try await world.sessions.validKey(id))
-        world.ledger.find = { _ in KeyListing(key: own, lastUsedAt: nil) }
-        world.ledger.rotate = { _, _ in
-            rotations.withLock { $0 += 1 }
-            return IssuedKey(key: own, secret: "gs_\(UUID())")
-        }
-        let form = [("token", FormToken.text(for: session, now: world.now())), ("currentKey", "admin")]
-        let path = "/console/keys/\(id.uuidString)/rotate"
+        let world = ConsoleWorld()
+        let session = try await world.session("admin")
+        let form = [
+            ("token", FormToken.text(for: session, now: world.now())), ("currentKey", "admin"),
+            ("overlapSeconds", overlaps ? "3600" : "0"),
+        ]
+        let path = "/console/keys/\(ConsoleWorld.id(of: "admin"))/rotate"
         let first = try await world.post(path, form, in: session)
         #expect(first.status == 200 && Self.secret(first) != nil)
-        var key = own
-        key.replacedBy = UUID()
-        world.sessions.setKey(id, overlaps ? key : nil)
         let again = try await world.post(path, form, in: session)
         #expect(again.status == 401 && Self.secret(again) == nil)
         #expect(again.body.contains(overlaps ? "which was shown once" : "rotated without an overlap"))
         #expect(again.body.contains("Nothing was sent."))
-        #expect(rotations.withLock(\.self) == 1)
+        #expect(try await world.rows.rows("api_keys where name = 'test' and prefix <> 'gs_'") == 1)
     }
 
-    private static let id = "11111111-2222-4333-8444-555555555555"
-
-    /// A world in which somebody else has written each object since the form was made. Each object has the values of
-    /// the forms below, or is deleted.
-    private static func overtaken() -> ConsoleWorld {
-        var world = ConsoleWorld()
-        var event = Sample.event()
-        event.specification.name = "Final"
-        event.specification.startsAt = RFC3339.date("2026-11-28T14:30:00Z")
-        event.version = 8
-        world.apps.list = { _, _ in Page(items: [], nextCursor: nil) }
-        world.apps.find = { _ in Sample.app() }
-        world.apps.save = { _, _ in throw Problem(.versionMismatch, "Somebody was faster.") }
-        world.apps.remove = { throw Problem(.appNotFound, "There is no app \($0).") }
-        world.events.find = { [event] _ in event }
-        world.events.save = { _, _, condition in
-            try condition.check(8)
-            throw Unasked()
-        }
-        world.webhooks.find = { _ in Sample.webhook() }
-        world.webhooks.save = { _, _, _ in throw Problem(.versionMismatch, "Somebody was faster.") }
-        world.webhooks.remove = { _, _ in false }
-        world.channels.begin = { _, _, _ in throw Problem(.channelNotFound, "It is deleted.") }
-        world.channels.find = { _ in nil }
-        return world
-    }
-
-    /// The address of a form, its fields, and a field that makes it another form.
+    /// The address of a form, its fields, and a field that makes it another form. `{id}` is the webhook's ID, and
+    /// `{version}` is the version that the form was made from.
     private static let forms: [(String, [String: String], (String, String))] = [
         (
             "declare",
@@ -90,17 +56,20 @@ struct RepeatedFormTests {
             ], ("name", "Semi")
         ),
         (
-            "events/derby/move", ["startsAt": "2026-11-28T14:30", "endsAt": "", "version": "1"],
+            "events/derby/move", ["startsAt": "2026-11-28T15:30", "endsAt": "", "version": "{version}"],
             ("startsAt", "2026-11-28T15:00")
         ),
         (
-            "webhooks/\(id)",
-            ["url": "https://hooks.example.com/x", "topic": "broadcast.settled", "enabled": "true", "etag": "\"7\""],
-            ("url", "https://hooks.example.com/y")
+            "webhooks/{id}",
+            [
+                "url": "https://hooks.example.com/y", "topic": "broadcast.settled", "enabled": "true",
+                "etag": "\"{version}\"",
+            ], ("url", "https://hooks.example.com/z")
         ),
         (
             "apps/com.example.Stadium",
-            ["name": "Stadium", "teamId": "TEAM123456", "keyId": "KEY1234567", "etag": "\"3\""], ("name", "Arena")
+            ["name": "Bowl", "teamId": "TEAM123456", "keyId": "KEY1234567", "etag": "\"{version}\""],
+            ("name", "Arena")
         ),
     ]
 
@@ -108,13 +77,33 @@ struct RepeatedFormTests {
     func `a form sent twice succeeds, and another one based on an old version is refused`(
         path: String, fields: [String: String], other: (String, String)
     ) async throws {
-        let world = Self.overtaken()
-        let path = "/console/" + path
-        func submit(_ fields: [String: String]) async throws -> ConsoleWorld.Answer {
-            try await world.submit(path, fields.map { ($0.key, $0.value) })
+        let world = ConsoleWorld()
+        _ = try await world.rows.apps.put(Sample.app(), by: .server)
+        if !path.hasSuffix("declare") {
+            _ = try await world.submit("/console/declare", Self.forms[0].1.map { ($0.key, $0.value) })
         }
-        let second = try await submit(fields)
-        #expect(second.status == 303, "\(second.body)")
+        _ = try await world.submit(
+            "/console/webhooks", [("url", "https://hooks.example.com/x"), ("topic", "broadcast.settled")])
+        let row = try #require(
+            try await world.database.query(
+                """
+                select w.id::text as id, w.version as webhooks, a.version as apps, e.version as events
+                from webhooks w, apps a left join events e on true
+                """
+            ).first)
+        let noun = String(path.prefix { $0 != "/" })
+        let version = noun == "declare" ? 0 : try row.decode(Int.self, noun)
+        let made = ["{id}": try row.decode(String.self, "id"), "{version}": "\(version)"]
+        func filled(_ text: String) -> String {
+            made.reduce(text) { $0.replacingOccurrences(of: $1.key, with: $1.value) }
+        }
+        func submit(_ fields: [String: String]) async throws -> ConsoleWorld.Answer {
+            try await world.submit("/console/" + filled(path), fields.map { ($0.key, filled($0.value)) })
+        }
+        for _ in 0..<2 {
+            let answer = try await submit(fields)
+            #expect(answer.status == 303, "\(answer.body)")
+        }
         let refused = try await submit(fields.merging([other.0: other.1]) { $1 })
         #expect(refused.status == 412)
         let words = path.hasSuffix("declare") ? "This name is already used." : "It was changed meanwhile"
@@ -124,11 +113,16 @@ struct RepeatedFormTests {
     }
 
     @Test(arguments: [
-        ("apps/com.example.Stadium", "apps"), ("webhooks/\(id)", "webhooks"),
-        ("apps/com.example.Stadium/production/channels/\(id)", "apps/com.example.Stadium/production/channels"),
+        ("apps/com.example.Other", "apps"), ("webhooks/11111111-2222-4333-8444-555555555555", "webhooks"),
+        (
+            "apps/com.example.Stadium/production/channels/11111111-2222-4333-8444-555555555555",
+            "apps/com.example.Stadium/production/channels"
+        ),
     ])
-    func `a deletion sent twice succeeds`(path: String, list: String) async throws {
-        let answer = try await Self.overtaken().submit("/console/\(path)/delete", [("currentKey", "admin")])
+    func `a deletion of what is deleted already succeeds`(path: String, list: String) async throws {
+        let world = ConsoleWorld()
+        _ = try await world.rows.apps.put(Sample.app(), by: .server)
+        let answer = try await world.submit("/console/\(path)/delete", [("currentKey", "admin")])
         #expect(answer.status == 303 && answer.location == "/console/" + list, "\(answer.body)")
     }
 

@@ -1,18 +1,26 @@
 internal import Foundation
 internal import Grandstand
 internal import HTTPTypes
+internal import Postgres
 internal import Testing
 
 @testable internal import GrandstandServer
 
 /// How long a session lasts, and what ends it.
+@Suite(.database)
 struct SessionTests {
+    /// The sessions in the database: their keys, and when they were last used.
+    private static func all(_ world: ConsoleWorld) async throws -> [(key: UUID, usedAt: Date)] {
+        try await world.database.query("select key, used_at from console_sessions").map { row in
+            (key: try row.decode("key"), usedAt: try row.decode("used_at"))
+        }
+    }
+
     @Test func `after sign-out a copy of the cookie is useless`() async throws {
-        var world = ConsoleWorld()
-        world.apps.list = { _, _ in Page(items: [], nextCursor: nil) }
-        let session = world.session("operate")
+        let world = ConsoleWorld()
+        let session = try await world.session("operate")
         // Only a form of this session signs out, even an old one.
-        let foreign = FormToken.text(for: world.session("operate"), now: Samples.now)
+        let foreign = FormToken.text(for: try await world.session("operate"), now: Samples.now)
         for form in [[], [("token", foreign)]] {
             let refused = try await world.post("/console/sign-out", form, in: session)
             #expect(refused.status == 403 && refused.cookie == nil)
@@ -28,15 +36,13 @@ struct SessionTests {
 
     @Test func `a session ends when its key is revoked or replaced`() async throws {
         let world = ConsoleWorld()
-        let session = world.session("operate")
+        let session = try await world.session("operate")
         let id = ConsoleWorld.id(of: "operate")
-        var key = try #require(try await world.sessions.validKey(id))
-        key.replacedBy = UUID()
-        world.sessions.setKey(id, key)
+        try await world.database.query("update api_keys set replaced_by = id where id = \(id)")
         #expect(
             try await world.get("/console/apps", in: session).body.contains("Its key was rotated. Sign in with its new")
         )
-        world.sessions.setKey(id, nil)
+        try await world.database.query("update api_keys set revoked_at = now() where id = \(id)")
         let answer = try await world.get("/console/apps", in: session)
         #expect(answer.status == 401)
         #expect(answer.body.contains("Its key was revoked, was rotated without an overlap, or has expired."))
@@ -49,12 +55,8 @@ struct SessionTests {
         used: Int, seconds: Int, isOpen: Bool
     ) async throws {
         var world = ConsoleWorld()
-        let session = world.session("lookup")
-        let key = ConsoleWorld.id(of: "lookup")
-        world.sessions.put(
-            ConsoleSession(
-                id: session.id, key: key, startedAt: Samples.now,
-                usedAt: Samples.now.addingTimeInterval(TimeInterval(used))))
+        let session = try await world.session("lookup")
+        try await world.sessions.used(session.id, at: Samples.now + TimeInterval(used))
         world.now = { Samples.now.addingTimeInterval(TimeInterval(seconds)) }
         // A key with this scope may see no page (403). If the session has ended, the answer is 401, because the session
         // is checked before the scope.
@@ -63,21 +65,21 @@ struct SessionTests {
 
     @Test func `a page keeps a session alive, a script's request does not`() async throws {
         var world = ConsoleWorld()
-        let session = world.session("lookup")
+        let session = try await world.session("lookup")
         world.now = { Samples.now.addingTimeInterval(3_600) }
         _ = try await world.get("/console/apps", in: session, headers: ["Grandstand-Live": "yes"])
-        #expect(world.sessions.all.map(\.usedAt) == [Samples.now])
+        #expect(try await Self.all(world).map(\.usedAt) == [Samples.now])
         _ = try await world.get("/console/apps", in: session)
-        #expect(world.sessions.all.map(\.usedAt) == [Samples.now.addingTimeInterval(3_600)])
+        #expect(try await Self.all(world).map(\.usedAt) == [Samples.now.addingTimeInterval(3_600)])
     }
 
     @Test func `signing in again ends the earlier session and removes the old cookie`() async throws {
         let world = ConsoleWorld()
-        let session = world.session("operate")
+        let session = try await world.session("operate")
         let answer = try await world.post(
             "/console/sign-in", [("key", "organise")], in: session, headers: ["Cookie": "grandstand-console=gs_old"])
         #expect(answer.status == 303)
-        #expect(world.sessions.all.map(\.key) == [ConsoleWorld.id(of: "organise")])
+        #expect(try await Self.all(world).map(\.key) == [ConsoleWorld.id(of: "organise")])
         let cookies = answer.headers[values: .setCookie]
         #expect(cookies.contains { $0.hasPrefix("grandstand-console=;") && $0.contains("Max-Age=0") })
     }

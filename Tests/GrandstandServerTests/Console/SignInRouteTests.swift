@@ -1,11 +1,13 @@
 internal import Foundation
 internal import Grandstand
 internal import HTTPTypes
+internal import Postgres
 internal import Testing
 
 @testable internal import GrandstandServer
 
 /// Sign-in to the console, and sign-out.
+@Suite(.database)
 struct SignInRouteTests {
     @Test func `without a session a page leads to the form, which cannot be framed and runs no script of others`()
         async throws
@@ -35,9 +37,9 @@ struct SignInRouteTests {
             #expect(cookie.contains(part), "\(part)")
         }
         #expect(!cookie.contains("Secure") && !cookie.contains("operate"))
-        let kept = try #require(world.sessions.all.first)
-        #expect(kept.key == ConsoleWorld.id(of: "operate"))
-        #expect(!cookie.contains(Base64URL.text(kept.id)))
+        let kept = try #require(try await world.database.query("select id, key from console_sessions").first)
+        #expect(try kept.decode("key") == ConsoleWorld.id(of: "operate"))
+        #expect(!cookie.contains(Base64URL.text(try kept.decode([UInt8].self, "id"))))
         let proxied = try await ConsoleWorld().post(
             "/console/sign-in", [("key", "operate"), ("next", "https://example.com/")],
             headers: ["X-Forwarded-Proto": "https, http"])
@@ -69,7 +71,7 @@ struct SignInRouteTests {
         let rotated = try await world.post("/console/sign-in", [("key", "admin")])
         #expect(rotated.status == 403 && rotated.cookie == nil)
         #expect(rotated.body.contains("The key test was rotated. Sign in with its new secret"))
-        #expect(world.sessions.all.isEmpty)
+        #expect(try await world.rows.rows("console_sessions") == 0)
     }
 
     @Test(arguments: [

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Testing
 
@@ -27,7 +28,7 @@ struct PagingTests {
             for name in ["c", "a", "b"] { try await stores.apps.put(.sample("com.example.\(name)")) }
             return ["a", "b", "c"].map { "com.example.\($0)" }
         } page: {
-            try await $0.apps.apps($1).named { $0.bundleID.rawValue }
+            try await $0.apps.apps($1).named { $0.bundleId }
         },
         List(testDescription: "events by creation, and then by key") { stores in
             for (key, step) in [("c", 0.0), ("a", 0), ("b", 0.000_001), ("e", 1), ("d", 0)] {
@@ -36,7 +37,7 @@ struct PagingTests {
             }
             return ["a", "c", "b", "d", "e"]
         } page: {
-            try await $0.events.events(where: EventFilter(), $1, now: $0.now).named { $0.specification.key.rawValue }
+            try await $0.events.events(where: EventFilter(), $1, now: $0.now).named { $0.key }
         },
         List(testDescription: "channels by creation") { stores in
             let keys = (1...5).map { "match-\($0)" }
@@ -58,12 +59,12 @@ struct PagingTests {
         },
         List(testDescription: "keys, the newest first") { stores in
             for n in 0..<5 {
-                let draft = KeyDraft(name: "\(n)", scopes: [.lookup])
+                let draft = Contract.KeyDraft(name: "\(n)", scopes: [.lookup])
                 _ = try await stores.keys.create(draft, by: .commandLine, now: stores.now + Double(n))
             }
             return ["4", "3", "2", "1", "0"]
         } page: {
-            try await $0.keys.keys(within: .all, $1).named { $0.key.name }
+            try await $0.keys.keys(within: .all, $1, now: $0.now).named { $0.name }
         },
         List(
             testDescription: "an event's broadcasts, the newest first, those of a batch in its order",
@@ -103,7 +104,7 @@ struct PagingTests {
             for name in ["a", "b", "c"] { try await stores.put(.sample(name)) }
             return ["c", "b", "a", "none"]
         } page: {
-            try await $0.auditLog.entries(where: AuditFilter(), $1).named { $0.subject.eventKey?.rawValue ?? "none" }
+            try await $0.auditLog.entries(where: AuditFilter(), $1).named { $0.eventKey ?? "none" }
         },
     ]
 
@@ -124,6 +125,12 @@ struct PagingTests {
                 try await refuses(.invalidRequest) { try await list.page(stores, PageRequest(cursor: cursor)) }
             }
         }
+    }
+}
+
+extension Contract.Page {
+    fileprivate func named(_ name: (Item) -> String) -> Page<String> {
+        Page<String>(items: items.map(name), nextCursor: nextCursor)
     }
 }
 

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -38,8 +39,8 @@ struct PastTests {
     @Test(arguments: [true, false])
     func `aligning, counting, forecasting and claiming do not read past events`(analyzed: Bool) async throws {
         try await Self.with(analyzed: analyzed) { stores, pool, plans in
-            let channels = PostgresChannelStore(Database(pool))
-            let reconciliations = PostgresReconciliationStore(Database(pool))
+            let channels = ChannelStore(Database(pool))
+            let reconciliations = ReconciliationStore(Database(pool))
             // PostgreSQL decides on the final plan of a prepared statement after five executions.
             for _ in 1...7 {
                 #expect(try await channels.align(now: stores.now, tenure: StoreWorld.tenure) == 0)
@@ -50,7 +51,7 @@ struct PastTests {
                 _ = try await channels.nextDue(now: stores.now)
                 _ = try await reconciliations.claimDue(interval: 0, now: stores.now, leasedUntil: stores.now)
                 _ = try await reconciliations.nextDue(interval: 0, now: stores.now)
-                let backlog = try await PostgresGaugeStore(Database(pool)).backlog(now: stores.now)
+                let backlog = try await GaugeStore(database: Database(pool)).backlog(now: stores.now)
                 #expect(backlog.deliveries[.production]?.byState[.queued] == nil)
             }
             #expect(plans.all.count > 50)
@@ -68,13 +69,13 @@ struct PastTests {
     }
 
     /// Records that Apple did what the task asks for.
-    private static func succeed(_ task: ChannelTask, _ channels: PostgresChannelStore, _ stores: StoreWorld)
+    private static func succeed(_ task: ChannelTask, _ channels: ChannelStore, _ stores: StoreWorld)
         async throws
     {
         let change: ChannelOutcome.Change =
             task.channel.state == .creating ? .created(channelID: "new-\(task.channel.id)") : .deleted
         _ = try await channels.record(
-            ChannelOutcome(change, APNsRecord(status: 200, reason: nil, requestID: nil)), of: task, by: .server,
+            ChannelOutcome(change, Contract.AuditAnswer(status: 200)), of: task, by: .server,
             now: stores.now)
     }
 
@@ -119,7 +120,7 @@ struct PastTests {
             try await PlanWorld.withPool(
                 .stores(connectionString: database.connectionString), plans, connections: 1, analyzing: true
             ) { pool in
-                let (events, channels) = (PostgresEventStore(Database(pool)), PostgresChannelStore(Database(pool)))
+                let (events, channels) = (EventStore(Database(pool)), ChannelStore(Database(pool)))
                 try await Self.declare(0..<8, events, channels, stores)
                 try await PlanWorld.fill(database.pool, after: few, events: 5_000, now: stores.now, analyzed: false)
                 plans.forget()
@@ -140,7 +141,7 @@ struct PastTests {
     }
 
     private static func declare(
-        _ range: Range<Int>, _ events: PostgresEventStore, _ channels: PostgresChannelStore, _ stores: StoreWorld
+        _ range: Range<Int>, _ events: EventStore, _ channels: ChannelStore, _ stores: StoreWorld
     ) async throws {
         for number in range {
             _ = try await events.put(.sample("new-\(number)"), now: stores.now)

@@ -19,19 +19,15 @@ struct PlanTests {
             try await PlanWorld.fill(database.pool, now: stores.now, analyzed: true)
             let plans = Plans()
             try await PlanWorld.withPool(.outbox(connectionString: database.connectionString), plans) { pool in
-                try await Self.updates(PostgresOutbox(Database(pool)), stores, events: PlanWorld.events)
+                try await Self.updates(Outbox(Database(pool)), stores, events: PlanWorld.events)
             }
             try await PlanWorld.withPool(.stores(connectionString: database.connectionString), plans) { pool in
-                let events = PostgresEventStore(Database(pool))
-                for (round, contentState) in [false, true, false, true].enumerated() {
-                    let entry = try await events.lookup(
-                        topic: "com.example.goal", in: .production, try .sample("event-\(round + 1)"),
-                        contentState: contentState, now: stores.now)
-                    #expect(entry != nil)
-                }
-                let source = PostgresLookupSource(Database(pool))
+                let lookups = LookupStore(database: Database(pool))
                 for round in 1...4 {
-                    #expect(try await source.records(of: [.sample("event-\(round)")]).count == 1)
+                    let key = try EventKey.sample("event-\(round)")
+                    let name = LookupName(topic: "com.example.goal", environment: .production, key: key)
+                    #expect(try await lookups.lookups(of: [name], now: stores.now).count == 1)
+                    #expect(try await lookups.records(of: [key]).count == 1)
                 }
             }
             Self.check(plans)
@@ -54,7 +50,7 @@ struct PlanTests {
             try await PlanWorld.withPool(
                 .outbox(connectionString: database.connectionString), plans, connections: 1
             ) { pool in
-                let outbox = PostgresOutbox(Database(pool))
+                let outbox = Outbox(Database(pool))
                 try await Self.updates(outbox, stores, events: 20, together: min(20, together))
                 try await PlanWorld.fill(database.pool, after: 20, now: stores.now, analyzed: false)
                 plans.forget()
@@ -90,13 +86,12 @@ struct PlanTests {
     /// Eight rounds of updates, from their acceptance to Apple's answer. PostgreSQL decides on the final plan of a
     /// prepared statement after five executions.
     private static func updates(
-        _ outbox: PostgresOutbox, _ stores: StoreWorld, events: Int, together: Int = 20
+        _ outbox: Outbox, _ stores: StoreWorld, events: Int, together: Int = 20
     ) async throws {
         for round in 0..<8 {
             let keys = (0..<together).map { "event-\(($0 * 4_999 + $0 / 20 * 7 + round) % events + 1)" }
             let accepted = try await outbox.accept(
-                try keys.map { BroadcastIntake(eventKey: try .sample($0), request: .update()) }, now: stores.now,
-                plan: StoreWorld.plan)
+                try keys.map { Intake(eventKey: try .sample($0), request: .update()) }, now: stores.now)
             #expect(try accepted.map { try $0.get() }.count == together)
             let claimed = try await claim(outbox, stores, together)
             #expect(claimed.count == together)
@@ -108,7 +103,7 @@ struct PlanTests {
     }
 
     private static func claim(
-        _ outbox: PostgresOutbox, _ stores: StoreWorld, _ limit: Int
+        _ outbox: Outbox, _ stores: StoreWorld, _ limit: Int
     ) async throws -> [ClaimedDelivery] {
         try await outbox.claim(
             LaneClaim(
@@ -117,7 +112,7 @@ struct PlanTests {
     }
 
     private static func settle(
-        _ claimed: [ClaimedDelivery], _ outbox: PostgresOutbox, _ stores: StoreWorld
+        _ claimed: [ClaimedDelivery], _ outbox: Outbox, _ stores: StoreWorld
     ) async throws {
         let settlements = claimed.map { Settlement(delivery: $0.id, lane: $0.lane, verdict: .ok, at: stores.now) }
         try await outbox.settle(settlements, replica: stores.replica, now: stores.now)

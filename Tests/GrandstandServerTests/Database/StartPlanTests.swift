@@ -27,7 +27,7 @@ struct StartPlanTests {
                 ? PostgresConfiguration.outbox(connectionString: database.connectionString)
                 : PostgresConfiguration.stores(connectionString: database.connectionString)
             try await PlanWorld.withPool(configuration, plans, connections: 1, analyzing: true) { pool in
-                let starts = PostgresStartStore(Database(pool))
+                let starts = StartStore(Database(pool))
                 try await Self.send(starts, world, shardSize: 1)
                 try await Self.fill(database.pool, PlanWorld.events, queued: 1_000)
                 plans.forget()
@@ -43,12 +43,12 @@ struct StartPlanTests {
 
     /// Sends eight shards with every kind of verdict. PostgreSQL decides on the final plan of a prepared statement
     /// after five executions.
-    private static func send(_ starts: PostgresStartStore, _ world: StartWorld, shardSize: Int) async throws {
+    private static func send(_ starts: StartStore, _ world: StartWorld, shardSize: Int) async throws {
         for _ in 0..<8 {
             let shards = try await starts.claim(
-                StartClaim(
+                ShardClaim(
                     environment: .production, replica: world.stores.replica, limit: 2, shardSize: shardSize,
-                    at: world.now, leasedUntil: world.now + 10))
+                    at: world.now, leasedUntil: world.now + 10, leasesEndedBefore: world.now))
             #expect(shards.map(\.members.count) == [shardSize])
             let verdicts: [TokenVerdict] = [
                 .accepted, .gone(reason: "Unregistered", since: nil), .unknown(reason: "timeout"),

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Testing
 
@@ -9,6 +10,10 @@ internal import Testing
 /// If two callers write at the same time, one is refused.
 @Suite(.timeLimit(.minutes(20)))
 struct VersionTests {
+    private func version(_ stores: StoreWorld) async throws -> Int {
+        try #require(try await stores.events.event(.sample(), now: stores.now)).version
+    }
+
     /// How many of `count` concurrent writes were not refused as `version-mismatch`.
     private func winners(_ count: Int, _ write: @escaping @Sendable (Int) async throws -> Void) async throws -> Int {
         try await concurrently(count) { number in
@@ -31,9 +36,9 @@ struct VersionTests {
                     .sample(key, kind: kind), within: .all, by: .server, if: condition, now: stores.now)
             }
             #expect(try await winners(6) { try await put(kind: "\($0)", if: .absent) } == 1)
-            let first = try #require(try await stores.event()).version
+            let first = try await version(stores)
             #expect(try await winners(6) { try await put(kind: "x\($0)", if: .versions([first])) } == 1)
-            let second = try #require(try await stores.event()).version
+            let second = try await version(stores)
             #expect(second != first)
             try await put(if: .present)
             for condition in [WriteCondition.present, .versions([second])] {
@@ -45,15 +50,17 @@ struct VersionTests {
 
     @Test func `changes by time and Apple do not change an event's version, changed audiences do`() async throws {
         try await withStores { stores in
-            let version = try await stores.put(.sample()).version
+            try await stores.put(.sample())
+            let version = try await self.version(stores)
             try await stores.provision()
             try await stores.accept(.update())
             try await stores.sendOne()
             let live = try #require(try await stores.event())
             #expect(live.state == .live)
-            #expect(live.version == version)
+            #expect(try await self.version(stores) == version)
             let development = try Audience.sample("com.example.Goal", .development)
-            #expect(try await stores.put(.sample(audiences: [.sample(), development])).version != version)
+            try await stores.put(.sample(audiences: [.sample(), development]))
+            #expect(try await self.version(stores) != version)
         }
     }
 
@@ -65,18 +72,18 @@ struct VersionTests {
                 _ = try await stores.apps.put(.sample(), by: .server, if: .absent)
             }
             #expect(made == 1)
-            let first = try await stores.apps.registered(.sample())
-            let override = App.Override(teamID: nil, keyID: "KEY7654321")
+            let first = try await stores.apps.shown(.sample())
+            let override = Contract.Override(keyId: "KEY7654321")
             let (second, _) = try await stores.apps.put(
-                .sample(overrides: [.production: override]), by: .server, if: .versions([first.version]))
+                .sample(environments: .init(production: override)), by: .server, if: .versions([first.version]))
             #expect(second.version != first.version)
             try await refuses(.versionMismatch) {
                 try await stores.apps.put(.sample(), by: .server, if: .versions([first.version]))
             }
-            #expect(try await stores.apps.registered(.sample()).overrides == [.production: override])
+            #expect(try await stores.apps.registered(.sample()).environments == .init(production: override))
             try await stores.apps.delete(.sample())
             try await stores.apps.put(.sample())
-            #expect(try await stores.apps.registered(.sample()).version > second.version)
+            #expect(try await stores.apps.shown(.sample()).version > second.version)
         }
     }
 }

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -15,18 +16,19 @@ struct VocabularyTests {
             type.allCases.map(\.rawValue)
         }
         let vocabularies = [
-            "channel_state": words(Channel.State.self), "delivery_state": words(Delivery.State.self),
+            "channel_state": words(Channel.State.self), "delivery_state": words(Contract.DeliveryState.self),
             "environment": words(APNsEnvironment.self), "storage_policy": words(StoragePolicy.self),
-            "audit_action": words(AuditAction.self),
-            "reconciliation_alarm": words(ReconciliationReport.Alarm.self), "key_scope": words(APIKey.Scope.self),
+            "audit_action": words(Contract.AuditAction.self),
+            "reconciliation_alarm": words(Contract.ReconciliationAlarm.self), "key_scope": words(Contract.Scope.self),
             // A start is a message to a device, never a broadcast.
             "broadcast_event": words(BroadcastPayload.Event.self).filter { $0 != "start" },
-            "webhook_topic": words(WebhookTopic.self),
-            "activity_state": words(DeviceActivity.State.self), "audience_delivery": words(Audience.Delivery.self),
-            "state_outcome": words(StateOutcome.self), "start_state": words(StartState.self),
+            "webhook_topic": words(Contract.WebhookMessageType.self),
+            "activity_state": words(Contract.ActivityState.self), "audience_delivery": words(Audience.Delivery.self),
+            "state_outcome": words(Contract.StateOutcome.self), "start_state": words(StartState.self),
             "fan_out_policy": words(FanOutPolicy.self),
             "lane_kind": words(Lane.Kind.self),
-            "webhook_state": words(Webhook.State.self), "webhook_delivery_state": words(WebhookDelivery.State.self),
+            "webhook_state": ["enabled", "disabled"],
+            "webhook_delivery_state": words(Contract.WebhookDeliveryState.self),
         ]
         try await withDatabase { test in
             let rows = try await test.pool.query(
@@ -86,7 +88,7 @@ struct VocabularyTests {
             select pg_get_constraintdef(oid) as rule from pg_constraint
             where conrelid = 'deliveries'::regclass and pg_get_constraintdef(oid) like '%settled_at IS NULL%'
             """
-        ) { (state: Delivery.State) in !state.isSettled }
+        ) { (state: Contract.DeliveryState) in !state.isSettled }
     }
 
     @Test func `the diagrams show every state and no other`() throws {
@@ -98,7 +100,7 @@ struct VocabularyTests {
         // The third diagram, of connections, is tested in `PoolPlanTests`.
         #expect(
             drawings.prefix(2) == [
-                Set(Channel.State.allCases.map(\.rawValue)), Set(Delivery.State.allCases.map(\.rawValue)),
+                Set(Channel.State.allCases.map(\.rawValue)), Set(Contract.DeliveryState.allCases.map(\.rawValue)),
             ])
     }
 

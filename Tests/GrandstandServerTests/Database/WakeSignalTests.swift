@@ -16,7 +16,7 @@ struct WakeSignalTests {
         ) async throws -> Void
     ) async throws {
         try await withStores { stores in
-            let signals = PostgresWakeSignals(stores.pool)
+            let signals = WakeSignals(stores.pool)
             var outbox = signals.wakes(.productionLanes).makeAsyncIterator()
             var channels = signals.wakes(.channels).makeAsyncIterator()
             let listener = Task { await signals.run() }
@@ -60,13 +60,12 @@ struct WakeSignalTests {
         try await withStores { stores in
             try await stores.open()
             // Nobody runs these signals, so they hear nothing from PostgreSQL.
-            let signals = PostgresWakeSignals(stores.pool)
-            let outbox = PostgresOutbox(Database(stores.pool), signals: signals)
+            let signals = WakeSignals(stores.pool)
+            let outbox = Outbox(Database(stores.pool), signals: signals)
             var wakes = signals.wakes(.productionLanes).makeAsyncIterator()
             func accept() async throws {
                 _ = try await outbox.accept(
-                    [BroadcastIntake(eventKey: try .sample("match-1"), request: .update())], now: stores.now,
-                    plan: StoreWorld.plan)
+                    [Intake(eventKey: try .sample("match-1"), request: .update())], now: stores.now)
             }
             try await accept()
             await wakes.next()

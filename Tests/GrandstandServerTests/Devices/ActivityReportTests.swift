@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -26,8 +27,7 @@ struct ActivityReportTests {
             #expect(try await !phones.report(of: id, token: "cc"))
             #expect(try await inCrowd(phones) == 1)
             #expect(try await !phones.report(of: id, .stale))
-            let token = try #require(DeviceToken(hex: "cc"))
-            #expect(try await phones.known(id).activities.map(\.updateToken) == [token])
+            #expect(try await phones.known(id).activities.map(\.updateToken) == ["…cc"])
             #expect(try await inCrowd(phones) == 1)
             #expect(try await !phones.report(of: id, channelID: "apple-1"))
             #expect(try await inCrowd(phones) == 0)
@@ -115,7 +115,7 @@ struct ActivityReportTests {
                 try await phones.report("ended-\(number)", of: id, .ended)
             }
             let newest = Set((20 - DeviceBounds.activities + 1..<20).map { "ended-\($0)" })
-            #expect(Set(try await phones.known(id).activities.map(\.id)) == newest.union(["shown"]))
+            #expect(Set(try await phones.known(id).activities.map(\.activityId)) == newest.union(["shown"]))
         }
     }
 
@@ -193,10 +193,9 @@ struct ActivityReportTests {
             let key = InstallationKey(
                 app: try await phones.stores.count("select app as n from installations limit 1"), id: id.id)
             let reports = try ["one", "two"].map { name in
-                ActivityReport(
-                    key: key, id: id, secret: SecretHash(of: Phones.secret),
-                    activity: DeviceActivity(
-                        id: name, eventKey: try .sample(), attributesType: Phones.type, state: .ended),
+                try ActivityReport(
+                    key: key, id: id, secret: SecretHash(of: Phones.secret), activity: name,
+                    Contract.ActivityDraft(eventKey: "match-1", attributesType: Phones.type, state: .ended),
                     now: phones.stores.now)
             }
             let reporting = try await phones.stores.pool.transaction { connection in
@@ -272,8 +271,8 @@ struct ActivityReportTests {
                 _ = try await connection.pipeline(InstallationRows.write(changes, at: phones.stores.now))
             }
             let kept = try #require(DeviceToken(hex: "bb"))
-            #expect(try await phones.known(holder).state.startTokens == [Phones.type: kept])
-            #expect(try await phones.known(taker).state.startTokens == state.startTokens)
+            #expect(try await phones.state(of: holder).startTokens == [Phones.type: kept])
+            #expect(try await phones.state(of: taker).startTokens == state.startTokens)
         }
     }
 }

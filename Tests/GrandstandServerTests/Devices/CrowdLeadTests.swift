@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -23,7 +24,7 @@ struct CrowdLeadTests {
             #expect(try await world.claim().isEmpty)
             try await world.stores.accept(.end())
             #expect(try await world.stores.event()?.state == .ended)
-            #expect(try await world.lookup()?.state == .ended)
+            #expect(try await world.stores.lookup()?.state == .ended)
         }
     }
 
@@ -49,11 +50,11 @@ struct CrowdLeadTests {
             try await world.show("aa01")
             world.stores.clock.advance(by: 60)
             #expect(
-                try await world.stores.outbox.promote(now: world.now, limit: 10, plan: StoreWorld.plan) == 1)
+                try await world.stores.outbox.promote(now: world.now, limit: 10) == 1)
             let tokens = try await world.tokens(of: accepted)
             #expect((tokens.state, tokens.reason) == (.rejected, "PayloadTooLarge"))
             try await world.stores.sendOne()
-            #expect(try await world.stores.read(accepted)?.isCancelled == false)
+            #expect(try await world.stores.read(accepted)?.state != .cancelled)
             #expect(try await world.claim().isEmpty)
         }
     }
@@ -67,7 +68,7 @@ struct CrowdLeadTests {
             try await refuses(.payloadTooLarge) { try await world.stores.accept(.update(Self.large)) }
             let found = try #require(try await world.stores.read(accepted))
             #expect(found.deliveries.map(\.state) == [.cancelled, .queued])
-            #expect(try await world.lookup()?.contentState == Array(#"{"n":1}"#.utf8))
+            #expect(try await world.stores.lookup()?.contentState?.description == #"{"n":1}"#)
             try await world.show("aa01")
             let shard = try #require(try await world.claim().first)
             #expect(shard.text.contains(#"{"n":1}"#))
@@ -77,9 +78,9 @@ struct CrowdLeadTests {
             // tokens led.
             let second = try await world.stores.accept(.update(#"{"n":2}"#))
             try await world.reach(by: .channel)
-            #expect(try await world.lookup()?.contentState == Array(#"{"n":2}"#.utf8))
+            #expect(try await world.stores.lookup()?.contentState?.description == #"{"n":2}"#)
             #expect(try await world.stores.withdraw(second) == true)
-            #expect(try await world.lookup()?.contentState == Array(#"{"n":1}"#.utf8))
+            #expect(try await world.stores.lookup()?.contentState?.description == #"{"n":1}"#)
             try await world.stores.provision()
             try await world.stores.accept(.update(#"{"n":3}"#))
             let sent = try await world.stores.sendOne()
@@ -94,7 +95,7 @@ struct CrowdLeadTests {
             var tokens = try Audience.sample()
             tokens.delivery = .tokens
             try await world.stores.put(.sample(audiences: [tokens, try .sample("com.example.Other")]))
-            #expect(try await world.lookup()?.state == .ended)
+            #expect(try await world.stores.lookup()?.state == .ended)
             try await refuses(.eventEnded) { try await world.stores.accept(.update(audiences: [try .sample()])) }
             try await world.stores.cancel()
             #expect(try await world.stores.rows("deliveries where settled_at is null") == 0)
@@ -108,7 +109,7 @@ struct CrowdLeadTests {
             tokens.delivery = .tokens
             try await world.stores.put(.sample(audiences: [tokens, try .sample("com.example.Other")]))
             try await world.stores.accept(.update(#"{"n":1}"#, audiences: [tokens.id]))
-            #expect(try await world.lookup()?.contentState == Array(#"{"n":1}"#.utf8))
+            #expect(try await world.stores.lookup()?.contentState?.description == #"{"n":1}"#)
             // There is no recipient.
             #expect(try await world.claim().isEmpty)
             // The newest content is kept when the history is deleted.
@@ -116,9 +117,9 @@ struct CrowdLeadTests {
             world.stores.clock.advance(by: 86_400)
             try await world.stores.accept(.update(#"{"n":2}"#, audiences: [try .sample("com.example.Other")]))
             _ = try await history.prune(.broadcasts, before: world.now, limit: 100)
-            #expect(try await world.lookup()?.contentState == Array(#"{"n":1}"#.utf8))
+            #expect(try await world.stores.lookup()?.contentState?.description == #"{"n":1}"#)
             try await world.stores.accept(.end(audiences: [tokens.id]))
-            #expect(try await world.lookup()?.state == .ended)
+            #expect(try await world.stores.lookup()?.state == .ended)
         }
     }
 
@@ -189,7 +190,7 @@ struct CrowdLeadTests {
             try await join("aa02", world, gets: #"{"n":1}"#)
             // The audience returns and has its crowd's content.
             try await world.stores.put(.sample(audiences: [Self.tokens(), .sample(variant: "de")]))
-            #expect(try await world.lookup()?.contentState == Array(#"{"n":1}"#.utf8))
+            #expect(try await world.stores.lookup()?.contentState?.description == #"{"n":1}"#)
             try await join("aa03", world, gets: #"{"n":1}"#)
         }
     }
@@ -211,8 +212,8 @@ struct CrowdLeadTests {
             }
             let reopening = try await world.stores.events.reopen(.sample(), audiences: nil, now: world.now)
             #expect(reopening.parts.map(\.outcome) == [.none])
-            #expect(try await world.lookup()?.state == .live)
-            #expect(try await world.lookup()?.contentState == Array(#"{"n":1}"#.utf8))
+            #expect(try await world.stores.lookup()?.state == .live)
+            #expect(try await world.stores.lookup()?.contentState?.description == #"{"n":1}"#)
             try await join("aa02", world, gets: #"{"n":1}"#)
             try await world.reach(by: .channel)
             try await world.stores.provision()
@@ -238,7 +239,7 @@ struct CrowdLeadTests {
             try await world.stores.events.cancel(
                 .sample(), sendingEnd: sendsEnd, within: .all, by: .server, if: .none, now: world.now)
             _ = try await world.stores.events.reopen(.sample(), audiences: nil, now: world.now)
-            #expect(try await world.lookup()?.contentState == Array(#"{"n":1}"#.utf8))
+            #expect(try await world.stores.lookup()?.contentState?.description == #"{"n":1}"#)
             world.stores.clock.advance(by: 2)
             try await join("aa02", world, gets: #"{"n":1}"#)
         }

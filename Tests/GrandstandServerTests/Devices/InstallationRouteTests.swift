@@ -1,15 +1,16 @@
 internal import APNsWire
-internal import FoundationEssentials
+internal import Foundation
 internal import Grandstand
 internal import GrandstandContract
+internal import GrandstandTestKit
 internal import HTTPTypes
-internal import JSON
-internal import Synchronization
+internal import Postgres
 internal import Testing
 
 @testable internal import GrandstandServer
 
 /// The reports of phones, and the reports that are refused before the store is called.
+@Suite(.database)
 struct InstallationRouteTests {
     private static let id = "8a2f3c1b-0000-4000-8000-000000000001"
     private static let path = "/v1/apps/com.example.Stadium/production/installations/\(id)"
@@ -22,37 +23,35 @@ struct InstallationRouteTests {
         try await world(method, path, body.map { Array($0.utf8) }, headers: headers, as: key)
     }
 
-    @Test func `a registration is read completely, and gets 201 if new`() async throws {
-        var world = RouteWorld()
-        let seen = Mutex<[InstallationState]>([])
-        world.installations.save = { state, id, secret in
-            #expect(id.id.uuidString.lowercased() == Self.id)
-            #expect(secret.count == 43)
-            return seen.withLock { seen in
-                seen.append(state)
-                return seen.count == 1
-            }
-        }
+    @Test func `an app registers, reports an activity, and reads both with the last digits of its tokens`() async throws
+    {
+        let world = RouteWorld()
+        try await world.rows.put(.sample("derby", audiences: [.sample("com.example.Stadium")]))
         let body = """
             {"sequence": 12, "systemVersion": "18.4", "appVersion": "5.2", "locale": "de-AT", "variant": "home",
              "timeZone": "Europe/Vienna", "liveActivitiesEnabled": false, "frequentPushesEnabled": false,
-             "startTokens": [{"attributesType": "MatchAttributes", "token": "80AB"}],
+             "startTokens": [{"attributesType": "MatchAttributes", "token": "80ABCDEF0123456789"}],
              "topics": ["team:rapid", "league:at1", "team:rapid"]}
             """
-        let first = try await Self.call(world, "PUT", Self.path, body)
-        #expect(first.status == 201)
-        let second = try await Self.call(world, "PUT", Self.path, #"{"systemVersion": "17"}"#)
-        #expect(second.status == 200)
-        let states = seen.withLock { $0 }
+        #expect(try await Self.call(world, "PUT", Self.path, body).status == 201)
+        #expect(try await Self.call(world, "PUT", Self.path, body).status == 200)
+        let report = #"{"eventKey": "derby", "attributesType": "M", "state": "stale", "updateToken": "80ABCDEF01"}"#
+        #expect(try await Self.call(world, "PUT", Self.path + "/activities/x", report).status == 201)
+        try await world.rows.pool.query("update start_tokens set suspect_since = now(), reason = 'BadDeviceToken'")
+        let answer = try await Self.call(world, "GET")
+        #expect(answer.status == 200)
         #expect(
-            states[0]
-                == InstallationState(
-                    sequence: 12, systemVersion: SystemVersion(18, 4), appVersion: "5.2", locale: "de-AT",
-                    variant: Variant(rawValue: "home"), timeZone: "Europe/Vienna", liveActivitiesEnabled: false,
-                    frequentPushesEnabled: false,
-                    startTokens: ["MatchAttributes": try #require(DeviceToken(hex: "80ab"))],
-                    topics: Set(["team:rapid", "league:at1"].compactMap(Topic.init))))
-        #expect(states[1] == InstallationState(systemVersion: SystemVersion(17)))
+            answer.text
+                == #"{"installationId":"\#(Self.id)","sequence":12,"systemVersion":"18.4","appVersion":"5.2","#
+                + #""locale":"de-AT","variant":"home","timeZone":"Europe/Vienna","liveActivitiesEnabled":false,"#
+                + #""frequentPushesEnabled":false,"startTokens":[{"attributesType":"MatchAttributes","#
+                + #""token":"…456789","suspect":true}],"topics":["league:at1","team:rapid"],"#
+                + #""activities":[{"activityId":"x","eventKey":"derby","attributesType":"M","state":"stale","#
+                + #""updateToken":"…cdef01","channelId":null}]}"#)
+        #expect(try await Self.call(world, "PUT", Self.path, #"{"systemVersion": "17"}"#).status == 200)
+        let less = try await Self.call(world, "GET")
+        #expect(less.json["systemVersion"] as? String == "17.0")
+        #expect(less.json["topics"] as? [String] == [] && less.json["locale"] is NSNull)
     }
 
     private static func list(_ element: String, _ count: Int) -> String {
@@ -95,23 +94,22 @@ struct InstallationRouteTests {
         }
     }
 
-    @Test func `of a thousand wrong secrets ten are checked, and no other phone waits`()
-        async throws
-    {
-        var world = RouteWorld()
+    @Test func `of a hundred wrong secrets ten are told so, and no other phone waits`() async throws {
+        let world = RouteWorld()
         let right = ["Grandstand-Installation-Secret": String(repeating: "r", count: 43)]
-        world.installations.find = { _, secret in
-            guard right.values.contains(secret) else { throw Problem.wrongInstallationSecret }
-            return KnownInstallation(state: InstallationState(systemVersion: SystemVersion(18)))
+        let other = String(Self.path.dropLast()) + "2"
+        try await world.rows.apps.put(.sample("com.example.Stadium", at: world.rows.now))
+        for path in [Self.path, other] {
+            let made = try await Self.call(world, "PUT", path, #"{"systemVersion": "18"}"#, headers: right)
+            #expect(made.status == 201)
         }
         var slugs: [String: Int] = [:]
-        for _ in 0..<1_000 {
+        for _ in 0..<100 {
             let answer = try await Self.call(world, "GET")
             slugs[answer.slug ?? "none", default: 0] += 1
             if answer.slug == "rate-limited" { #expect(answer.headers[.retryAfter] != nil) }
         }
-        #expect(slugs == ["wrong-installation-secret": 10, "rate-limited": 990])
-        let other = String(Self.path.dropLast()) + "2"
+        #expect(slugs == ["wrong-installation-secret": 10, "rate-limited": 90])
         for path in [Self.path, other] {
             #expect(try await Self.call(world, "GET", path, headers: right).status == 200)
         }
@@ -120,13 +118,8 @@ struct InstallationRouteTests {
 
     @Test func `beyond the limit of new installations per address only known ones are accepted`() async throws {
         var world = RouteWorld()
+        try await world.rows.apps.put(.sample("com.example.Stadium", at: world.rows.now))
         world.limits = RateLimits(.init(requests: nil, failures: nil, installations: 3))
-        let known = Mutex<Set<UUID>>([])
-        world.installations.save = { _, id, _ in known.withLock { $0.insert(id.id).inserted } }
-        world.installations.find = { id, _ in
-            guard known.withLock({ $0.contains(id.id) }) else { throw Problem(.installationNotFound, "none") }
-            return KnownInstallation(state: InstallationState(systemVersion: SystemVersion(18)))
-        }
         let paths = (1...5).map { String(Self.path.dropLast()) + "\($0)" }
         let body = #"{"systemVersion": "18"}"#
         var statuses: [Int] = []
@@ -134,33 +127,7 @@ struct InstallationRouteTests {
         #expect(statuses == [201, 201, 201, 429, 429])
         let refused = try await Self.call(world, "PUT", paths[3], body)
         #expect(refused.slug == "rate-limited" && refused.headers[.retryAfter] != nil)
-        #expect(known.withLock { $0.count } == 3)
+        #expect(try await world.rows.rows("installations") == 3)
         #expect(try await Self.call(world, "PUT", paths[0], body).status == 200)
     }
-
-    @Test func `the app may read an installation, with the last digits of its tokens`() async throws {
-        var world = RouteWorld()
-        let token = try #require(DeviceToken(hex: "80abcdef0123456789"))
-        let key = try #require(EventKey(rawValue: "derby"))
-        world.installations.find = { _, _ in
-            KnownInstallation(
-                state: InstallationState(
-                    sequence: 3, systemVersion: SystemVersion(18, 4), startTokens: ["M": token],
-                    topics: Set(["b", "a"].compactMap(Topic.init))),
-                suspectTypes: ["M"],
-                activities: [
-                    DeviceActivity(id: "x", eventKey: key, attributesType: "M", state: .stale, updateToken: token)
-                ])
-        }
-        let answer = try await Self.call(world, "GET")
-        #expect(answer.status == 200)
-        #expect(answer.text.contains("…456789"))
-        #expect(!answer.text.contains(token.hex))
-        #expect(answer.json["topics"] as? [String] == ["a", "b"])
-        #expect(answer.json["systemVersion"] as? String == "18.4")
-        #expect((answer.json["startTokens"] as? [[String: Any]])?.first?["suspect"] as? Bool == true)
-        #expect((answer.json["activities"] as? [[String: Any]])?.first?["state"] as? String == "stale")
-    }
-
-    // MARK: Activities
 }

@@ -8,7 +8,7 @@ internal import Testing
 
 @testable internal import GrandstandServer
 
-/// The dispatcher of starts with a store and a gateway that the test observes.
+/// The dispatcher of starts with a store that fails when the test says so, and a gateway that the test observes.
 @Suite(.timeLimit(.minutes(20)))
 struct ShardDispatcherTests {
     private static let until = LoopSample.now.addingTimeInterval(3_600)
@@ -36,22 +36,22 @@ struct ShardDispatcherTests {
     }
 
     private static func dispatcher(
-        _ store: FakeStartStore, _ gateway: FakeDevices, concurrency: Int = 20, lease: TimeInterval = 3_600,
+        _ store: FakeShards, _ gateway: FakeDevices, concurrency: Int = 20, lease: TimeInterval = 3_600,
         drain: Duration = .seconds(3_600), pollInterval: Duration = .seconds(3_600),
         now: @escaping @Sendable () -> Date = { LoopSample.now }, places: Int = 4, logger: Logger = LoopSample.logger
-    ) -> ShardDispatcher<FakeStarts> {
+    ) -> ShardDispatcher<FakeShards> {
         var settings = ShardSettings(lease: lease, drain: Drain(drain))
         (settings.pollInterval, settings.places) = (pollInterval, places)
         return ShardDispatcher(
-            environment: .production, store: store.store,
+            environment: .production, store: store,
             pushes: DevicePushes(
                 gateway: gateway, concurrency: concurrency, rates: LoopSample.rates(.device), now: now),
-            signals: HandSignals(),
+            signals: .byHand,
             wakenBy: .starts,
             settings: settings, now: now, logger: logger)
     }
 
-    private static func run(_ dispatcher: ShardDispatcher<FakeStarts>, while body: () async -> Void) async {
+    private static func run(_ dispatcher: ShardDispatcher<FakeShards>, while body: () async -> Void) async {
         let running = Task { await dispatcher.run() }
         await body()
         running.cancel()
@@ -59,7 +59,7 @@ struct ShardDispatcherTests {
     }
 
     @Test func `every member gets one push, with at most the allowed number at a time`() async {
-        let store = FakeStartStore(
+        let store = FakeShards(
             (1...3).map { run in Self.shard(run, (1...200).map { Self.member(run * 1_000 + $0) }) })
         let valve = Valve()
         let gateway = FakeDevices.held(by: valve)
@@ -97,7 +97,7 @@ struct ShardDispatcherTests {
         let answers: [APNsAnswer<Void>] = [.ok, .unanswered("lost"), .refusing(.badDeviceToken)]
         let byToken = Dictionary(
             uniqueKeysWithValues: answers.enumerated().map { (Self.member($0.offset).token, $0.element) })
-        let store = FakeStartStore([Self.shard(1, (0...2).map { Self.member($0) })])
+        let store = FakeShards([Self.shard(1, (0...2).map { Self.member($0) })])
         let gateway = FakeDevices { byToken[$0.token] ?? .unsent("not scripted") }
         await Self.run(Self.dispatcher(store, gateway)) { await store.wait { $0.settled.count == 1 } }
         let outcomes = store.record.settled[0].outcomes.sorted { $0.member.installation < $1.member.installation }
@@ -112,7 +112,7 @@ struct ShardDispatcherTests {
         ]
         let byToken = Dictionary(
             uniqueKeysWithValues: answers.enumerated().map { (Self.member($0.offset).token, $0.element) })
-        let store = FakeStartStore(answers.indices.map { Self.shard($0, [Self.member($0)]) })
+        let store = FakeShards(answers.indices.map { Self.shard($0, [Self.member($0)]) })
         let log = LogLines()
         let dispatcher = Self.dispatcher(
             store, FakeDevices { byToken[$0.token] ?? .ok }, places: 1, logger: log.logger)
@@ -128,7 +128,7 @@ struct ShardDispatcherTests {
         // The clock advances by a second with each failure. So twenty failures in a row last long enough to count as an
         // outage.
         let clock = Mutex(LoopSample.now)
-        let store = FakeStartStore([Self.shard(1, (1...500).map { Self.member($0) })])
+        let store = FakeShards([Self.shard(1, (1...500).map { Self.member($0) })])
         let gateway = FakeDevices { _ in
             clock.withLock { $0 += 1 }
             return .unanswered("no answer")
@@ -146,7 +146,7 @@ struct ShardDispatcherTests {
         `if the database cannot be reached for longer than a lease no answer is lost, and nothing is claimed meanwhile`()
         async throws
     {
-        let store = FakeStartStore([Self.shard(1, [Self.member(1)])], settlementFailures: 3)
+        let store = FakeShards([Self.shard(1, [Self.member(1)])], settlementFailures: 3)
         let dispatcher = Self.dispatcher(store, FakeDevices(), lease: 0.01, pollInterval: .milliseconds(5))
         await Self.run(dispatcher) { await store.wait { $0.settled.count == 1 } }
         #expect(store.record.settled[0].outcomes.map(\.verdict) == [.accepted])
@@ -158,7 +158,7 @@ struct ShardDispatcherTests {
     }
 
     @Test func `a stop does not wait for a database that cannot be reached`() async {
-        let store = FakeStartStore([Self.shard(1, [Self.member(1)])], settlementFailures: .max)
+        let store = FakeShards([Self.shard(1, [Self.member(1)])], settlementFailures: .max)
         let dispatcher = Self.dispatcher(store, FakeDevices(), lease: 3_600, drain: .zero)
         let running = Task { await dispatcher.run() }
         await store.wait { $0.log.contains("failure") }
@@ -168,7 +168,7 @@ struct ShardDispatcherTests {
     }
 
     @Test func `a shard's run is named in claims, and keeps its lease`() async {
-        let store = FakeStartStore([Self.shard(7, [Self.member(1)])])
+        let store = FakeShards([Self.shard(7, [Self.member(1)])])
         let valve = Valve()
         let gateway = FakeDevices.held(by: valve)
         await Self.run(Self.dispatcher(store, gateway, lease: 0.03, pollInterval: .milliseconds(5))) {
@@ -181,7 +181,7 @@ struct ShardDispatcherTests {
     }
 
     @Test func `a stop sends nothing more, and records what was sent`() async {
-        let store = FakeStartStore([Self.shard(1, (1...100).map { Self.member($0) })])
+        let store = FakeShards([Self.shard(1, (1...100).map { Self.member($0) })])
         let valve = Valve()
         let gateway = FakeDevices.held(by: valve)
         let dispatcher = Self.dispatcher(store, gateway, concurrency: 5, drain: .zero)

@@ -1,5 +1,6 @@
 internal import APNsWire
 internal import Grandstand
+internal import GrandstandContract
 internal import Testing
 
 @testable internal import GrandstandServer
@@ -26,7 +27,7 @@ struct AdviceTests {
         var fine = samples.quota([.active: 10], unmanaged: 0, alarm: nil, isCapabilityOff: false, exceedsAt: nil)
         #expect(Attention.list(fine).isEmpty)
         fine.keyRefused = Quota.KeyRefused(
-            credentials: Sample.app().credentials,
+            credentials: Sample.credentials,
             refusal: KeyRefusal(reason: .invalidProviderToken, since: Samples.now))
         #expect(Attention.list(fine).map(\.level) == ["critical"])
         (fine.keyRefused, fine.isNothingAccepted, fine.unacceptedSince) = (nil, true, Samples.now)

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -22,7 +23,7 @@ struct EventTests {
             for app in ["com.example.A", "com.example.B"] { _ = try await stores.apps.put(.sample(app)) }
             let first = try await stores.events.put(specification, now: stores.now)
             #expect(first.created)
-            #expect(first.event.specification == specification)
+            #expect(try first.event.value.specification == specification)
             let made = stores.now
             stores.clock.advance(by: 5)
             specification.name = "Final"
@@ -30,12 +31,12 @@ struct EventTests {
             specification.audiences.reverse()
             let second = try await stores.events.put(specification, now: stores.now)
             #expect(!second.created)
-            #expect(second.event.specification == specification)
-            #expect(second.event.createdAt == made && second.event.updatedAt == stores.now)
-            #expect(second.event.warnings == [])
-            var read = second.event
+            #expect(try second.event.value.specification == specification)
+            #expect(second.event.value.createdAt == made && second.event.value.updatedAt == stores.now)
+            #expect(second.event.value.warnings == [])
+            var read = second.event.value
             read.warnings = nil
-            #expect(try await stores.events.event(specification.key, now: stores.now) == read)
+            #expect(try await stores.event(specification.key) == read)
         }
     }
 
@@ -57,7 +58,7 @@ struct EventTests {
 
     @Test func `an event that is over cannot be changed`() async throws {
         try await withStores { stores in
-            for (key, state) in [("ended", Event.State.ended), ("cancelled", .cancelled)] {
+            for (key, state) in [("ended", Contract.EventState.ended), ("cancelled", .cancelled)] {
                 try await stores.open(key)
                 if state == .ended { try await stores.accept(.end(), for: key) } else { try await stores.cancel(key) }
                 try await refuses(.eventEnded) { try await stores.put(.sample(key)) }
@@ -94,7 +95,7 @@ struct EventTests {
             #expect(new.id != old.id)
             let toIt = [try Audience.sample().id]
             try await stores.accept(.update(audiences: toIt))
-            #expect(try await stores.sendOne().message.channelID == new.channelID)
+            #expect(try await stores.sendOne().channelID == new.channelID)
 
             try await stores.accept(.end(audiences: toIt))
             try await declare(kept)
@@ -114,7 +115,7 @@ struct EventTests {
         try await withDatabase(.empty) { test in
             let rows = try await test.pool.query(
                 """
-                select \(PostgresEventStore.state(now: now)) as state
+                select \(EventStore.state(now: now)) as state
                 from unnest(\(cases.map(\.0)), \(cases.map(\.1)), \(cases.map { $0.2 as Date? }), \(cases.map(\.3)))
                     with ordinality as e(starts_at, first_update_at, ended_at, cancelled_at, place) order by place
                 """)
@@ -131,7 +132,7 @@ struct EventTests {
 struct EventListTests {
     private func keys(_ stores: StoreWorld, _ filter: EventFilter) async throws -> [String] {
         try await stores.events.events(where: filter, PageRequest(), now: stores.now).items.map {
-            $0.specification.key.rawValue
+            $0.key
         }
     }
 

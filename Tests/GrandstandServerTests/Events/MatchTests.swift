@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandContract
 internal import Testing
 
 @testable internal import GrandstandServer
@@ -10,10 +11,10 @@ struct MatchTests {
     @Test func `the score is the newest content that Apple accepted, as the app's preview template shows it`() throws {
         let samples = try Samples()
         var rejected = try samples.message([samples.delivery(.rejected, reason: "BadPriority")])
-        rejected.id = UUID()
+        rejected.id = UUID().words
         let accepted = try samples.message([samples.delivery(.accepted)])
         var waiting = try samples.message([samples.delivery(.queued, attempts: 0)])
-        waiting.id = UUID()
+        waiting.id = UUID().words
         let previews = [samples.bundleID: samples.preview]
         let cards = ScoreCard.cards(samples.event(), [waiting, rejected, accepted], previews)
         // The two environments of an app show followers the same content, so they share one card.

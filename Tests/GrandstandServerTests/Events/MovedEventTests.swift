@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import JSON
 internal import Testing
@@ -12,7 +13,7 @@ internal import Testing
 struct MovedEventTests {
     private func put(
         _ stores: StoreWorld, startsAt: TimeInterval?, endsAt: TimeInterval? = nil, audiences: [Audience]? = nil
-    ) async throws -> Event {
+    ) async throws -> Contract.Event {
         try await stores.put(
             .sample(
                 startsAt: startsAt.map(stores.now.addingTimeInterval),
@@ -25,13 +26,12 @@ struct MovedEventTests {
         return request
     }
 
-    private func state(_ stores: StoreWorld) async throws -> [Event.State?] {
-        let key = try EventKey.sample()
+    private func state(_ stores: StoreWorld) async throws -> [Contract.EventState?] {
         let listed = try await stores.events.events(
-            where: EventFilter(state: .live, within: .all), PageRequest(), now: stores.now
+            where: EventFilter(state: .live), PageRequest(), now: stores.now
         ).items
         let event = try await stores.event()
-        #expect(listed.map(\.specification.key) == (event?.state == .live ? [key] : []))
+        #expect(listed.map(\.key) == (event?.state == .live ? ["match-1"] : []))
         return [event?.state, try await stores.lookup()?.state]
     }
 
@@ -40,7 +40,7 @@ struct MovedEventTests {
             _ = try await put(stores, startsAt: 3_600)
             try await stores.provision()
             let accepted = try await stores.accept(relative(-600))
-            #expect(accepted.isScheduled && accepted.warnings.isEmpty)
+            #expect(accepted.state == .scheduled && accepted.warnings.isEmpty)
             #expect(try await stores.read(accepted)?.withoutMessage == accepted)
 
             #expect(try await put(stores, startsAt: 7_200).warnings == [])
@@ -61,7 +61,7 @@ struct MovedEventTests {
             try await stores.put(.sample(startsAt: stores.now + 108_000, channelsOpenBefore: 3_600))
             let accepted = try await stores.accept(relative(-600))
             #expect(try await stores.put(.sample(channelsOpenBefore: 3_600)).warnings?.count == 1)
-            #expect(try await stores.read(accepted)?.goesAt == nil)
+            #expect(try await stores.read(accepted)?.sendAt == nil)
             stores.clock.advance(by: 259_200)
             try await stores.provision()
             #expect(try await stores.promote() == 0)
@@ -132,7 +132,7 @@ struct MovedEventTests {
             }
             try await stores.provision()
             try await stores.accept(.end(audiences: [audiences[2].id]))
-            let lost = try #require(try await stores.event()?.channels[1].channelID)
+            let lost = try #require(try await stores.event()?.channels[1].channelId)
             let warnings = try #require(try await put(stores, startsAt: nil, audiences: [audiences[0]]).warnings)
             #expect(warnings.count == 1 && warnings[0].contains(lost))
             #expect(warnings[0].contains("com.example.Goal in production for variant en"))
@@ -164,7 +164,7 @@ struct SeasonTests {
             func at(_ hours: Double) -> Date { stores.now + hours * 3_600 }
             let kickOff = at(30)
             let event = try await stores.put(.sample(startsAt: kickOff, channelsOpenBefore: 86_400))
-            #expect(event.specification.channelsOpenBefore == 86_400 && event.specification.channelsOpenAt == nil)
+            #expect(event.channelsOpenBefore == 86_400 && event.channelsOpenAt == nil)
             #expect(event.channels.map(\.state) == [.waiting])
             #expect(event.channels.map(\.nextAttemptAt) == [at(6)])
             #expect(try await stores.nextDueChannel() == at(6))
@@ -183,7 +183,7 @@ struct SeasonTests {
         let filter = EventFilter(overdueBy: StoreWorld.tenure)
         return Set(
             try await stores.events.events(where: filter, PageRequest(), now: stores.now).items.map {
-                $0.specification.key.rawValue
+                $0.key
             })
     }
 
@@ -220,18 +220,18 @@ struct SeasonTests {
 
     @Test func `a scheduled message gets the defaults of its time`() async throws {
         try await withStores { stores in
-            let early = EventDefaults(
-                priority: .immediate, staleAfter: 300, expiresIn: 60, relevanceScore: Array("7.5".utf8))
+            let early = Contract.EventDefaults(
+                priority: 10, staleAfter: 300, expiresIn: 60, relevanceScore: RawJSON(unchecked: "7.5".utf8))
             try await stores.put(.sample(defaults: early))
             #expect(try await stores.event()?.specification.defaults == early)
             try await stores.provision()
             try await stores.accept(.update(expiresIn: 10, sendAt: stores.now + 3_600))
-            try await stores.put(.sample(defaults: EventDefaults(staleAfter: 100, expiresIn: 60)))
+            try await stores.put(.sample(defaults: Contract.EventDefaults(staleAfter: 100, expiresIn: 60)))
             stores.clock.advance(by: 3_600)
             try await stores.promote()
             let sent = try await stores.sendOne()
             #expect(sent.text.contains(#""stale-date":\#(Int(stores.now.timeIntervalSince1970) + 100)"#))
-            #expect(!sent.text.contains("relevance-score") && sent.message.priority == .powerAware)
+            #expect(!sent.text.contains("relevance-score") && sent.priority == .powerAware)
             #expect(sent.expiresAt == stores.now + 10)
         }
     }

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -55,7 +56,9 @@ struct ReachTests {
             try await stores.apps.put(.sample(Self.b))
             let (own, other) = (try reach(Self.a), try reach(Self.b))
             let cup = AppReach(of: own.apps, eventKeyPrefix: try .sample("cup."))
-            let key = try await stores.create(KeyDraft(name: "cup", scopes: [.organise], reach: cup))
+            let draft = Contract.KeyDraft(
+                name: "cup", scopes: [.organise], bundleId: own.onlyApp?.rawValue, eventKeyPrefix: "cup.")
+            let key = try #require(UUID(uuidString: try await stores.create(draft).id))
             func declare(_ name: String, of app: String, within reach: AppReach) async throws -> Problem? {
                 do {
                     _ = try await stores.events.put(
@@ -86,7 +89,7 @@ struct ReachTests {
             }
             // Keys for all apps may declare any event; a revoked key reserves no prefix.
             #expect(try await declare("cup.third", of: Self.b, within: .all) == nil)
-            _ = try await stores.keys.revoke(key.key.id, by: .commandLine, now: stores.now)
+            _ = try await stores.keys.revoke(key, by: .commandLine, now: stores.now)
             #expect(try await declare("cup.semi", of: Self.b, within: other) == nil)
         }
     }
@@ -116,9 +119,9 @@ struct ReachTests {
                 let bound = AppReach(of: own.apps, eventKeyPrefix: try .sample(prefix))
                 #expect(try await (stores.outbox.broadcast(broadcast.id, within: bound) != nil) == isWithin)
                 let listed = try await stores.events.events(
-                    where: EventFilter(within: bound), PageRequest(), now: stores.now)
+                    where: EventFilter(reach: bound), PageRequest(), now: stores.now)
                 #expect(listed.items.isEmpty != isWithin)
-                let intake = BroadcastIntake(.event(try .sample()), request: .update(), within: bound)
+                let intake = Intake(.event(try .sample()), request: .update(), within: bound)
                 let sent = try await stores.accept([intake])
                 if isWithin {
                     _ = try #require(sent.first).get()
@@ -140,21 +143,23 @@ struct ReachTests {
     {
         try await withStores { stores in
             for app in [Self.a, Self.b] { try await stores.apps.put(.sample(app)) }
-            func make(_ prefix: String, _ app: String, _ scopes: Set<APIKey.Scope> = [.organise]) async throws -> APIKey
-            {
-                let reach = AppReach(of: [try .sample(app)], eventKeyPrefix: try .sample(prefix))
-                return try await stores.create(KeyDraft(name: prefix, scopes: scopes, reach: reach)).key
+            func make(
+                _ prefix: String, _ app: String, _ scopes: [Contract.Scope] = [.organise]
+            ) async throws -> Contract.IssuedKey {
+                try await stores.create(
+                    .init(name: prefix, scopes: scopes, bundleId: BundleID.sample(app).rawValue, eventKeyPrefix: prefix)
+                )
             }
             let key = try await make("cup.", Self.a)
             for prefix in ["cup.", "cup.1", "c"] {
                 try await refuses(.invalidRequest) { try await make(prefix, Self.b) }
             }
-            #expect(try await make("cup.women.", Self.a).reach.eventKeyPrefix?.rawValue == "cup.women.")
-            #expect(try await make("league.", Self.b).reach.onlyApp == .sample(Self.b))
+            #expect(try await make("cup.women.", Self.a).eventKeyPrefix == "cup.women.")
+            #expect(try await make("league.", Self.b).bundleId == BundleID.sample(Self.b).rawValue)
             try await refuses(.invalidRequest) { try await make("x", Self.a, [.organise, .lookup]) }
             let rotated = try await stores.keys.rotate(
-                key.id, overlapEnds: stores.now, by: .commandLine, now: stores.now)
-            #expect(rotated?.key.reach == key.reach)
+                try #require(UUID(uuidString: key.id)), overlapEnds: stores.now, by: .commandLine, now: stores.now)
+            #expect(rotated?.bundleIds == key.bundleIds && rotated?.eventKeyPrefix == "cup.")
         }
     }
 
@@ -164,7 +169,7 @@ struct ReachTests {
             let channel = try await stores.adopt(of: Self.a)
             let (own, other) = (try reach(Self.a), try reach(Self.b))
             let accepted = try await stores.accept(
-                [other, own].map { BroadcastIntake(.channel(channel.id), request: .update(), within: $0) })
+                [other, own].map { Intake(.channel(channel.id), request: .update(), within: $0) })
             #expect(accepted[0].failure?.kind == .channelNotFound)
             let broadcast = try accepted[1].get()
             #expect(try await stores.outbox.broadcast(broadcast.id, within: other) == nil)
@@ -185,7 +190,7 @@ struct ReachTests {
             for reach in [a, b] {
                 #expect(try await stores.outbox.broadcast(both.id, within: reach) == nil)
                 // Such a key neither sends to the event nor imports a channel for it.
-                let intake = BroadcastIntake(.event(try .sample()), request: .update(), within: reach)
+                let intake = Intake(.event(try .sample()), request: .update(), within: reach)
                 let refused = try await stores.accept([intake])
                 #expect(refused[0].failure?.kind == .eventNotFound)
                 try await refuses(.eventNotFound) {
@@ -196,7 +201,7 @@ struct ReachTests {
             #expect(try await stores.outbox.broadcast(both.id, within: b) == nil)
             #expect(try await stores.outbox.broadcasts(of: .sample(), within: b, PageRequest()).items.isEmpty)
             let shown = try #require(try await stores.outbox.broadcast(both.id, within: a))
-            #expect(shown.deliveries.map(\.bundleID.rawValue) == [Self.a])
+            #expect(shown.deliveries.map(\.bundleId) == [Self.a])
             #expect(try await stores.outbox.broadcast(onlyB.id, within: a) == nil)
             let listed = try await stores.outbox.broadcasts(of: .sample(), within: a, PageRequest()).items
             #expect(listed == [shown])
@@ -237,8 +242,8 @@ struct ReachTests {
             }
             try await refuses(.forbidden) { try await late.value }
             let event = try #require(try await stores.event())
-            #expect(event.specification.name == "theirs")
-            #expect(event.specification.audiences.map(\.bundleID.rawValue) == [Self.a])
+            #expect(event.name == "theirs")
+            #expect(event.audiences.map(\.bundleId) == [Self.a])
             // The caller gets the same refusal whether the event is over or not.
             try await stores.cancel()
             for _ in 1...2 {

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -19,15 +20,15 @@ struct VariantTests {
     }
 
     private func lookup(
-        _ stores: StoreWorld, _ variant: String? = nil, contentState: Bool = false
-    ) async throws -> LookupEntry? {
-        try await stores.lookup(variant: variant, contentState: contentState)
+        _ stores: StoreWorld, _ variant: String? = nil
+    ) async throws -> Contract.Lookup? {
+        try await stores.lookup(variant: variant)
     }
 
     /// For each variant, the ID of the channel that devices can follow; `nil`: there is none.
     private func channels(_ stores: StoreWorld, _ names: [String?] = Self.languages) async throws -> [String?] {
         var channels: [String?] = []
-        for name in names { channels.append(try await lookup(stores, name)?.channelID) }
+        for name in names { channels.append(try await lookup(stores, name)?.channelId) }
         return channels
     }
 
@@ -39,7 +40,7 @@ struct VariantTests {
             // A lookup without a variant names the first audience of the present declaration.
             for names in [["fr", "de", "it"], Self.languages] {
                 try await stores.put(.sample(audiences: audiences(names)))
-                #expect(try await lookup(stores)?.variant?.rawValue == names[0])
+                #expect(try await lookup(stores)?.variant == names[0])
             }
             try await stores.open(audiences: audiences(Self.all))
             #expect(try await lookup(stores)?.variant == nil)
@@ -58,18 +59,18 @@ struct VariantTests {
                 #"{"goal": "scored"}"#,
                 byVariant: ["de": (#"{"goal": "Tor"}"#, #"{"title": "Tor!"}"#), "fr": (#"{"goal":"but"}"#, nil)])
             let broadcast = try await stores.accept(request)
-            #expect(broadcast.deliveries.map { $0.variant?.rawValue } == Self.languages)
+            #expect(broadcast.deliveries.map(\.variant) == Self.languages)
             let claimed = try await stores.claim()
-            func text(to channelID: String?) -> String? { claimed.first { $0.message.channelID == channelID }?.text }
+            func text(to channelID: String?) -> String? { claimed.first { $0.channelID == channelID }?.text }
             #expect(
                 text(to: channels[0])?.contains(#""content-state":{"goal": "Tor"},"alert":{"title": "Tor!"}"#) == true)
             #expect(text(to: channels[1])?.contains(#""content-state":{"goal":"but"}}"#) == true)
             #expect(text(to: channels[2])?.contains(#""content-state":{"goal": "scored"}}"#) == true)
-            #expect(broadcast.deliveries.map(\.priority) == [.immediate, .powerAware, .powerAware])
+            #expect(broadcast.deliveries.map(\.priority) == [10, 5, 5])
             var shown: [String] = []
             for name in Self.languages {
-                let entry = try await lookup(stores, name, contentState: true)
-                shown.append(String(decoding: try #require(entry?.contentState), as: UTF8.self))
+                let found = try await lookup(stores, name)
+                shown.append(try #require(found?.contentState?.description))
             }
             #expect(shown == [#"{"goal": "Tor"}"#, #"{"goal":"but"}"#, #"{"goal": "scored"}"#])
         }
@@ -85,7 +86,7 @@ struct VariantTests {
             try await stores.put(.sample(audiences: audiences(["de"])))
             stores.clock.advance(by: 60)
             #expect(try await stores.promote() == 1)
-            #expect(try await stores.delivery(of: scheduled).variant?.rawValue == "de")
+            #expect(try await stores.delivery(of: scheduled).variant == "de")
             #expect(try await stores.sendOne().text.contains(#"{"n":"eins"}"#))
         }
     }
@@ -103,12 +104,12 @@ struct VariantTests {
             let german: [Audience.ID] = [try .sample(variant: "de")]
             try await stores.accept(.end(audiences: german))
             try await refuses(.eventEnded) { try await stores.accept(.update(audiences: german)) }
-            #expect(try await lookup(stores, "de").map { LookupAnswer($0) } == .over())
+            #expect(try await lookup(stores, "de").map { $0.state } == .ended)
             // This update is sent to all audiences of the app that still take updates. Content for a variant that is
             // over is not an error.
             let both = try await stores.accept(
                 .update(audiences: [.sample()], byVariant: ["de": (#"{"n":0}"#, nil), "fr": (#"{"n":1}"#, nil)]))
-            #expect(both.deliveries.map { $0.variant?.rawValue } == ["fr"])
+            #expect(both.deliveries.map(\.variant) == ["fr"])
         }
     }
 
@@ -121,11 +122,11 @@ struct VariantTests {
             var changed = try audiences()
             changed[0].priority = .lowest
             let event = try await stores.put(.sample(audiences: changed))
-            #expect(event.specification.audiences.map(\.priority) == [.lowest, nil, nil])
+            #expect(event.audiences.map(\.priority) == [1, nil, nil])
             #expect(try await stores.provision().isEmpty)
             #expect(try await ledger(stores) == before)
             let broadcast = try await stores.accept(.update())
-            #expect(broadcast.deliveries.map(\.priority) == [.lowest, .powerAware, .powerAware])
+            #expect(broadcast.deliveries.map(\.priority) == [1, 5, 5])
 
             changed[1].storagePolicy = .noMessageStored
             try await stores.put(.sample(audiences: changed))
@@ -171,7 +172,7 @@ struct StoragePolicyTests {
     private let stored = Result { try Audience.sample() }
     private let unstored = Result { try Audience.sample("com.example.Goal", .production, .noMessageStored) }
 
-    private func change(_ stores: StoreWorld, to audience: Result<Audience, any Error>) async throws -> Event {
+    private func change(_ stores: StoreWorld, to audience: Result<Audience, any Error>) async throws -> Contract.Event {
         stores.clock.advance(by: 1)
         return try await stores.put(.sample(audiences: [audience.get()]))
     }
@@ -192,8 +193,8 @@ struct StoragePolicyTests {
             let first = try await stores.sendOne()
             let event = try await change(stores, to: unstored)
             #expect(event.channels.map(\.state) == [.pending])
-            func entry() async throws -> LookupEntry? { try await stores.lookup(contentState: true) }
-            #expect(try await entry()?.channelID == nil)
+            func entry() async throws -> Contract.Lookup? { try await stores.lookup() }
+            #expect(try await entry()?.channelId == nil)
             try await provision(stores)
             let new = try await stores.channel()
             #expect(new.id != old.id && new.storagePolicy == .noMessageStored)
@@ -201,11 +202,11 @@ struct StoragePolicyTests {
             #expect(retired.state == .retiring)
             // The old channel is kept until the message that APNs stores for it has expired.
             #expect(retired.nextAttemptAt == first.expiresAt)
-            #expect(try await entry()?.channelID == new.channelID)
-            #expect(try await entry()?.contentState.map { String(decoding: $0, as: UTF8.self) } == #"{"n":1}"#)
+            #expect(try await entry()?.channelId == new.channelID)
+            #expect(try await entry()?.contentState?.description == #"{"n":1}"#)
             try await stores.accept(.update(#"{"n":2}"#))
             let second = try await stores.sendOne()
-            #expect(second.message.channelID == new.channelID && second.message.expiration == 0)
+            #expect(second.channelID == new.channelID && second.expiration == 0)
             #expect(try second.timestamp > first.timestamp)
             #expect(second.lane == first.lane)
         }
@@ -228,7 +229,7 @@ struct StoragePolicyTests {
             let channelID = try await stores.channel().channelID
             for broadcast in [alert, update] {
                 let sent = try await stores.sendOne()
-                #expect(sent.message.channelID == channelID && sent.message.expiration == 0)
+                #expect(sent.channelID == channelID && sent.expiration == 0)
                 #expect(try await stores.state(of: broadcast) == .accepted)
             }
         }
@@ -245,9 +246,9 @@ struct StoragePolicyTests {
             let update = try await stores.accept(.update(expiresIn: 600))
             _ = try await change(stores, to: stored)
             try await provision(stores)
-            #expect(try await stores.sendOne().message.expiration == 0)
+            #expect(try await stores.sendOne().expiration == 0)
             let until = Int(update.acceptedAt.timeIntervalSince1970) + 600
-            #expect(try await stores.sendOne().message.expiration == until)
+            #expect(try await stores.sendOne().expiration == until)
         }
     }
 
@@ -260,7 +261,7 @@ struct StoragePolicyTests {
             let event = try await change(stores, to: stored)
             #expect(event.channels.map(\.state) == [.active])
             #expect(try await stores.provision().isEmpty)
-            #expect(try await stores.sendOne().message.channelID == channel.channelID)
+            #expect(try await stores.sendOne().channelID == channel.channelID)
             #expect(try await stores.state(of: broadcast) == .accepted)
             #expect(try await stores.channel().id == channel.id)
         }
@@ -278,7 +279,7 @@ struct StoragePolicyTests {
             try await provision(stores)
             #expect(try await stores.channel().id == channel.id)
             try await stores.accept(.update(audiences: [try stored.get().id]))
-            #expect(try await stores.sendOne().message.channelID == channel.channelID)
+            #expect(try await stores.sendOne().channelID == channel.channelID)
         }
     }
 
@@ -288,7 +289,7 @@ struct StoragePolicyTests {
             // Nobody can follow a channel that was not created yet.
             #expect(try await change(stores, to: unstored).warnings == [])
             try await stores.provision()
-            let lost = try #require(try await stores.event()?.channels.first?.channelID)
+            let lost = try #require(try await stores.event()?.channels.first?.channelId)
             let warnings = try #require(try await change(stores, to: stored).warnings)
             #expect(warnings.count == 1 && warnings[0].contains("so its channel \(lost) is replaced."))
             #expect(try await change(stores, to: stored).warnings == [])

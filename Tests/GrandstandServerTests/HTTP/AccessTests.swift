@@ -13,7 +13,7 @@ struct AccessTests {
     private static let it = Contract.Operation(
         "it", "GET", "/v1/apps/{bundleId}/it", scopes: [], query: [], keepsAnswers: false)
 
-    @Test func `a route needs a key with its scope`() async throws {
+    @Test(.database) func `a route needs a key with its scope`() async throws {
         for operation in Contract.Operation.all {
             guard let scopes = operation.scopes?.map(\.rawValue) else { continue }
             let world = RouteWorld()
@@ -22,7 +22,7 @@ struct AccessTests {
                 #expect(answer.status == 401 && answer.slug == "unauthenticated", "\(operation.id)")
                 #expect(answer.headers[.wwwAuthenticate] == "Bearer")
             }
-            for scope in APIKey.Scope.allCases {
+            for scope in Contract.Scope.allCases {
                 let answer = try await world(operation.method, operation.sample, as: "gs_\(scope.rawValue)")
                 // Such a key reads the entries of one event, and this request names none.
                 if operation == .listAuditLog, scope == .organise {

@@ -40,37 +40,22 @@ struct ContractRouteTests {
         let pairs = [
             Self.words(Contract.Environment.allCases, APNsEnvironment.self),
             Self.words(Contract.StoragePolicy.allCases, StoragePolicy.self),
-            Self.words(Contract.Scope.allCases, APIKey.Scope.self),
-            Self.words(Contract.ChannelState.allCases, Channel.State.self),
             Self.words(Contract.EventState.allCases, Event.State.self),
-            Self.words(Contract.FollowableState.allCases, LookupListQuery.State.self),
-            Self.words(Contract.DeliveryState.allCases, Delivery.State.self),
-            Self.words(Contract.BroadcastState.allCases, Broadcast.State.self),
             Self.words(Contract.AudienceDelivery.allCases, Audience.Delivery.self),
-            Self.words(Contract.AudienceChannelState.allCases, Audience.ChannelStatus.State.self),
             Self.words(Contract.ChannelFate.allCases, Reopening.Part.Outcome.self),
-            Self.words(Contract.KeyState.allCases, APIKey.State.self),
-            Self.words(Contract.QuirkName.allCases, Quirk.Name.self),
-            Self.words(Contract.StartState.allCases, StartReport.State.self),
-            Self.words(Contract.ActivityState.allCases, DeviceActivity.State.self),
-            Self.words(Contract.QuotaLevel.allCases, Quota.Level.self),
-            Self.words(Contract.QuotaAlarm.allCases, Quota.Alarm.self),
-            Self.words(Contract.ReconciliationAlarm.allCases, ReconciliationReport.Alarm.self),
             Self.words(Contract.APNsReachability.allCases, Readiness.APNsState.Word.self),
             Self.words(Contract.APNsAPI.allCases, AppSendRate.API.self),
-            Self.words(Contract.WebhookMessageType.allCases, WebhookTopic.self),
-            Self.words(Contract.WebhookDeliveryState.allCases, WebhookDelivery.State.self),
-            Self.words(Contract.AuditAction.allCases, AuditAction.self),
         ]
         for (contract, code) in pairs { #expect(contract == code) }
         // A broadcast cannot start an activity, because APNs does not support this.
         let kinds = Contract.BroadcastKind.allCases.map(\.rawValue)
         #expect(kinds == BroadcastPayload.Event.allCases.filter { $0 != .start }.map(\.rawValue))
-        #expect(Contract.QuirkValue.allCases.map(\.rawValue) == Quirk.Name.allCases.flatMap(\.values))
-        #expect(Contract.WebhookTopic.allCases.map(\.rawValue) == WebhookTopic.subscribable.map(\.rawValue))
+        #expect(Contract.QuirkValue.allCases == Contract.QuirkName.allCases.flatMap(\.values))
         #expect(Contract.MissingReason.allCases.allSatisfy { Problem.Kind(rawValue: $0.rawValue) != nil })
+        let messages = Contract.WebhookMessageType.allCases.filter { $0 != .webhookTest }.map(\.rawValue)
+        #expect(Contract.WebhookTopic.allCases.map(\.rawValue) == messages)
         let topics = Self.contract.schema("WebhookDraft")?["properties"]?["topics"]
-        #expect(topics?["maxItems"]?.number == Double(WebhookTopic.subscribable.count))
+        #expect(topics?["maxItems"]?.number == Double(messages.count))
     }
 
     @Test func `each kind of problem has its members, which are in the schema of problems`() {
@@ -155,36 +140,5 @@ struct ContractRouteTests {
             walk(member, "\(place)/\(name)", visit)
         }
         for (index, element) in value.elements.enumerated() { walk(element, "\(place)/\(index)", visit) }
-    }
-
-    /// Stores write the data of the other topics. What those have is tested where they are written.
-    @Test func `the messages of webhooks are in the contract`() throws {
-        let (id, now) = (Sample.id, RouteWorld.now)
-        let settled = SettledBroadcast(
-            id: id, event: .update, acceptedAt: now, counts: [.accepted: 1], eventKey: nil, channel: id,
-            settledAt: now, reasons: [("BadPriority", 1)])
-        var channel = Sample.channel()
-        channel.eventKey = Sample.derby
-        let data = Self.contract.schema("WebhookData")
-        // `WebhookData` lists the schemas of the topics' data in the order of `WebhookMessageType`.
-        let topics = Contract.WebhookMessageType.allCases.map(\.rawValue)
-        for (topic, facts) in [
-            (.broadcastSettled, .broadcast(settled)), (.channelMissing, .channel(channel, replaced: nil)),
-            (.channelReplaced, .channel(channel, replaced: (id: id, channelID: nil))),
-            (.webhookTest, .test(webhook: id, by: "key:ops")),
-        ] as [(WebhookTopic, WebhookFacts)] {
-            let message = try #require(try topic.message(facts, at: now))
-            try Self.expect(message, "WebhookMessage")
-            let place = try #require(topics.firstIndex(of: topic.rawValue))
-            let schema = try #require(data?["anyOf"]?.elements[place])
-            let value = try #require(try YAML(json: Data(message))["data"])
-            #expect(Self.contract.faults(of: value, in: schema) == [], "\(topic)")
-        }
-    }
-
-    private static func expect(_ json: [UInt8], _ schema: String) throws {
-        #expect(
-            contract.faults(of: try YAML(json: Data(json)), in: try #require(contract.schema(schema))) == [],
-            "\(schema): \(String(decoding: json, as: UTF8.self))")
     }
 }

@@ -37,9 +37,7 @@ struct IdempotencyTests {
 
     @Test func `concurrent duplicates on two replicas do the work once, and all get its answer`() async throws {
         try await withStores { stores in
-            let replicas = [
-                PostgresIdempotencyStore(Database(stores.pool)), PostgresIdempotencyStore(Database(stores.pool)),
-            ]
+            let replicas = (0..<2).map { _ in IdempotencyStore(database: Database(stores.pool)) }
             let count = Count()
             let outcomes = try await concurrently(40) { n in
                 try await replicas[n % 2].once(Self.request(), now: stores.now) {
@@ -57,9 +55,7 @@ struct IdempotencyTests {
         async throws
     {
         try await withStores { stores in
-            let replicas = [
-                PostgresIdempotencyStore(Database(stores.pool)), PostgresIdempotencyStore(Database(stores.pool)),
-            ]
+            let replicas = (0..<2).map { _ in IdempotencyStore(database: Database(stores.pool)) }
             let (tries, done) = (Count(), Count())
             let outcomes = try await concurrently(20) { n -> IdempotentOutcome? in
                 do {
@@ -82,7 +78,7 @@ struct IdempotencyTests {
     @Test(arguments: [Problem(.eventNotFound, "Create it first."), Problem(.storeUnavailable, "gone", retryAfter: 1)])
     func `after a refusal before any step the key is free, also for another body`(_ refusal: Problem) async throws {
         try await withStores { stores in
-            let store = PostgresIdempotencyStore(Database(stores.pool))
+            let store = IdempotencyStore(database: Database(stores.pool))
             func steps(_ content: String, _ work: @Sendable () async throws -> KeptAnswer) async throws
                 -> IdempotentOutcome
             {
@@ -104,7 +100,7 @@ struct IdempotencyTests {
     {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample())
-            let store = PostgresIdempotencyStore(Database(stores.pool))
+            let store = IdempotencyStore(database: Database(stores.pool))
             func steps(_ content: String = "POST /x {}") async throws -> IdempotentOutcome {
                 try await store.inSteps(
                     Self.request("k", content), lease: .seconds(60), waitLimit: .zero, now: { stores.now },
@@ -122,7 +118,7 @@ struct IdempotencyTests {
 
     @Test func `a failed part of the work that is caught undoes only that part`() async throws {
         try await withStores { stores in
-            let store = PostgresIdempotencyStore(Database(stores.pool))
+            let store = IdempotencyStore(database: Database(stores.pool))
             _ = try await store.once(Self.request(), now: stores.now) {
                 let result = try await Self.work(stores)
                 // The same bundle ID with other capitals. The database refuses it within a savepoint.
@@ -136,7 +132,7 @@ struct IdempotencyTests {
 
     @Test func `another body with the same key is refused, and each caller has its own keys`() async throws {
         try await withStores { stores in
-            let store = PostgresIdempotencyStore(Database(stores.pool))
+            let store = IdempotencyStore(database: Database(stores.pool))
             _ = try await store.once(Self.request(), now: stores.now) { try await Self.work(stores) }
             let kind = try await problem {
                 try await store.once(Self.request("k", "POST /x {\"a\":1}"), now: stores.now) {
@@ -153,7 +149,7 @@ struct IdempotencyTests {
 
     @Test func `after a day a key is free again and is removed`() async throws {
         try await withStores { stores in
-            let store = PostgresIdempotencyStore(Database(stores.pool))
+            let store = IdempotencyStore(database: Database(stores.pool))
             _ = try await store.once(Self.request(), now: stores.now) { try await Self.work(stores) }
             let dayLater = stores.now + 86_401
             let outcome = try await store.once(Self.request("k", "other"), now: dayLater) {
@@ -168,7 +164,7 @@ struct IdempotencyTests {
 
     @Test func `a secret is only in the first answer, and never in the database`() async throws {
         try await withStores { stores in
-            let store = PostgresIdempotencyStore(Database(stores.pool))
+            let store = IdempotencyStore(database: Database(stores.pool))
             var request = Self.request()
             request.shownOnce = "secret"
             let made = Self.answer(#"{"id":"1","secret":"gs_new","name":"é"}"#, status: 201)
@@ -193,12 +189,12 @@ struct IdempotencyTests {
     @Test func `after a crash a repetition learns what was begun`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample())
-            let store = PostgresIdempotencyStore(Database(stores.pool))
+            let store = IdempotencyStore(database: Database(stores.pool))
             let request = Self.request()
             // The process that began the request has crashed. The request's row says what the process created, and
             // until when other processes must wait.
             _ = try await stores.pool.transaction { connection in
-                try await PostgresIdempotencyStore.begin(
+                try await IdempotencyStore.begin(
                     request, now: stores.now, leasedUntil: stores.now + 60, on: connection)
             }
             let id = try await IdempotencyMark.$current.withValue(IdempotencyMark(id: request.id)) {

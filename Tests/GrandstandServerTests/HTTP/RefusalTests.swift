@@ -1,4 +1,5 @@
 internal import ContractKit
+internal import Grandstand
 internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Testing
@@ -169,12 +170,12 @@ struct RefusalTests {
         try await Refusal(path, method, path, status: 404, slug: slug).check()
     }
 
-    @Test func `every operation with a body refuses half an object, another type and an unknown field`() async throws {
+    @Test(.database)
+    func `every operation with a body refuses half an object, another type and an unknown field`() async throws {
         let bodies = Set(OpenAPIDocument.served.operations.filter { $0.value["requestBody"] != nil }.map(\.id))
-        var world = RouteWorld()
-        world.apps.find = { _ in Sample.app() }
-        world.channels.find = { _ in Sample.channel() }
-        world.events.find = { _ in Sample.event() }
+        let world = RouteWorld()
+        try await world.rows.put(.sample("derby", audiences: [.sample("com.example.Stadium")]))
+        try await world.putChannel(.active)
         let secret = ["Grandstand-Installation-Secret": String(repeating: "s", count: 43)]
         for operation in Contract.Operation.all where bodies.contains(operation.id) {
             let (method, path) = (operation.method, operation.sample)
@@ -183,7 +184,8 @@ struct RefusalTests {
                 "half an object", method, path, "{", headers: secret, status: 400, slug: "malformed-json"
             ).check(in: world, as: key)
             try await Refusal(
-                "text", method, path, "{}", headers: secret.merging(["Content-Type": "text/plain"]) { $1 }, status: 415,
+                "text", method, path, "{}", headers: secret.merging(["Content-Type": "text/plain"]) { $1 },
+                status: 415,
                 slug: "unsupported-media-type"
             ).check(in: world, as: key)
             try await Refusal(

@@ -1,34 +1,27 @@
-internal import FoundationEssentials
+internal import Foundation
 internal import Grandstand
+internal import GrandstandTestKit
 internal import Testing
 
 @testable internal import GrandstandServer
 
+@Suite(.database)
 struct KeyRouteTests {
-
     @Test func `only a key that reaches all apps may set a prefix of event keys`() async throws {
-        var world = RouteWorld()
-        world.ledger.create = { draft in
-            guard draft.reach == AppReach(of: [Sample.stadium], eventKeyPrefix: EventKey(rawValue: "cup.")) else {
-                throw Unasked()
-            }
-            return IssuedKey(
-                key: APIKey(
-                    id: Sample.id, name: draft.name, scopes: draft.scopes, reach: draft.reach, prefix: "gs_",
-                    createdAt: RouteWorld.now, revokedAt: nil), secret: "gs_new")
-        }
-        let body = Array(
-            #"{"name": "x", "scopes": ["organise"], "bundleId": "com.example.Stadium", "eventKeyPrefix": "cup."}"#.utf8)
-        let made = try await world("POST", "/v1/keys", body)
-        #expect(made.status == 201 && made.json["eventKeyPrefix"] as? String == "cup.")
+        let world = RouteWorld()
+        _ = try await world.rows.apps.put(Sample.app(), by: .server)
+        let body =
+            #"{"name": "x", "scopes": ["organise"], "bundleId": "com.example.Stadium", "eventKeyPrefix": "league."}"#
         let refused = try await world("POST", "/v1/keys", body, as: "gs_pair_admin")
         #expect(refused.status == 403 && refused.detail.contains("only a key for all apps"))
+        let made = try await world("POST", "/v1/keys", body)
+        #expect(made.status == 201 && made.json["eventKeyPrefix"] as? String == "league.")
     }
 
     @Test func `an admin of one app cannot manage a key of all apps`() async throws {
-        var world = RouteWorld()
+        let world = RouteWorld()
+        for app in [Sample.stadium, Sample.other] { _ = try await world.rows.apps.put(Sample.app(app), by: .server) }
         let key = try #require(RouteWorld.keys["gs_lookup"])
-        world.ledger.find = { _ in KeyListing(key: key, lastUsedAt: nil) }
         let path = "/v1/keys/\(key.id.uuidString)"
         let shown = try await world("GET", path)
         #expect(shown.json["name"] as? String == "test")
@@ -37,18 +30,13 @@ struct KeyRouteTests {
         for (method, path) in [("GET", path), ("DELETE", path), ("POST", path + "/rotations")] {
             #expect(try await world(method, path, as: "gs_stadium_admin").slug == "key-not-found", "\(method)")
         }
-        let pair = Array(
-            #"{"name": "x", "scopes": ["lookup"], "bundleIds": ["com.example.Stadium", "com.example.Other"]}"#.utf8)
+        let pair =
+            #"{"name": "x", "scopes": ["lookup"], "bundleIds": ["com.example.Stadium", "com.example.Other"]}"#
         #expect(try await world("POST", "/v1/keys", pair, as: "gs_stadium_admin").slug == "forbidden")
-        world.ledger.create = { draft in
-            let reach = AppReach.only([Sample.stadium, Sample.other])
-            guard draft.reach == reach, let pair = RouteWorld.keys["gs_pair_admin"] else { throw Unasked() }
-            return IssuedKey(key: pair, secret: "gs_new")
-        }
         let made = try await world("POST", "/v1/keys", pair, as: "gs_pair_admin")
         #expect(made.status == 201)
         #expect(made.json["bundleIds"] as? [String] == ["com.example.Other", "com.example.Stadium"])
-        let draft = Array(#"{"name": "x", "scopes": ["lookup"]}"#.utf8)
+        let draft = #"{"name": "x", "scopes": ["lookup"]}"#
         #expect(try await world("POST", "/v1/keys", draft, as: "gs_stadium_admin").slug == "forbidden")
     }
 
@@ -58,28 +46,18 @@ struct KeyRouteTests {
         #"{"name": "Final", "audiences": [{"bundleId": "com.example.Stadium", "environment": "production", "#
         + #""storagePolicy": "noMessageStored"}]}"#
 
-    @Test func `a key with an event prefix may declare only events with this prefix`() async throws {
-        var world = RouteWorld()
-        let refused = try await world("PUT", "/v1/events/league.1", Array(Self.declaration.utf8), as: "gs_cup")
+    @Test func `a key with an event prefix may declare and see only events with this prefix`() async throws {
+        let world = RouteWorld()
+        _ = try await world.rows.apps.put(Sample.app(), by: .server)
+        let refused = try await world("PUT", "/v1/events/league.1", Self.declaration, as: "gs_cup")
         #expect(refused.status == 403 && refused.detail.contains("event keys that begin with cup."))
-        world.events.save = { specification, reach, _ in
-            guard specification.key.rawValue == "cup.final", reach.eventKeyPrefix?.rawValue == "cup." else {
-                throw Unasked()
-            }
-            return (Sample.event(), created: true)
-        }
-        let made = try await world("PUT", "/v1/events/cup.final", Array(Self.declaration.utf8), as: "gs_cup")
+        let made = try await world("PUT", "/v1/events/cup.final", Self.declaration, as: "gs_cup")
         #expect(made.status == 201, "\(made.text)")
-    }
-
-    @Test(arguments: [("GET", nil), ("PATCH", "{}")] as [(String, String?)])
-    func `for a key with an event prefix, its app's other events do not exist`(method: String, body: String?)
-        async throws
-    {
-        var world = RouteWorld()
-        world.events.find = { _ in Sample.event() }
-        let answer = try await world(method, "/v1/events/derby", body.map { Array($0.utf8) }, as: "gs_cup")
-        #expect(answer.slug == "event-not-found", "\(answer.text)")
+        #expect(try await world("PUT", "/v1/events/derby", Self.declaration).status == 201)
+        for (method, body) in [("GET", nil), ("PATCH", "{}")] as [(String, String?)] {
+            let answer = try await world(method, "/v1/events/derby", body.map { Array($0.utf8) }, as: "gs_cup")
+            #expect(answer.slug == "event-not-found", "\(answer.text)")
+        }
     }
 
     @Test(

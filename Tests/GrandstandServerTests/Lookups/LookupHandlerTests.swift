@@ -1,6 +1,8 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandContract
+internal import GrandstandTestKit
 internal import HTTPTypes
 internal import Logging
 internal import NIOCore
@@ -145,7 +147,7 @@ struct LookupHandlerTests {
         #expect(head.contains("X-Content-Type-Options: nosniff"))
         #expect(head.contains("Content-Security-Policy: default-src 'none'; frame-ancestors 'none'"))
         #expect(try await line.usedKeys() == 1)
-        #expect(line.counted == ["200", "found"])
+        #expect(Set(line.counted) == ["200", "found"])
         #expect(line.answered == 1)
         _ = try line.says(Self.get(secret: "gs_unknown"))
         #expect(try await line.usedKeys() == 0)
@@ -187,7 +189,8 @@ private final class Line {
     private let channel = EmbeddedChannel()
     private let recorder = Recorder()
     private let watch = Guard()
-    private let noted = Noted()
+    private let metrics = ServerMetrics()
+    private let used = Tally()
     private let uses: KeyUses
 
     /// - Parameter confirmedBefore: how many seconds ago the database last confirmed that the lookup cache is up to
@@ -196,9 +199,10 @@ private final class Line {
         let now = Date(timeIntervalSince1970: 1_700_000_000)
         uses = KeyUses(
             logger: Logger(label: "test"),
-            record: { [noted] uses in noted.keys.withLock { $0.formUnion(uses.keys) } })
+            record: { [used] uses in for _ in uses { used.add("key") } })
         let replica = LookupReplica(
-            source: Silence(), now: { now }, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+            store: LookupStore(database: TestDatabase.away.database), now: { now },
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         let key = try #require(EventKey(rawValue: "derby"))
         let variants = ["de", "fr"].map { name in
             LookupRecord(
@@ -215,7 +219,7 @@ private final class Line {
         let pipeline = channel.pipeline.syncOperations
         try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
         let lookups = LookupResponder(
-            replica: replica, keys: keys, uses: uses, metrics: noted, headers: StandingHeaders(isSecure: false),
+            replica: replica, keys: keys, uses: uses, metrics: metrics, headers: StandingHeaders(isSecure: false),
             now: { now })
         let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
         try pipeline.addHandler(LookupHandler(lookups: lookups), position: .after(parser))
@@ -230,14 +234,15 @@ private final class Line {
 
     /// How many keys were used since the last call of this function.
     func usedKeys() async throws -> Int {
+        let before = used["key"]
         try await uses.write()
-        return noted.keys.withLock { keys in
-            defer { keys = [] }
-            return keys.count
-        }
+        return used["key"] - before
     }
-    /// What the metrics counted, in order: the status of each answer and the result of each lookup.
-    var counted: [String] { noted.answers.withLock { $0 } }
+    /// What the metrics counted once: the status of answers and the result of lookups.
+    var counted: [String] {
+        String(decoding: metrics.exposition(), as: UTF8.self)
+            .matches(of: /_total\{.*(?:status|result)="([^"]+)"\} 1\n/).map { String($0.1) }
+    }
     /// How many answers the handler reported to the connection's guard.
     var answered: Int { watch.answered }
 
@@ -271,34 +276,14 @@ extension String {
     }
 }
 
-/// Records the keys that were used, and the answers.
-private final class Noted: OperationMetrics {
-    let keys = Mutex<Set<UUID>>([])
-    let answers = Mutex<[String]>([])
-
-    func answered(method: String, path: String?, status: Int, time: Duration) {}
-
-    func answers(method: String, path: String, status: Int) -> @Sendable (Duration) -> Void {
-        { _ in self.answers.withLock { $0.append("\(status)") } }
-    }
-
-    func lookups(_ result: LookupResult) -> @Sendable () -> Void {
-        { self.answers.withLock { $0.append(result.rawValue) } }
-    }
-
-    func exposition() -> [UInt8] { [] }
-}
-
 /// Three keys by their secrets. They have the same ID, so they count as one key.
-private let keys: FakeKeys = {
+private let keys: CachedKeyStore = {
     let id = UUID()
-    func key(_ scope: APIKey.Scope, _ bundleID: String = "com.example.Stadium") -> APIKey {
+    func key(_ scope: Contract.Scope, _ bundleID: String = "com.example.Stadium") -> APIKey {
         APIKey(
-            id: id, name: "k", scopes: [scope], reach: AppReach(of: BundleID(rawValue: bundleID).map { [$0] }),
-            prefix: "gs_",
-            createdAt: Date(timeIntervalSince1970: 0), revokedAt: nil)
+            id: id, name: "k", scopes: [scope], reach: AppReach(of: BundleID(rawValue: bundleID).map { [$0] }))
     }
-    return FakeKeys([
-        "gs_good": key(.lookup), "gs_organise": key(.organise), "gs_other": key(.lookup, "com.example.other"),
-    ])
+    return .holding(
+        ["gs_good": key(.lookup), "gs_organise": key(.organise), "gs_other": key(.lookup, "com.example.other")],
+        now: { Date(timeIntervalSince1970: 1_700_000_000) })
 }()

@@ -1,131 +1,151 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandContract
+internal import GrandstandTestKit
 internal import HTTPTypes
+internal import Postgres
 internal import Testing
 
 @testable internal import GrandstandServer
 
 /// `/v1/lookup` with an empty cache, so that the database is read. LookupHandlerTests test the cache.
 struct LookupRouteTests {
-    private static let base = "/v1/lookup/com.example.Stadium/production"
+    private static let base = "/v1/lookup/com.example.Goal/production"
     private static let path = base + "/derby"
-    private static let shape =
-        #"{"eventKey":"derby","channelId":"abc==","storagePolicy":"noMessageStored","state":"live","#
-        + #""startsAt":null,"endsAt":null}"#
 
-    /// Events by their keys: `derby` has a channel, `friendly` has none yet, the quota has no place for `crowded`,
-    /// `final` is over.
-    private static func world() -> RouteWorld {
-        var world = RouteWorld()
-        world.lookups.read = { keys in
-            var records: [EventKey: [LookupRecord]] = [:]
-            for key in keys {
-                var record = LookupRecord(
-                    topic: "com.example.stadium", environment: .production, storagePolicy: .noMessageStored,
-                    channelID: nil, firstUpdateAt: RouteWorld.now)
-                let now = RouteWorld.now
-                switch key.rawValue {
-                case "derby": record.channelID = "abc=="
-                case "friendly": break
-                case "crowded":
-                    record.wait.refusal = .init(reason: "quota-exhausted", nextAttemptAt: now.addingTimeInterval(20))
-                case "final": record.endedAt = now
-                default: continue
-                }
-                records[key] = [record]
+    /// Events by their keys: `derby` has a channel and a content, `friendly` has no channel yet, the quota has no place
+    /// for `crowded`, `final` is over.
+    private func withEvents(
+        _ content: TestDatabaseContent = .migrated, _ body: (RouteWorld, StoreWorld) async throws -> Void
+    ) async throws {
+        try await withDatabase(content) { test in
+            let world = DatabaseTrait.$current.withValue(test) { RouteWorld() }
+            let stores = world.rows
+            try await stores.apps.put(.sample(channelLimit: 2, at: stores.now))
+            for key in ["derby", "final"] {
+                try await stores.open(key, audiences: [.sample("com.example.Goal", .production, .noMessageStored)])
             }
-            return records
+            try await stores.accept(.update(#"{"n": 1}"#), for: "derby")
+            try await stores.accept(.update(#"{"n": 3}"#), for: "final")
+            try await stores.accept(.end(), for: "final")
+            try await stores.put(.sample("crowded"))
+            try await stores.align()
+            try await stores.pool.query(
+                "update channels set next_attempt_at = \(stores.now + 20) where event_key = 'crowded'")
+            try await stores.put(.sample("friendly"))
+            try await body(world, stores)
         }
-        world.events.look = { names, _ in
-            var entries: [LookupName: LookupEntry] = [:]
-            for name in names where name.key.rawValue == "final" {
-                entries[name] = LookupEntry(
-                    eventKey: name.key, state: .ended, storagePolicy: .noMessageStored, channelID: "abc==",
-                    startsAt: nil, endsAt: nil, contentState: Array(#"{"n": 3}"#.utf8), timestamp: 1_700_000_000)
-            }
-            for name in names where name.key.rawValue == "derby" {
-                entries[name] = LookupEntry(
-                    eventKey: name.key, state: .live, storagePolicy: .noMessageStored, channelID: "abc==",
-                    startsAt: nil, endsAt: nil, contentState: Array(#"{"n": 1}"#.utf8))
-            }
-            return entries
-        }
-        return world
+    }
+
+    /// The body of the lookup of `derby`.
+    private func shape(_ stores: StoreWorld) async throws -> String {
+        let channelID = try #require(try await stores.channel(of: "derby").channelID)
+        return #"{"eventKey":"derby","channelId":"\#(channelID)","storagePolicy":"noMessageStored","state":"live","#
+            + #""startsAt":null,"endsAt":null}"#
     }
 
     @Test func `a channel is found with its tag, and a request with that tag gets no body`() async throws {
-        for path in [Self.path, Self.path.replacingOccurrences(of: "Stadium", with: "stadium")] {
-            let found = try await Self.world()("GET", path, as: "gs_lookup")
-            #expect(found.status == 200 && found.text == Self.shape)
-            #expect(found.headers[.cacheControl] == "public, max-age=10")
-            let tag = try #require(found.headers[.eTag])
-            let known = try await Self.world()("GET", path, headers: ["If-None-Match": tag], as: "gs_lookup")
-            #expect(known.status == 304 && known.body.isEmpty && known.headers[.eTag] == tag)
+        try await withEvents { world, stores in
+            let shape = try await shape(stores)
+            for path in [Self.path, Self.path.replacingOccurrences(of: "Goal", with: "goal")] {
+                let found = try await world("GET", path, as: "gs_lookup")
+                #expect(found.status == 200 && found.text == shape)
+                #expect(found.headers[.cacheControl] == "public, max-age=10")
+                let tag = try #require(found.headers[.eTag])
+                let known = try await world("GET", path, headers: ["If-None-Match": tag], as: "gs_lookup")
+                #expect(known.status == 304 && known.body.isEmpty && known.headers[.eTag] == tag)
+            }
+            let full = try await world("GET", Self.path + "?include=contentState", as: "gs_lookup")
+            let timestamp = try #require(try await stores.lookup("derby")?.timestamp)
+            #expect(full.text == shape.dropLast() + #","contentState":{"n": 1},"timestamp":\#(timestamp)}"#)
         }
     }
 
-    @Test func `the content is included on request`() async throws {
-        let answer = try await Self.world()("GET", Self.path + "?include=contentState", as: "gs_lookup")
-        #expect(answer.text == Self.shape.dropLast() + #","contentState":{"n": 1}}"#)
+    @Test func `an event that is over has its last content, unless the database cannot read it`() async throws {
+        try await withEvents(.own) { world, stores in
+            let path = Self.base + "/final?include=contentState"
+            let answer = try await world("GET", path, as: "gs_lookup")
+            #expect(answer.status == 410 && answer.slug == "event-ended")
+            let content = try #require(try await stores.lookup("final")?.contentState?.description)
+            #expect(answer.text.contains(#","contentState":\#(content),"timestamp":"#), "\(answer.text)")
+            #expect(try await world("GET", Self.base + "/final", as: "gs_lookup").json["contentState"] == nil)
+            try await stores.pool.query("alter table broadcasts rename to elsewhere")
+            let without = try await world("GET", path, as: "gs_lookup")
+            #expect(without.status == 410 && without.json["contentState"] == nil)
+        }
     }
 
-    @Test func `an event that is over has its last content, with and without the database`() async throws {
-        var world = Self.world()
-        let answer = try await world("GET", Self.base + "/final?include=contentState", as: "gs_lookup")
-        #expect(answer.status == 410 && answer.slug == "event-ended")
-        #expect(answer.text.hasSuffix(#","contentState":{"n": 3},"timestamp":1700000000}"#), "\(answer.text)")
-        #expect(try await world("GET", Self.base + "/final", as: "gs_lookup").json["contentState"] == nil)
-        world.events.look = { _, _ in throw Problem(.storeUnavailable, "The database is away.") }
-        let without = try await world("GET", Self.base + "/final?include=contentState", as: "gs_lookup")
-        #expect(without.status == 410 && without.json["contentState"] == nil)
-    }
-
-    @Test(
-        arguments: [
+    @Test func `a refusal has its reason and the time for caches`() async throws {
+        let refusals: [(String, Int, String, String?, Int)] = [
             ("friendly", 404, "channel-pending", "2", 2), ("crowded", 404, "channel-pending", "20", 10),
             ("final", 410, "event-ended", nil, 10), ("cup", 404, "event-not-found", nil, 5),
-        ] as [(String, Int, String, String?, Int)])
-    func `a refusal has its reason and the time for caches`(
-        key: String, status: Int, slug: String, retryAfter: String?, maxAge: Int
-    ) async throws {
-        for query in ["", "?include=contentState"] {
-            let answer = try await Self.world()("GET", Self.base + "/\(key)" + query, as: "gs_lookup")
-            #expect(answer.status == status)
-            #expect(answer.slug == slug)
-            #expect(answer.headers[.retryAfter] == retryAfter)
-            #expect(answer.headers[.cacheControl] == "public, max-age=\(maxAge)")
-            #expect(answer.detail.contains(key))
-            #expect(answer.detail.contains("the app has no channel left") == (key == "crowded"))
+        ]
+        try await withEvents { world, _ in
+            for (key, status, slug, retryAfter, maxAge) in refusals {
+                for query in ["", "?include=contentState"] {
+                    let answer = try await world("GET", Self.base + "/\(key)" + query, as: "gs_lookup")
+                    #expect(answer.status == status && answer.slug == slug, "\(key): \(answer.text)")
+                    #expect(answer.headers[.retryAfter] == retryAfter)
+                    #expect(answer.headers[.cacheControl] == "public, max-age=\(maxAge)")
+                    #expect(answer.detail.contains(key))
+                    #expect(answer.detail.contains("the app has no channel left") == (key == "crowded"))
+                }
+            }
         }
     }
 
     @Test func `the refusal of an invalid lookup is not cached`() async throws {
         for (path, status) in [(Self.path + "?include=all", 422), (Self.base + "/a%20b", 404)] {
-            let answer = try await Self.world()("GET", path, as: "gs_lookup")
+            let answer = try await RouteWorld()("GET", path, as: "gs_lookup")
             #expect(answer.status == status)
             #expect(answer.headers[.cacheControl] == "no-store")
         }
     }
 
-    @Test func `a batch has an answer for each event, with the reason for missing ones`() async throws {
-        let body = #"{"eventKeys": ["cup", "derby", "friendly", "final", "no key"]}"#
-        let answer = try await Self.world()("POST", Self.base, body, as: "gs_lookup")
-        #expect(answer.status == 200)
-        #expect(
-            answer.text
-                == #"{"items":[\#(Self.shape)],"missing":[{"eventKey":"cup","reason":"event-not-found"},"#
-                + #"{"eventKey":"friendly","reason":"channel-pending"},{"eventKey":"final","reason":"event-ended"},"#
-                + #"{"eventKey":"no key","reason":"event-not-found"}]}"#)
-    }
-
     /// Anybody may have a key for lookups. So the server does not store, or even read, the `Idempotency-Key` that they
     /// send.
-    @Test(arguments: ["k", String(repeating: "x", count: 300)])
-    func `Idempotency-Key is ignored for lookups`(name: String) async throws {
-        let answer = try await Self.world()(
-            "POST", Self.base, #"{"eventKeys": ["derby"]}"#, headers: ["Idempotency-Key": name], as: "gs_lookup")
-        #expect(answer.status == 200)
-        #expect(answer.headers[.idempotentReplayed] == nil)
+    @Test func `a batch has an answer for each event, with the reason for missing ones, and is not idempotent`()
+        async throws
+    {
+        let body = #"{"eventKeys": ["cup", "derby", "friendly", "final", "no key"]}"#
+        try await withEvents { world, stores in
+            for name in ["k", String(repeating: "x", count: 300)] {
+                let answer = try await world(
+                    "POST", Self.base, body, headers: ["Idempotency-Key": name], as: "gs_lookup")
+                #expect(answer.status == 200)
+                #expect(answer.headers[.idempotentReplayed] == nil)
+                #expect(
+                    answer.text
+                        == #"{"items":[\#(try await shape(stores))],"missing":["#
+                        + #"{"eventKey":"cup","reason":"event-not-found"},"#
+                        + #"{"eventKey":"friendly","reason":"channel-pending"},"#
+                        + #"{"eventKey":"final","reason":"event-ended"},"#
+                        + #"{"eventKey":"no key","reason":"event-not-found"}]}"#)
+            }
+        }
+    }
+
+    @Test(.database) func `a lookup uses the variant of its query, for one event and for many`() async throws {
+        let world = RouteWorld()
+        for key in ["derby", "cup"] {
+            try await world.rows.open(key, audiences: ["de", "fr"].map { try .sample(variant: $0) })
+        }
+        for (query, variant) in [("", "de"), ("?variant=de", "de"), ("?variant=fr", "fr")] {
+            let answer = try await world("GET", Self.path + query, as: "gs_lookup")
+            #expect(answer.json["variant"] as? String == variant, "\(answer.text)")
+            #expect(answer.json["variants"] as? [String] == ["de", "fr"])
+        }
+        let unknown = try await world("GET", Self.path + "?variant=it", as: "gs_lookup")
+        #expect((unknown.status, unknown.slug) == (404, "variant-not-found"))
+        #expect(unknown.detail.contains("in variant it; it has de, fr there"), "\(unknown.detail)")
+        #expect(unknown.json["variants"] as? [String] == ["de", "fr"])
+        #expect(unknown.headers[.cacheControl] == "public, max-age=5")
+        let many = try await world(
+            "POST", Self.base + "?variant=de", #"{"eventKeys": ["derby", "cup"]}"#, as: "gs_lookup")
+        #expect(many.items.map { $0["variant"] as? String } == ["de", "de"])
+        let none = try await world("POST", Self.base + "?variant=it", #"{"eventKeys": ["derby"]}"#, as: "gs_lookup")
+        #expect(
+            none.text.hasSuffix(#""missing":[{"eventKey":"derby","reason":"variant-not-found"}]}"#), "\(none.text)")
     }
 }

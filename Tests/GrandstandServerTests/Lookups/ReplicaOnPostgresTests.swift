@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Synchronization
@@ -29,7 +30,7 @@ struct LocalChangeOnPostgresTests {
         Change(name: "the first update", after: "found", text: #""live""#) { try await $0.accept(.update()) },
         Change(name: "an end with an idempotency key", after: "over") { stores in
             let request = IdempotentRequest(caller: UUID(), key: "k", content: [])
-            _ = try await PostgresIdempotencyStore(Database(stores.pool)).once(request, now: stores.now) {
+            _ = try await IdempotencyStore(database: Database(stores.pool)).once(request, now: stores.now) {
                 try await stores.accept(.end())
                 return KeptAnswer(status: 202, body: [])
             }
@@ -57,12 +58,11 @@ struct LocalChangeOnPostgresTests {
         try await withDeafReplica { stores, replica, start in
             try await change.prepare(stores)
             try await start()
-            #expect((Self.known(replica)?.kind ?? "none") == change.before)
+            #expect((try replica.known(Self.name())?.answer.kind ?? "none") == change.before)
             try await change.make(stores)
             // The cached answer, if there is one, and the answer that a caller gets.
-            if let known = Self.known(replica) { #expect(known.kind == change.after) }
-            let (answer, freshness) = try await replica.answer(
-                topic: "com.example.goal", in: .production, .sample())
+            if let known = try replica.known(Self.name()) { #expect(known.answer.kind == change.after) }
+            let (answer, freshness) = try await replica.answer(to: Self.name())
             #expect(answer?.kind == change.after)
             #expect(freshness == .confirmed)
             #expect(answer?.text.contains(change.text) == true, "\(answer?.text ?? "none")")
@@ -75,12 +75,12 @@ struct LocalChangeOnPostgresTests {
             try await start()
             let request = IdempotentRequest(caller: UUID(), key: "k", content: [])
             try await refuses(.eventEnded) {
-                try await PostgresIdempotencyStore(Database(stores.pool)).once(request, now: stores.now) {
+                try await IdempotencyStore(database: Database(stores.pool)).once(request, now: stores.now) {
                     try await stores.accept(.end())
                     throw Problem(.eventEnded, "It is over.")
                 }
             }
-            let answer = try await replica.answer(topic: "com.example.goal", in: .production, .sample()).answer
+            let answer = try await replica.answer(to: Self.name()).answer
             #expect(answer?.kind == "found")
         }
     }
@@ -93,7 +93,7 @@ struct LocalChangeOnPostgresTests {
             let (key, secret) = try await stores.key("k", [.admin])
             await keys.reload()
             let request = IdempotentRequest(caller: UUID(), key: "k", content: [])
-            _ = try await PostgresIdempotencyStore(Database(stores.pool)).once(request, now: stores.now) {
+            _ = try await IdempotencyStore(database: Database(stores.pool)).once(request, now: stores.now) {
                 _ = try await keys.rotate(key.id, overlapEnds: stores.now, by: .server, now: stores.now)
                 // Another caller's request, outside this transaction, which is not committed yet.
                 let meanwhile = try await Task.detached { try await keys.authenticate(secret) }.value
@@ -107,8 +107,8 @@ struct LocalChangeOnPostgresTests {
 
     // MARK: Helpers
 
-    /// Stores whose transactions report their changes to a replica. It gets no other reports. It reads everything once,
-    /// at `start`.
+    /// Stores whose transactions report their changes to a replica. It gets no other reports: it does not listen, and
+    /// reads the journal after an hour. It reads everything once, at `start`.
     private func withDeafReplica(
         _ body: (StoreWorld, LookupReplica, () async throws -> Void) async throws -> Void
     ) async throws {
@@ -119,13 +119,15 @@ struct LocalChangeOnPostgresTests {
                 logger: TestLog.logger("database"))
             let stores = StoreWorld(TestDatabase(pool: pool, connectionString: test.connectionString))
             try await stores.apps.put(.sample(at: stores.now))
+            var settings = LookupReplica.Settings()
+            settings.interval = .seconds(3_600)
             let replica = LookupReplica(
-                source: DeafSource(base: PostgresLookupSource(test.database)),
-                now: { stores.now }, logger: TestLog.logger("lookups"))
+                store: LookupStore(database: test.database), settings: settings, now: { stores.now },
+                logger: TestLog.logger("lookups"))
             var running: Task<Void, Never>?
             do {
                 try await body(stores, replica) {
-                    running = Task { await replica.run() }
+                    running = Task { await withDiscardingTaskGroup { await replica.keepUp(&$0) } }
                     try await until("everything is read") { replica.state.withLock(\.backlog.isWhole) }
                     changes.follow { replica.changed($0) }
                 }
@@ -140,10 +142,9 @@ struct LocalChangeOnPostgresTests {
         }
     }
 
-    private static func known(_ replica: LookupReplica) -> LookupAnswer? {
-        EventKey(rawValue: "match-1").flatMap { replica.known(topic: "com.example.goal", in: .production, $0)?.answer }
+    private static func name() throws -> LookupName {
+        LookupName(topic: "com.example.goal", environment: .production, key: try .sample())
     }
-
 }
 
 extension LookupAnswer {
@@ -162,40 +163,39 @@ extension LookupAnswer {
     }
 }
 
-/// The real source, but without announcements and with a journal that is always empty.
-private struct DeafSource: LookupSource {
-    let base: PostgresLookupSource
-
-    func announcements() -> AsyncStream<LookupAnnouncement> {
-        AsyncStream { $0.yield(.listening) }
-    }
-    func position() async throws -> LookupPosition { try await base.position() }
-    func changes(
-        since position: LookupPosition
-    ) async throws -> (changes: [LookupChange], position: LookupPosition) { ([], position) }
-    func tidy() async throws {}
-    func records(of keys: [EventKey]) async throws -> [EventKey: [LookupRecord]] { try await base.records(of: keys) }
-    func page(after: EventKey?, limit: Int) async throws -> (records: [EventKey: [LookupRecord]], next: EventKey?) {
-        try await base.page(after: after, limit: limit)
-    }
-}
-
-/// A replica's cache on a real database whose rows change.
+/// A replica's memory on a real database whose rows change.
 @Suite(.timeLimit(.minutes(20)))
 struct ReplicaOnPostgresTests {
-    @Test func `after the LISTEN connection is lost it is opened again, and everything is read`() async throws {
+    private func name(_ key: String = "match-1") throws -> LookupName {
+        LookupName(topic: "com.example.goal", environment: .production, key: try .sample(key))
+    }
+
+    private func replica(_ stores: StoreWorld) -> LookupReplica {
+        LookupReplica(store: stores.lookups, now: { stores.now }, logger: TestLog.logger("lookups"))
+    }
+
+    @Test func `changes are found announced, in the journal, and after the LISTEN connection was lost`() async throws {
         try await withStores(.own) { stores in
             try await stores.open()
-            let replica = LookupReplica(
-                source: stores.lookups, now: { stores.now }, logger: TestLog.logger("lookups"))
+            let replica = replica(stores)
             let running = Task { await replica.run() }
             defer { running.cancel() }
-            func text() throws -> String? {
-                try replica.known(topic: "com.example.goal", in: .production, .sample())?.answer.text
+            func expect(_ channelID: String) async throws {
+                try await until("the channel is \(channelID)") {
+                    try replica.known(name())?.answer.lookup?.channelId == channelID
+                }
             }
-            try await until("everything was read") { try text() != nil }
-            // Without the trigger the change is neither announced nor in the journal. Only a complete reading finds it.
+            try await expect(#require(try await stores.channel().channelID))
+            try await stores.pool.query("update channels set channel_id = 'announced'")
+            try await expect("announced")
             try await stores.pool.query("alter table channels disable trigger announce_lookup")
+            try await stores.pool.query(
+                """
+                with journal as (insert into lookup_journal (subject) values ('event match-1'))
+                update channels set channel_id = 'in the journal'
+                """)
+            try await expect("in the journal")
+            // This change is neither announced nor in the journal. Only a complete reading finds it.
             try await stores.pool.query("update channels set channel_id = 'unannounced'")
             // The replica may have read everything, but not listen yet. So the test tries until there is a connection
             // to end.
@@ -206,7 +206,47 @@ struct ReplicaOnPostgresTests {
                     where datname = current_database() and query ilike 'listen %') x
                     """) == 1
             }
-            try await until("everything was read again") { try text()?.contains("unannounced") == true }
+            try await expect("unannounced")
+            try await stores.pool.query("delete from events")
+            try await until("the event is gone") { try replica.known(name()) == nil }
+        }
+    }
+
+    @Test func `an event that was read again without a change is stored once`() async throws {
+        try await withStores { stores in
+            let key = try await stores.open()
+            let replica = replica(stores)
+            let running = Task { await replica.run() }
+            defer { running.cancel() }
+            func storage() -> UnsafeRawPointer? {
+                let records = replica.state.withLock { $0.records[key] }
+                return records?.withUnsafeBytes { $0.baseAddress }
+            }
+            try await until("everything was read") { replica.state.withLock(\.backlog.isWhole) }
+            let before = storage()
+            #expect(before != nil)
+            replica.state.withLock { $0.backlog.forgetPosition() }
+            replica.bell.ring()
+            try await until("everything was read again") { replica.state.withLock(\.backlog.isWhole) }
+            #expect(storage() == before)
+        }
+    }
+
+    @Test func `before the first reading a limited number of lookups go to the database, and the others must retry`()
+        async throws
+    {
+        try await withStores { stores in
+            try await stores.open()
+            let replica = replica(stores)
+            // No loop of the replica runs here, so only the next change removes the answer that the database gave.
+            #expect(try await replica.answer(to: name()).answer?.kind == "found")
+            replica.changed([.event(try .sample())])
+            let isEmpty = replica.state.withLock { $0.told.isEmpty }
+            #expect(isEmpty)
+            for number in 2...100 { #expect(try await replica.answer(to: name("event-\(number)")).answer == nil) }
+            let refusal = await #expect(throws: Problem.self) { try await replica.answer(to: name("event-101")) }
+            #expect(refusal?.kind == .storeUnavailable)
+            #expect(refusal?.retryAfter == 1)
         }
     }
 }

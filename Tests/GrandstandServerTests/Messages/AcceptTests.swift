@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -16,10 +17,10 @@ struct AcceptTests {
             #expect(accepted.state == .queued)
 
             let claimed = try #require(try await stores.claim().first)
-            #expect(claimed.attempts == 1 && claimed.message.priority == .immediate)
+            #expect(claimed.attempts == 1 && claimed.priority == .immediate)
             #expect(claimed.address == (try await stores.channels.address(of: .sample(), in: .production)))
-            #expect(claimed.message.channelID == (try await stores.channel().channelID))
-            #expect(claimed.message.expiration == 1_700_000_000 + 28_800)
+            #expect(claimed.channelID == (try await stores.channel().channelID))
+            #expect(claimed.expiration == 1_700_000_000 + 28_800)
             #expect(claimed.expiresAt == stores.now + 28_800)
             #expect(try await stores.state(of: accepted) == .sending)
 
@@ -27,9 +28,9 @@ struct AcceptTests {
             try await stores.settle(claimed, .accepted(APNsReceipt(requestID: "r", uniqueID: "u")))
             #expect(try await stores.read(accepted)?.state == .done)
             let delivery = try await stores.delivery(of: accepted)
-            #expect(delivery.state == .accepted && delivery.apnsUniqueID == "u")
-            #expect(delivery.apnsRequestID == claimed.message.requestID)
-            #expect(delivery.apnsRequestID == accepted.deliveries.first?.apnsRequestID)
+            #expect(delivery.state == .accepted && delivery.apnsUniqueId == "u")
+            #expect(delivery.apnsRequestId == claimed.requestID.words)
+            #expect(delivery.apnsRequestId == accepted.deliveries.first?.apnsRequestId)
             #expect(delivery.timestamp == 1_700_000_000 && delivery.settledAt == stores.now)
             #expect(try await stores.claim().isEmpty)
             #expect(try await stores.outbox.nextDue() == nil)
@@ -50,8 +51,8 @@ struct AcceptTests {
             {
                 let accepted = try await stores.accept(.update(audiences: selected))
                 #expect(try await stores.read(accepted)?.withoutMessage == accepted)
-                #expect(accepted.deliveries.map(\.bundleID) == wanted.map(\.bundleID))
-                #expect(accepted.deliveries.map(\.environment) == wanted.map(\.environment))
+                #expect(accepted.deliveries.map(\.bundleId) == wanted.map(\.bundleID.rawValue))
+                #expect(accepted.deliveries.map(\.environment.rawValue) == wanted.map(\.environment.rawValue))
             }
         }
     }
@@ -69,7 +70,7 @@ struct AcceptTests {
                 ("match-1", .update(long)),
             ]
             let results = try await stores.accept(
-                try items.map { BroadcastIntake(eventKey: try .sample($0), request: $1) })
+                try items.map { Intake(eventKey: try .sample($0), request: $1) })
             #expect(results.map { $0.failure?.kind } == [.eventNotFound, .invalidRequest, nil, .payloadTooLarge])
             #expect(try await stores.rows("broadcasts") == 1)
             #expect(try await stores.rows("deliveries") == 1)
@@ -84,10 +85,10 @@ struct AcceptTests {
                 ("b", .end(#"{"n":4}"#)), ("b", .update(#"{"n":5}"#)),
             ]
             let results = try await stores.accept(
-                try items.map { BroadcastIntake(eventKey: try .sample($0.key), request: $0.request) })
+                try items.map { Intake(eventKey: try .sample($0.key), request: $0.request) })
             #expect(results.map { $0.failure?.kind } == [nil, nil, nil, nil, .eventEnded])
             let accepted = try results.prefix(4).map { try $0.get() }
-            #expect(accepted.map { $0.eventKey?.rawValue } == ["b", "a", "b", "b"])
+            #expect(accepted.map(\.eventKey) == ["b", "a", "b", "b"])
             let states = try await accepted.asyncMap { try await stores.state(of: $0) }
             #expect(states == [.superseded, .queued, .superseded, .queued])
             let sent = try await stores.claim().map(\.text)
@@ -103,7 +104,7 @@ struct AcceptTests {
             try await stores.accept(.end(audiences: [over.id]))
             let large = #"{"text":""# + String(repeating: "x", count: 4_100) + #""}"#
             let accepted = try await stores.accept(.update(large))
-            #expect(accepted.deliveries.map(\.bundleID) == [live.bundleID])
+            #expect(accepted.deliveries.map(\.bundleId) == [live.bundleID.rawValue])
             #expect(accepted.warnings.count == 2)
             #expect(accepted.warnings.last?.contains("com.example.Over in production") == true)
             #expect(try await stores.read(accepted)?.warnings == accepted.warnings)

@@ -1,211 +1,213 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Logging
+internal import Postgres
 internal import Synchronization
 internal import Testing
 
 @testable internal import GrandstandServer
 
-/// The dispatcher with an outbox and a gateway that the test observes.
+/// The dispatcher with a gateway that the test observes. WorkLoopTests test its claims, its stop and its failures.
 @Suite(.timeLimit(.minutes(20)))
 struct DispatcherTests {
-    private static func dispatcher(
-        _ outbox: ScriptedOutbox, _ gateway: ScriptedGateway, signals: HandSignals = HandSignals(),
-        concurrency: Int = 20,
-        lease: TimeInterval = 3_600, drain: Duration = .seconds(3_600), pollInterval: Duration = .seconds(3_600),
-        keys: KeyWatch? = nil, now: @escaping @Sendable () -> Date = { LoopSample.now },
-        logger: Logger = LoopSample.logger
-    ) -> Dispatcher {
-        var settings = Dispatcher.Settings(concurrency: concurrency, laneInterval: 1, lease: lease, drain: Drain(drain))
-        settings.pollInterval = pollInterval
-        return Dispatcher(
-            environment: .production, outbox: outbox.store,
-            sends: Sends(gateway: gateway, now: { LoopSample.now }),
-            rates: LoopSample.rates(), keys: keys, signals: signals, settings: settings, now: now, logger: logger)
-    }
+    /// The dispatcher's outbox, with events of which each has one message that is due.
+    private struct Scene {
+        let stores: StoreWorld
+        let signals = WakeSignals.byHand
 
-    /// Runs the dispatcher during `body`, and returns when it has stopped.
-    private static func run(_ dispatcher: Dispatcher, while body: () async -> Void) async {
-        let running = Task { await dispatcher.run() }
-        await body()
-        running.cancel()
-        await running.value
-    }
-
-    @Test func `every claim is sent and settled once, with at most the allowed number at a time`() async {
-        let deliveries = (1...500).map { LoopSample.delivery($0) }
-        let outbox = ScriptedOutbox(deliveries)
-        let valve = Valve()
-        let gateway = ScriptedGateway { message in
-            await valve.pass()
-            return message.channelID == "channel-7"
-                ? .refusing(.badPriority) : .accepted((), APNsReceipt(requestID: nil, uniqueID: "u"))
+        /// Opens events and accepts a message for each. `channel(of:)` of the event is what the gateway sees.
+        func add(_ keys: [String], of app: String = "com.example.Goal") async throws {
+            for key in keys { try await stores.put(.sample(key, audiences: [.sample(app)])) }
+            try await stores.provision()
+            for key in keys { try await stores.accept(.update(), for: key) }
         }
-        await Self.run(Self.dispatcher(outbox, gateway)) {
-            await valve.hold(20)
-            valve.open()
-            await outbox.wait { $0.settled.count >= 500 }
-        }
-        #expect(outbox.record.settled.map(\.delivery).sorted() == Array(1...500))
-        let accepted = Verdict.accepted(APNsReceipt(requestID: nil, uniqueID: "u"))
-        let refused = Verdict.rejected(LoopSample.refusal(.badPriority))
-        #expect(outbox.record.settled.allSatisfy { $0.verdict == ($0.delivery == 7 ? refused : accepted) })
-        #expect(outbox.record.released.isEmpty)
-        #expect(valve.most == 20)
-        #expect(outbox.record.claims.allSatisfy { (1...20).contains($0) })
-    }
 
-    @Test func `a signal wakes the dispatcher before its next poll`() async {
-        let (outbox, signals) = (ScriptedOutbox([]), HandSignals())
-        await Self.run(Self.dispatcher(outbox, ScriptedGateway(), signals: signals)) {
-            for id in 1...3 {
-                outbox.add([LoopSample.delivery(id)])
-                signals.wake()
-                await outbox.wait { $0.settled.count >= id }
+        /// Runs a dispatcher during `body`, and returns when it has stopped.
+        func run(
+            _ gateway: ScriptedGateway, concurrency: Int = 20, lease: TimeInterval = 3_600,
+            pollInterval: Duration = .seconds(3_600), keys: KeyWatch? = nil, logger: Logger = LoopSample.logger,
+            while body: () async throws -> Void
+        ) async throws {
+            var settings = Dispatcher.Settings(
+                concurrency: concurrency, laneInterval: 0, lease: lease, drain: Drain(.seconds(3_600)))
+            settings.pollInterval = pollInterval
+            let dispatcher = Dispatcher(
+                environment: .production, outbox: stores.outbox, gateway: gateway, rates: LoopSample.rates(),
+                keys: keys,
+                signals: signals, settings: settings, now: { [clock = stores.clock] in clock.now }, logger: logger)
+            let running = Task { await dispatcher.run() }
+            defer { running.cancel() }
+            try await body()
+            running.cancel()
+            await running.value
+        }
+
+        func wait(for count: Int, _ state: Contract.DeliveryState) async throws {
+            try await until("\(count) deliveries are \(state)") {
+                try await stores.rows("deliveries where state = \(state.rawValue)::delivery_state") == count
             }
         }
-        #expect(outbox.record.settled.map(\.delivery) == [1, 2, 3])
     }
 
-    @Test func `after a short failure of the database nothing is lost or settled twice`() async {
-        let outbox = ScriptedOutbox((1...10).map { LoopSample.delivery($0) }, settlementFailures: 2, claimFailures: 1)
-        await Self.run(Self.dispatcher(outbox, ScriptedGateway())) { await outbox.wait { $0.settled.count >= 10 } }
-        #expect(outbox.record.settled.map(\.delivery).sorted() == Array(1...10))
+    private static func with(_ body: (Scene) async throws -> Void) async throws {
+        try await withStores { try await body(Scene(stores: $0)) }
     }
 
-    @Test func `requests without an answer at the end of the drain are given back, and later answers are ignored`()
-        async
+    @Test func `every claim is sent and settled once, with at most the allowed number at a time`() async throws {
+        try await Self.with { scene in
+            try await scene.add((1...12).map { "match-\($0)" })
+            let refused = try await scene.stores.channel(of: "match-7").channelID
+            let valve = Valve()
+            let gateway = ScriptedGateway { message in
+                await valve.pass()
+                return message.channelID == refused
+                    ? .refusing(.badPriority) : .accepted((), APNsReceipt(requestID: nil, uniqueID: "u"))
+            }
+            try await scene.run(gateway, concurrency: 5) {
+                await valve.hold(5)
+                valve.open()
+                try await scene.wait(for: 11, .accepted)
+                try await scene.wait(for: 1, .rejected)
+            }
+            #expect(try await scene.stores.rows("deliveries where attempts <> 1") == 0)
+            #expect(valve.most == 5)
+        }
+    }
+
+    @Test func `an app that is throttled is claimed only as its rate allows`() async throws {
+        try await Self.with { scene in
+            try await scene.add((1...6).map { "match-\($0)" })
+            let other = "com.example.Other"
+            let gateway = ScriptedGateway {
+                $0.address.bundleID.rawValue == other ? .ok : .refusing(.tooManyRequests)
+            }
+            try await scene.run(gateway) {
+                try await until("all were refused") {
+                    try await scene.stores.rows("deliveries where attempts = 1") == 6
+                }
+                // All messages of the app are refused for more than two seconds, so the limit applies to the app and not
+                // to a channel.
+                scene.stores.clock.advance(by: 2.1)
+                try await scene.add(["match-7"])
+                scene.signals.wake()
+                try await until("the limit is known") {
+                    try await scene.stores.rows("deliveries where attempts > 0") == 7
+                }
+                try await scene.add(["match-8"])
+                try await scene.add(["other"], of: other)
+                scene.signals.wake()
+                try await scene.wait(for: 1, .accepted)
+                #expect(try await scene.stores.rows("deliveries where attempts = 0") == 1)
+            }
+        }
+    }
+
+    @Test func `messages of an app whose key is missing are given back, and the app is not claimed any more`()
+        async throws
     {
-        let outbox = ScriptedOutbox((1...3).map { LoopSample.delivery($0) })
-        let valve = Valve()
-        let gateway = ScriptedGateway { message in
-            if message.channelID != "channel-2" { await valve.pass() }
-            return .ok
-        }
-        let dispatcher = Self.dispatcher(outbox, gateway, drain: .milliseconds(20))
-        let running = Task { await dispatcher.run() }
-        await valve.hold(2)
-        await outbox.wait { $0.settled.count >= 1 }
-        running.cancel()
-        await outbox.wait { $0.released.count >= 2 }
-        valve.open()
-        await running.value
-        #expect(outbox.record.settled.map(\.delivery) == [2])
-        #expect(outbox.record.released.map(\.id).sorted() == [1, 3])
-    }
-
-    @Test func `claims name a throttled app with what its rate allows`() async {
-        let outbox = ScriptedOutbox((1...6).map { LoopSample.delivery($0) })
-        let signals = HandSignals()
-        let clock = Mutex(LoopSample.now)
-        let gateway = ScriptedGateway { $0.channelID == "channel-9" ? .ok : .refusing(.tooManyRequests) }
-        let dispatcher = Self.dispatcher(outbox, gateway, signals: signals, now: { clock.withLock { $0 } })
-        await Self.run(dispatcher) {
-            await outbox.wait { $0.settled.count >= 6 }
-            // All messages of the app are refused for more than two seconds, so the limit applies to the app and not to
-            // a channel.
-            clock.withLock { $0 += 2.1 }
-            outbox.add([LoopSample.delivery(7), LoopSample.delivery(8)])
-            signals.wake()
-            await outbox.wait { $0.settled.count >= 8 }
-            outbox.add([LoopSample.delivery(9, of: LoopSample.plainID)])
-            signals.wake()
-            await outbox.wait { $0.settled.count >= 9 }
-            #expect(outbox.record.limits.map(\.bundleID) == [LoopSample.bundleID])
-            #expect(outbox.record.limits.first?.allowance == 0)
+        try await Self.with { scene in
+            try await scene.add(["match-1"])
+            let log = LogLines()
+            let asked = Mutex(0)
+            let keys = KeyWatch(fault: { "there is no key file of \($0)" }, logger: log.logger)
+            let gateway = ScriptedGateway { _ in
+                asked.withLock { $0 += 1 }
+                return .withheld("there is no key file")
+            }
+            try await scene.run(gateway, keys: keys, logger: log.logger) {
+                try await until("the message was given back") {
+                    let released = try await scene.stores.rows("deliveries where state = 'queued' and attempts = 0")
+                    return released == 1 && asked.withLock { $0 } == 1
+                }
+                // As a message that is given back does.
+                scene.signals.wake()
+                try await scene.add(["other"], of: "com.example.Other")
+                scene.signals.wake()
+                try await until("the other app was asked") { asked.withLock { $0 } == 2 }
+            }
+            #expect(asked.withLock { $0 } == 2)
+            #expect(Set(log.all).count == log.all.count)
         }
     }
 
-    @Test func `messages of an app whose key is missing are given back, and the app is not claimed any more`() async {
-        let (outbox, log, signals) = (ScriptedOutbox([LoopSample.delivery(1)]), LogLines(), HandSignals())
-        let keys = KeyWatch(fault: { "there is no key file of \($0)" }, logger: log.logger)
-        let gateway = ScriptedGateway { _ in .withheld("there is no key file") }
-        await Self.run(Self.dispatcher(outbox, gateway, signals: signals, keys: keys, logger: log.logger)) {
-            await outbox.wait { $0.released.map(\.id) == [1] }
-            // As a message that is given back does.
-            signals.wake()
-            await outbox.wait { $0.limits.map(\.allowance) == [0] }
+    @Test func `an app that gets only errors is logged when that begins and when it ends`() async throws {
+        try await Self.with { scene in
+            try await scene.add((1...4).map { "match-\($0)" })
+            let log = LogLines()
+            let isWell = Atomic(false)
+            let gateway = ScriptedGateway { _ in
+                isWell.load(ordering: .relaxed) ? .ok : .refusing(.internalServerError)
+            }
+            try await scene.run(gateway, concurrency: 1, logger: log.logger) {
+                try await until("all were refused") {
+                    try await scene.stores.rows("deliveries where attempts = 1") == 4
+                }
+                isWell.store(true, ordering: .relaxed)
+                scene.stores.clock.advance(by: 60)
+                scene.signals.wake()
+                try await scene.wait(for: 4, .accepted)
+            }
+            #expect(
+                log.all == ["warning broadcast will be sent again", "notice APNs accepts broadcasts of the app again"])
         }
-        #expect(outbox.record.limits.map(\.bundleID) == [LoopSample.bundleID])
-        #expect(outbox.record.settled.isEmpty)
-        #expect(log.all.count == 1)
     }
 
-    @Test func `an app that gets only errors is logged when that begins and when it ends`() async {
-        let (outbox, log) = (ScriptedOutbox((1...12).map { LoopSample.delivery($0) }), LogLines())
-        let gateway = ScriptedGateway {
-            Int($0.channelID.dropFirst(8)) ?? 0 > 10 ? .ok : .refusing(.internalServerError)
+    @Test func `a locked lane delays no other, keeps its lease and is settled when it is unlocked`() async throws {
+        try await Self.with { scene in
+            try await scene.add(["match-1", "match-2"])
+            let valve = Valve()
+            try await scene.run(.held(by: valve), lease: 0.03, pollInterval: .milliseconds(5)) {
+                await valve.hold(2)
+                try await scene.stores.pool.transaction { connection in
+                    try await connection.query(
+                        """
+                        select from lanes where id = (select lane from audiences where event_key = 'match-1')
+                        for no key update
+                        """)
+                    valve.open()
+                    try await scene.wait(for: 1, .accepted)
+                    scene.stores.clock.advance(by: 1)
+                    try await scene.wait(for: 1, .sending)
+                }
+                try await scene.wait(for: 2, .accepted)
+            }
+            #expect(try await scene.stores.rows("deliveries where attempts <> 1") == 0)
         }
-        await Self.run(Self.dispatcher(outbox, gateway, concurrency: 1, logger: log.logger)) {
-            await outbox.wait { $0.settled.count == 12 }
-        }
-        #expect(
-            log.all == ["warning broadcast will be sent again", "notice APNs accepts broadcasts of the app again"])
     }
 
-    @Test func `when APNs refuses one lane repeatedly, the time until which it waits is stored`() async {
-        let outbox = ScriptedOutbox((1...2).map { LoopSample.delivery($0, lane: 1) })
-        let gateway = ScriptedGateway { _ in .refusing(.tooManyRequests) }
-        await Self.run(Self.dispatcher(outbox, gateway, concurrency: 1)) {
-            await outbox.wait { $0.settled.count >= 2 }
+    @Test func `a host whose circuit is open gets only probes, and all messages when it works again`() async throws {
+        try await Self.with { scene in
+            let count = Circuit.threshold + 10
+            try await scene.add((1...count).map { "match-\($0)" })
+            let isWell = Atomic(false)
+            let asked = Mutex(0)
+            let gateway = ScriptedGateway { [clock = scene.stores.clock] _ in
+                asked.withLock { $0 += 1 }
+                clock.advance(by: 0.1)
+                return isWell.load(ordering: .relaxed) ? .ok : .refusing(.serviceUnavailable)
+            }
+            try await scene.run(gateway, concurrency: 5, pollInterval: .milliseconds(5)) {
+                try await until("the circuit opens") { asked.withLock { $0 } >= Circuit.threshold }
+                isWell.store(true, ordering: .relaxed)
+                try await until("all are accepted") {
+                    scene.stores.clock.advance(by: 1)
+                    return try await scene.stores.rows("deliveries where state = 'accepted'") == count
+                }
+            }
+            #expect(asked.withLock { $0 } <= count + Circuit.threshold + 2 * 5)
         }
-        #expect(outbox.record.settled.first?.notBefore == nil)
-        #expect(outbox.record.settled.last?.notBefore.map { $0 > LoopSample.now } ?? false)
     }
 
-    @Test func `a locked lane delays no other, keeps its lease and is settled when it is unlocked`()
-        async
-    {
-        let outbox = ScriptedOutbox((1...2).map { LoopSample.delivery($0) })
-        outbox.lock([1])
-        let gateway = ScriptedGateway { _ in .ok }
-        await Self.run(Self.dispatcher(outbox, gateway, lease: 0.03, pollInterval: .milliseconds(5))) {
-            await outbox.wait { $0.settled.map(\.delivery) == [2] && $0.extended.last == [1] && $0.held == [1] }
-            outbox.lock([])
-            await outbox.wait { $0.settled.count == 2 }
-        }
-        #expect(outbox.record.settled.map(\.delivery) == [2, 1])
-    }
-
-    @Test func `a host whose circuit is open gets only probes, and all messages when it works again`() async {
-        let outbox = ScriptedOutbox((1...100).map { LoopSample.delivery($0) })
-        let clock = Mutex(LoopSample.now)
-        let isWell = Atomic(false)
-        let gateway = ScriptedGateway { _ in
-            clock.withLock { $0 += 0.1 }
-            return isWell.load(ordering: .relaxed)
-                ? .ok : .refusing(.serviceUnavailable)
-        }
-        let dispatcher = Self.dispatcher(
-            outbox, gateway, concurrency: 5, pollInterval: .milliseconds(5), now: { clock.withLock { $0 } })
-        await Self.run(dispatcher) {
-            await outbox.wait { $0.settled.count >= Circuit.threshold }
-            isWell.store(true, ordering: .relaxed)
-            clock.withLock { $0 += 10 }
-            await outbox.wait { $0.settled.count == 100 }
-        }
-        let accepted = outbox.record.settled.count { if case .accepted = $0.verdict { true } else { false } }
-        #expect(accepted >= 100 - Circuit.threshold - 2 * 5)
-    }
-}
-
-struct SendsTests {
     @Test(arguments: [(1_700_000_000, 60), (0, 0), (1_699_999_999, -1)])
     func `a message that waited beyond its time, or beyond its expiration, is not sent`(
         _ expiration: Int, _ seconds: TimeInterval
-    ) async {
+    ) {
         var delivery = LoopSample.delivery(1)
-        delivery.message.expiration = expiration
+        delivery.expiration = expiration
         delivery.expiresAt = LoopSample.now.addingTimeInterval(seconds)
-        let sent = Mutex(0)
-        let gateway = ScriptedGateway { _ in
-            sent.withLock { $0 += 1 }
-            return .accepted((), APNsReceipt(requestID: "r"))
-        }
-        let answer = await Sends(gateway: gateway, now: { LoopSample.now }).send(delivery)
-        #expect(sent.withLock { $0 } == 0)
-        #expect("\(answer)".contains("it expired"))
+        #expect(delivery.isExpired(at: LoopSample.now))
     }
 }

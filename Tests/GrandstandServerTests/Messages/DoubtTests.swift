@@ -31,12 +31,14 @@ struct DoubtTests {
 
             stores.clock.advance(by: 0.5)
             let (actions, alarm) = try await stores.reconcile([channelID], policies: [channelID: channel.storagePolicy])
-            #expect(actions.map(\.name) == ["confirm"] && alarm == nil)
+            #expect(actions.map(\.name) == [.confirm] && alarm == nil)
             let present = try await stores.channel()
             #expect(present.id == channel.id && present.state == .active && present.reason == nil)
             stores.clock.advance(by: 1)
             let second = try #require(try await stores.claim().first)
-            #expect(second.message == first.message && second.attempts == 2)
+            #expect(
+                second.body == first.body && second.channelID == first.channelID
+                    && second.attempts == 2)
             try await doubt(stores, second, true)
             let delivery = try await stores.delivery(of: broadcast)
             #expect(delivery.state == .rejected && delivery.reason == "ChannelNotRegistered")
@@ -64,7 +66,7 @@ struct DoubtTests {
             let second = try await stores.accept(.update(#"{"n":2}"#))
             try await doubt(stores, claimed)
             stores.clock.advance(by: 0.5)
-            #expect(try await stores.reconcile([other]).actions.map(\.name) == ["mark-missing"])
+            #expect(try await stores.reconcile([other]).actions.map(\.name) == [.markMissing])
             #expect(try await stores.state(of: first) == .waiting)
             #expect(try await stores.channel().state == .missing)
             #expect(try await stores.claim().isEmpty)
@@ -76,14 +78,14 @@ struct DoubtTests {
             #expect(replacement.state == .active && replacement.id != lost.id)
             #expect(try await stores.sendOne().text.contains("alert"))
             let sent = try await stores.sendOne()
-            #expect(sent.message.channelID == replacement.channelID)
+            #expect(sent.channelID == replacement.channelID)
             #expect(sent.text.contains(#"{"n":2}"#))
             #expect(try sent.timestamp > claimed.timestamp)
-            #expect(try await stores.delivery(of: second).channelID == replacement.channelID)
+            #expect(try await stores.delivery(of: second).channelId == replacement.channelID)
 
             // The channel is in Apple's list after all: devices may follow it, and nobody asked Apple to delete it.
             let again = [other, try #require(lost.channelID), try #require(replacement.channelID)]
-            #expect(try await stores.reconcile(again).actions.map(\.name) == ["release"])
+            #expect(try await stores.reconcile(again).actions.map(\.name) == [.release])
             let unmanaged = try await stores.unmanaged()
             #expect(unmanaged.items.map(\.channelID) == [lost.channelID])
             #expect(unmanaged.items.first?.lackedAt == nil)
@@ -106,11 +108,11 @@ struct DoubtTests {
             #expect(try await stores.channel().id != lost.id)
             stores.clock.advance(by: 1)
             let channelID = try #require(lost.channelID)
-            #expect(try await stores.reconcile([other, channelID]).actions.map(\.name) == ["restore"])
+            #expect(try await stores.reconcile([other, channelID]).actions.map(\.name) == [.restore])
             #expect(try await stores.claimChannels().isEmpty)
             let back = try await stores.channel(lost.id)
             #expect(back?.state == .active)
-            #expect(try await stores.sendOne().message.channelID == channelID)
+            #expect(try await stores.sendOne().channelID == channelID)
         }
     }
 }

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -62,16 +63,14 @@ struct LaneOrderTests {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample(at: stores.now))
             let task = try await stores.channels.reserve(
-                ChannelDraft(
-                    bundleID: .sample(), environment: .production, storagePolicy: .mostRecentMessageStored,
-                    label: nil),
-                now: stores.now, leasedUntil: stores.now + 10)
+                Contract.ChannelDraft(storagePolicy: .mostRecentMessageStored), for: .sample(), now: stores.now,
+                leasedUntil: stores.now + 10)
             let channel = try await stores.record(.created(channelID: "own"), of: task)
-            let alone = BroadcastIntake(.channel(channel.id), request: .update())
+            let alone = Intake(.channel(channel.id), request: .update())
             _ = try await stores.accept([alone])
             let key = try await stores.open()
             try await stepping(stores) {
-                let results = try await stores.accept([BroadcastIntake(eventKey: key, request: .update()), alone])
+                let results = try await stores.accept([Intake(eventKey: key, request: .update()), alone])
                 #expect(results.count { (try? $0.get()) != nil } == 2)
             }
         }
@@ -113,13 +112,12 @@ struct LaneOrderTests {
     func `a transaction that waits for a lane holds no lock on its channel`(_ writer: Writer) async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample())
-            let draft = ChannelDraft(
-                bundleID: try .sample(), environment: .production, storagePolicy: .noMessageStored, label: nil)
             let task = try await stores.channels.reserve(
-                draft, now: stores.now, leasedUntil: stores.now + 10)
+                Contract.ChannelDraft(storagePolicy: .noMessageStored), for: .sample(), now: stores.now,
+                leasedUntil: stores.now + 10)
             let channel = try await stores.record(.created(channelID: "apple"), of: task)
-            @Sendable func accept() async throws -> Broadcast {
-                try await stores.accept([BroadcastIntake(.channel(channel.id), request: .update())])[0].get()
+            @Sendable func accept() async throws -> Contract.Broadcast {
+                try await stores.accept([Intake(.channel(channel.id), request: .update())])[0].get()
             }
             let broadcast = try await accept()
             if writer == .deletion { try await stores.forceDeletion(of: channel) }

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -12,7 +13,7 @@ internal import Testing
 struct LaneStoreTests {
     @Test func `each step of the store changes a lane as the rule does with all messages at hand`() async throws {
         try await withStores { stores in
-            var seen: Set<Delivery.State> = []
+            var seen: Set<Contract.DeliveryState> = []
             for seed in UInt64(1)...12 {
                 try await stores.open("match-\(seed)")
                 var steps = LaneSteps(stores, seed: seed)
@@ -75,7 +76,7 @@ private struct LaneSteps {
         let accepted = try? await stores.accept([request], for: key)[0].get()
         #expect((accepted == nil) == (expected.fencedAt != nil))
         guard let accepted else { return }
-        broadcasts.append(accepted.id)
+        broadcasts.append(accepted.uuid)
         expected.accept(try #require(try await lane().messages.last), at: stores.now)
     }
 
@@ -108,21 +109,19 @@ private struct LaneSteps {
         guard !broadcasts.isEmpty else { return }
         let id = broadcasts[max(0, broadcasts.count - 1 - pick(4))]
         let wasCancelled = expected.messages.contains { $0.broadcast == id && $0.state == .cancelled }
-        let isDone = try await stores.outbox.cancel(id, now: stores.now)
+        let isDone = try await stores.outbox.cancel(id, within: .all, by: .server, now: stores.now)
         #expect(isDone == (expected.withdraw(id, at: stores.now) || wasCancelled))
     }
 
     /// Compares the event and its lookup with the lane.
     ///
     /// - Returns: the states of the lane's messages.
-    func finish() async throws -> Set<Delivery.State> {
+    func finish() async throws -> Set<Contract.DeliveryState> {
         let lane = try await lane()
-        let entry = try #require(
-            try await stores.events.lookup(
-                topic: "com.example.goal", in: .production, .sample(key), contentState: true, now: stores.now))
+        let lookup = try #require(try await stores.lookup(key))
         let newest = broadcasts.firstIndex { $0 == lane.newest }
-        #expect(entry.contentState == newest.map { Array(#"{"n":\#($0)}"#.utf8) })
-        #expect((entry.state == .ended) == (lane.fencedAt != nil))
+        #expect(lookup.contentState?.description == newest.map { #"{"n":\#($0)}"# })
+        #expect((lookup.state == .ended) == (lane.fencedAt != nil))
         return Set(lane.messages.map(\.state))
     }
 }
@@ -135,11 +134,11 @@ struct ColumnTests {
             try await stores.accept(.update())
             _ = try await stores.sendOne()
             let broadcast = try await stores.accept(.update())
-            let before = try #require(try await message(of: broadcast.id, stores))
+            let before = try #require(try await message(of: broadcast.uuid, stores))
             let lane = try #require(try await lanes(stores).first)
             let time = stores.now.inMicroseconds
             let full = LaneMessage(
-                id: before.id, broadcast: broadcast.id, state: .sending, isEnd: true,
+                id: before.id, broadcast: broadcast.uuid, state: .sending, isEnd: true,
                 priority: .immediate, plainPriority: .lowest, alerting: true, ringsUntil: time + 1, apnsExpiration: 2,
                 expiresAt: time + 3, attempts: 4, refusals: 5, nextAttemptAt: time + 6, timestamp: 7,
                 requestID: UUID(), uniqueID: "8", channelID: "9", reason: "10", settledAt: nil, hasContent: true,
@@ -150,11 +149,11 @@ struct ColumnTests {
             let (row, old) = (DeliveryRow(full, of: leased), DeliveryRow(before, of: lane))
             try await stores.pool.query(
                 DeliveryRow.columns.update([row], from: [old], ids: [try #require(before.id)]))
-            #expect(try await message(of: broadcast.id, stores) == full)
+            #expect(try await message(of: broadcast.uuid, stores) == full)
 
             try await stores.pool.query("delete from deliveries")
             try await stores.pool.query(LaneRows.insert([row]))
-            var inserted = try #require(try await message(of: broadcast.id, stores))
+            var inserted = try #require(try await message(of: broadcast.uuid, stores))
             inserted.id = full.id
             #expect(inserted == full)
             // Each field has a value that differs from its default.

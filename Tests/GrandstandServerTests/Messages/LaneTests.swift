@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -15,7 +16,7 @@ struct LaneTests {
             try await stores.accept(.end(audiences: [audiences[0].id]))
             #expect(try await stores.event(key)?.state == .scheduled)
             let rest = try await stores.accept(.update())
-            #expect(rest.deliveries.map(\.bundleID.rawValue) == ["com.example.B"])
+            #expect(rest.deliveries.map(\.bundleId) == ["com.example.B"])
             try await refuses(.eventEnded) { try await stores.accept(.update(audiences: [audiences[0].id])) }
             try await stores.accept(.end())
             #expect(try await stores.event(key)?.state == .ended)
@@ -29,7 +30,7 @@ struct LaneTests {
         try await withStores { stores in
             for n in 1...2 { try await stores.put(.sample("match-\(n)")) }
             try await stores.provision()
-            var accepted: [Broadcast] = []
+            var accepted: [Contract.Broadcast] = []
             for n in 1...2 { accepted.append(try await stores.accept(.update(), for: "match-\(n)")) }
             let claimed = try await stores.claim().sorted { $0.id < $1.id }
             let settlements = zip(claimed, [Verdict.ok, .rejected(.badRequest)]).map {

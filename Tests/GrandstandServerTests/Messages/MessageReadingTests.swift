@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Testing
 
@@ -19,8 +20,11 @@ struct MessageReadingTests {
             stores.clock.advance(by: 0.041)
             try await stores.settle(claimed, .ok)
             let read = try #require(try await stores.read(accepted))
-            #expect(read.request == request)
-            #expect(read.answerMilliseconds(of: try #require(read.deliveries.first)) == 41)
+            #expect(read.message?.contentState?.description == #"{"home": 1.50}"#)
+            #expect(read.message?.alert?.description == #"{"title":"Goal"}"#)
+            #expect(read.message?.priority == 10 && read.message?.expiresIn == 300)
+            #expect(read.message?.staleDate == Date(timeIntervalSince1970: 1_900_000_000))
+            #expect(read.deliveries.first?.answerMilliseconds == 41)
             #expect(try await stores.outbox.broadcasts(of: key, PageRequest()).items == [read])
         }
     }
@@ -28,7 +32,7 @@ struct MessageReadingTests {
     @Test func `a superseded message names its successor`() async throws {
         try await withStores { stores in
             let key = try await stores.open()
-            var ids: [UUID] = []
+            var ids: [String] = []
             for _ in 1...3 {
                 ids.append(try await stores.accept(.update()).id)
                 stores.clock.advance(by: 1)
@@ -47,19 +51,16 @@ struct MessageReadingTests {
             let key = try await stores.open()
             let waiting = try await stores.accept(.update()).id
             let before = try await stores.outbox.broadcasts(of: key, PageRequest()).items
-            let intake = BroadcastIntake(eventKey: key, request: .update())
-            let rehearsal = try await stores.rehearse(intake)
-            let part = try #require(rehearsal.parts.first)
-            #expect(rehearsal.parts.count == 1)
+            let rehearsal = try await stores.rehearse(.update())
+            let part = try #require(rehearsal.audiences.first)
+            #expect(rehearsal.audiences.count == 1)
             #expect(part.replaces == [waiting])
-            #expect(part.bytes == part.payload.body(timestamp: Int(stores.now.timeIntervalSince1970)).count)
+            #expect(part.bytes == part.payload.bytes.count)
             #expect(!rehearsal.isScheduled)
             #expect(try await stores.outbox.broadcasts(of: key, PageRequest()).items == before)
 
             // The preview of an end does not end the event.
-            let end = BroadcastIntake(
-                eventKey: key, request: BroadcastRequest(payload: BroadcastPayload(event: .end)))
-            #expect(try await stores.rehearse(end).event == .end)
+            #expect(try await stores.rehearse(BroadcastRequest(payload: BroadcastPayload(event: .end))).event == .end)
             try await stores.accept(.update())
         }
     }
@@ -71,10 +72,7 @@ struct MessageReadingTests {
             for (key, request, kind) in [
                 ("match-1", long, Problem.Kind.payloadTooLarge), ("other", .update(), .eventNotFound),
             ] {
-                let intake = BroadcastIntake(eventKey: try .sample(key), request: request)
-                try await refuses(kind) {
-                    try await stores.rehearse(intake)
-                }
+                try await refuses(kind) { try await stores.rehearse(request, for: key) }
             }
         }
     }
@@ -104,8 +102,7 @@ struct ContentBytesTests {
                 #expect(
                     sent.text == #"{"aps":{"timestamp":\#(try sent.timestamp),"event":"update","content-state":"#
                         + #"\#(text),"alert":\#(text)}}"#)
-                let entry = try await stores.lookup(contentState: true)
-                #expect(entry?.contentState == Array(text.utf8))
+                #expect(try await stores.lookup()?.contentState?.description == text)
             }
         }
     }
@@ -122,7 +119,7 @@ struct ContentBytesTests {
             let first = try #require(try await stores.claim().first)
             try await stores.settle(first, .retry(at: stores.now + 1, reason: "ServiceUnavailable"))
             request.payload.alert = Array(#"{ "title":"\u26bd" }"#.utf8)
-            #expect(try await stores.sendOne().message.body == request.payload.body(timestamp: 1_700_000_001))
+            #expect(try await stores.sendOne().body == request.payload.body(timestamp: 1_700_000_001))
         }
     }
 }

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Testing
 
@@ -8,7 +9,7 @@ internal import Testing
 
 struct ScheduledTests {
     private func promote(_ stores: StoreWorld, limit: Int = 100) async throws -> Int {
-        try await stores.outbox.promote(now: stores.now, limit: limit, plan: StoreWorld.plan)
+        try await stores.outbox.promote(now: stores.now, limit: limit)
     }
 
     @Test func `a scheduled broadcast waits for its time, and its expiration counts from then`() async throws {
@@ -26,7 +27,7 @@ struct ScheduledTests {
             #expect(try await promote(stores) == 0)
             #expect(try await stores.read(accepted)?.state == .queued)
             let sent = try await stores.sendOne()
-            #expect(sent.message.expiration == Int(at.timeIntervalSince1970) + 10)
+            #expect(sent.expiration == Int(at.timeIntervalSince1970) + 10)
             #expect(try sent.timestamp == Int(at.timeIntervalSince1970))
         }
     }
@@ -47,9 +48,9 @@ struct ScheduledTests {
             stores.clock.advance(by: 1)
             #expect(try await promote(stores) == 1)
             let sent = try await stores.sendOne()
-            #expect(sent.message.body == request.payload.body(timestamp: 1_700_000_001))
-            #expect(sent.message.priority == .lowest)
-            #expect(sent.message.expiration == 1_700_000_300)
+            #expect(sent.body == request.payload.body(timestamp: 1_700_000_001))
+            #expect(sent.priority == .lowest)
+            #expect(sent.expiration == 1_700_000_300)
             #expect(sent.address.bundleID == audiences[1].bundleID)
         }
     }
@@ -94,6 +95,15 @@ struct ScheduledTests {
         }
     }
 
+    @Test func `a time in the past means now`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let accepted = try await stores.accept(.update(sendAt: stores.now))
+            #expect(accepted.state != .scheduled)
+            try await stores.sendOne()
+        }
+    }
+
     @Test func `a message that is due after the end is not sent, with the reason`() async throws {
         try await withStores { stores in
             try await stores.open()
@@ -134,7 +144,7 @@ struct ScheduledTests {
             for key in ["match-1", "left"] { try await stores.open(key, audiences: [own]) }
             let mine = AppReach.only([own.bundleID])
             let intakes = try [("match-1", mine), ("match-1", .all), ("left", mine)].map { key, reach in
-                BroadcastIntake(.event(try .sample(key)), request: .update(sendAt: stores.now + 60), within: reach)
+                Intake(.event(try .sample(key)), request: .update(sendAt: stores.now + 60), within: reach)
             }
             let accepted = try await stores.accept(intakes)
             try await stores.put(.sample(audiences: [own, other]))
@@ -143,7 +153,8 @@ struct ScheduledTests {
             #expect(try await promote(stores) == 3)
             let sent = try await accepted.asyncMap { try #require(try await stores.read($0.get())) }
             #expect(
-                sent.map { $0.deliveries.map(\.bundleID) } == [[own.bundleID], [own.bundleID, other.bundleID], []])
+                sent.map { $0.deliveries.map(\.bundleId) }
+                    == [[own], [own, other], []].map { $0.map(\.bundleID.rawValue) })
             #expect(sent[2].state == .cancelled)
             #expect(
                 sent[2].warnings == [

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import JSON
 internal import Postgres
@@ -35,7 +36,7 @@ struct StateTests {
             #expect((goal.outcome, goal.rule) == (.rings, 0))
             stores.clock.advance(by: 2)
             let sent = try await stores.sendOne()
-            #expect(sent.message.priority == .immediate)
+            #expect(sent.priority == .immediate)
             #expect(
                 sent.text
                     == #"{"aps":{"timestamp":1700000002,"event":"update","content-state":{"home": 1, "clock": "0"},"#
@@ -92,7 +93,7 @@ struct StateTests {
             let failed = try await isUnderWay ? stores.claim().first : nil
             // The phones' content is corrected by hand, so the state itself sends nothing.
             if isUnderWay { try await stores.accept(.update(Self.content(0))) }
-            let expected: StateOutcome? = isUnderWay ? nil : .update
+            let expected: Contract.StateOutcome? = isUnderWay ? nil : .update
             #expect(try await stores.tell(Self.content(0))?.outcome == expected)
             if let failed { try await stores.settle(failed, .retry(at: stores.now, reason: "ServiceUnavailable")) }
             #expect(try await stores.state(of: goal) == .superseded)
@@ -123,14 +124,16 @@ struct StateTests {
             try await stores.declareContent(Self.declaration)
             try await stores.tell(Self.content(0), sequence: 1)
             // Two replicas have an outbox each.
-            let outboxes = [stores.outbox, PostgresOutbox(Database(stores.pool))]
-            let told = try await withThrowingTaskGroup(of: Broadcast?.self) { group in
+            let outboxes = [stores.outbox, Outbox(Database(stores.pool))]
+            let told = try await withThrowingTaskGroup(of: Contract.Broadcast?.self) { group in
                 for number in 0..<200 {
                     group.addTask {
                         try await stores.tell(Self.content(1), sequence: 2, by: outboxes[number % 2])
                     }
                 }
-                return try await group.reduce(into: [Broadcast]()) { told, one in if let one { told.append(one) } }
+                return try await group.reduce(into: [Contract.Broadcast]()) { told, one in
+                    if let one { told.append(one) }
+                }
             }
             #expect(told.count == 1)
             #expect(told.first?.outcome == .rings)
@@ -156,7 +159,7 @@ struct StateTests {
             try await stores.open()
             try await stores.tell(Self.content(0), sequence: 1)
             let told = try #require(try await stores.tell(Self.content(0, 1), sequence: 2))
-            #expect(told.outcome == .update && told.deliveries.map(\.priority) == [.immediate])
+            #expect(told.outcome == .update && told.deliveries.map(\.priority) == [10])
             #expect(told.warnings.count == 1 && told.warnings[0].hasPrefix("com.example.Goal has no content type"))
             #expect(try await stores.tell(Self.content(2), sequence: 3, isFinal: true)?.event == .end)
             #expect(try await stores.tell(Self.content(2), sequence: 3, isFinal: true) == nil)
@@ -188,7 +191,7 @@ struct StateTests {
             #expect(try await stores.tell(Self.content(1))?.outcome == .rings)
             try await refuses(.contentMismatch) { try await stores.tell(#"{"home": "1"}"#) }
             let mismatches = try await stores.declareContent(Self.declaration.replacing("integer", with: "string"))
-            #expect(try mismatches.map(\.eventKey) == [.sample()])
+            #expect(mismatches.map(\.eventKey) == ["match-1"])
             var specification = try EventSpecification.sample()
             let ambiguous = try #require(try await stores.put(specification).warnings)
             #expect(ambiguous.count == 1 && ambiguous[0].contains(#"the app has 2. "#))
@@ -196,7 +199,7 @@ struct StateTests {
             specification.content = "AdvertAttributes"
             #expect(try await stores.put(specification).warnings == [])
             #expect(try await stores.tell(#"{"home": "2"}"#)?.outcome == .update)
-            let contents = PostgresContentStore(Database(stores.pool))
+            let contents = ContentStore(database: Database(stores.pool))
             func delete(_ name: String) async throws -> Bool {
                 try await contents.delete(name, of: .sample(), by: .server, if: .none, now: stores.now)
             }
@@ -208,14 +211,25 @@ struct StateTests {
         }
     }
 
+    @Test func `a new content type names the live events whose newest content it would refuse`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let broadcast = try await stores.accept(.update(#"{"score":"1-0"}"#))
+            let mismatch = try #require(try await stores.declareContent(Self.declaration).first)
+            #expect(mismatch.eventKey == "match-1" && mismatch.broadcastId == broadcast.id)
+        }
+    }
+
     @Test func `a preview shows the outcome and changes nothing`() async throws {
         try await withStores { stores in
             try await stores.open()
             try await stores.declareContent(Self.declaration)
             try await stores.tell(Self.content(0), sequence: 1)
-            let intake = try stores.state(Self.content(1), sequence: 2)
-            let preview = try await stores.outbox.rehearse(intake, now: stores.now, plan: StoreWorld.plan)
-            #expect((preview.outcome, preview.rule) == (.rings, 0))
+            let report = try stores.state(Self.content(1), sequence: 2)
+            let preview = try await stores.outbox.rehearse(
+                report, Intake(.event(try .sample()), .state(report), by: .server), now: stores.now)
+            #expect((preview.state.outcome, preview.state.rule) == (.rings, 0))
+            #expect(preview.broadcast?.audiences.first?.payload.description.contains(#""alert""#) == true)
             #expect(try await stores.tell(Self.content(1), sequence: 2)?.outcome == .rings)
         }
     }
@@ -223,32 +237,31 @@ struct StateTests {
 
 extension StoreWorld {
     func state(
-        _ content: String, sequence: Int? = nil, epoch: Int? = nil, isFinal: Bool = false, of key: String = "match-1"
-    ) throws -> StateIntake {
-        StateIntake(
-            try .sample(key),
-            StateReport(
-                contentState: try JSONValue(parsing: Array(content.utf8)), sequence: sequence, epoch: epoch,
-                isFinal: isFinal),
-            by: .server)
+        _ content: String, sequence: Int? = nil, epoch: Int? = nil, isFinal: Bool = false
+    ) throws -> StateReport {
+        StateReport(
+            contentState: try JSONValue(parsing: Array(content.utf8)), sequence: sequence, epoch: epoch,
+            isFinal: isFinal)
     }
 
     /// Sends a state of an event.
     @discardableResult
     func tell(
         _ content: String, sequence: Int? = nil, epoch: Int? = nil, isFinal: Bool = false,
-        by outbox: PostgresOutbox? = nil
-    ) async throws -> Broadcast? {
-        try await (outbox ?? self.outbox).tell(
-            try state(content, sequence: sequence, epoch: epoch, isFinal: isFinal), now: now, plan: Self.plan)
+        by outbox: Outbox? = nil
+    ) async throws -> Contract.Broadcast? {
+        let report = try state(content, sequence: sequence, epoch: epoch, isFinal: isFinal)
+        return try await (outbox ?? self.outbox).tell(
+            Intake(.event(try .sample()), .state(report), by: .server), now: now)
     }
 
     /// Declares a content type of the sample app.
     @discardableResult
     func declareContent(
         _ declaration: String, _ name: String = "MatchAttributes"
-    ) async throws -> [ContentMismatch] {
+    ) async throws -> [Contract.ContentMismatch] {
         let type = try ContentType(.sample(), name, parsing: Array(declaration.utf8))
-        return try await PostgresContentStore(Database(pool)).put(type, by: .server, if: .none, now: now).mismatches
+        let store = ContentStore(database: Database(pool))
+        return try await store.put(type, by: .server, if: .none, now: now).type.value.mismatches ?? []
     }
 }

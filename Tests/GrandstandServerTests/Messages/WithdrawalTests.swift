@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -17,7 +18,8 @@ struct WithdrawalTests {
             for broadcast in [waiting, scheduled] {
                 for actor in [owner, .commandLine] {
                     #expect(
-                        try await stores.outbox.cancel(broadcast.id, within: .all, by: actor, now: stores.now) == true)
+                        try await stores.outbox.cancel(broadcast.uuid, within: .all, by: actor, now: stores.now) == true
+                    )
                 }
                 let read = try await stores.read(broadcast)
                 #expect(read?.state == .cancelled && read?.withdrawnBy == "key:owner" && read?.by == "grandstand")
@@ -27,7 +29,7 @@ struct WithdrawalTests {
             try await stores.sendOne()
             #expect(try await stores.withdraw(sent) == false)
             let entries = try await stores.audited(AuditFilter(action: .broadcastWithdrawn))
-            #expect(entries.map(\.subject.broadcast) == [scheduled.id, waiting.id])
+            #expect(entries.map(\.broadcast) == [scheduled.id, waiting.id])
             #expect(entries.map(\.actor) == ["key:owner", "key:owner"])
         }
     }
@@ -48,12 +50,10 @@ struct WithdrawalTests {
 
     /// The content that lookups show.
     private func shown(_ stores: StoreWorld, topic: String = "com.example.goal") async throws -> String? {
-        let entry = try await stores.events.lookup(
-            topic: topic, in: .production, .sample(), contentState: true, now: stores.now)
-        return entry?.contentState.map { String(decoding: $0, as: UTF8.self) }
+        try await stores.lookup(topic: topic)?.contentState?.description
     }
 
-    private func eventState(_ stores: StoreWorld) async throws -> Event.State? {
+    private func eventState(_ stores: StoreWorld) async throws -> Contract.EventState? {
         try await stores.event()?.state
     }
 
@@ -96,7 +96,7 @@ struct WithdrawalTests {
             #expect(try await eventState(stores) == .scheduled)
             try await stores.provision()
             #expect(try await stores.rows("channels where state = 'active' and bundle_id = 'com.example.A'") == 0)
-            #expect(try await stores.accept(.update()).deliveries.map(\.bundleID) == [audiences[1].bundleID])
+            #expect(try await stores.accept(.update()).deliveries.map(\.bundleId) == [audiences[1].bundleID.rawValue])
             #expect(try await stores.sendOne().address.bundleID == audiences[1].bundleID)
         }
     }
@@ -124,7 +124,7 @@ struct WithdrawalTests {
             try await stores.pool.query("update channels set event_key = null")
             let target = BroadcastTarget.channel(channel.id)
             let accept = { (request: BroadcastRequest) in
-                try await stores.accept([BroadcastIntake(target, request: request)])[0]
+                try await stores.accept([Intake(target, request: request)])[0]
             }
             let end = try await accept(.end()).get()
             #expect(try await accept(.update()).failure?.kind == .eventEnded)

@@ -92,8 +92,8 @@ private struct Season {
     /// Plays one of the hours that come after the forecast, which was made at the time `decided`.
     func end(decided: Date) async throws {
         for specification in specifications {
-            guard let event = try await stores.events.event(specification.key, now: stores.now),
-                event.specification.endsAt == stores.now, stores.now > decided, !event.state.isOver
+            guard let event = try await stores.event(specification.key), event.endsAt == stores.now,
+                stores.now > decided, !event.isOver
             else { continue }
             try await stores.accept(.end(), for: specification.key.rawValue)
         }
@@ -113,7 +113,7 @@ private struct Season {
 
     private func isOpen(_ key: EventKey) async throws -> Bool {
         guard let event = try await stores.event(key) else { return false }
-        return !event.state.isOver
+        return !event.isOver
     }
 
     private func send() async throws {

@@ -9,22 +9,21 @@ internal import Testing
 @testable internal import GrandstandServer
 
 /// `/v1/quotas/history`.
+@Suite(.database)
 struct QuotaHistoryRouteTests {
     /// A world with two samples of each of two apps.
     private static func withSamples(_ body: (RouteWorld) async throws -> Void) async throws {
-        try await withRoutes { world in
-            for app in [Sample.stadium, Sample.other] {
-                _ = try await PostgresAppStore(world.database).put(
-                    .sample(app.rawValue, at: RouteWorld.now), by: .server)
-            }
-            try await world.database.query(
-                """
-                insert into quota_samples
-                select a.bundle_id, 'production', 300, \(RouteWorld.now) - minutes * interval '1 minute', 5, 1, 7, 100, 3, 2
-                from apps a, unnest(array[0, 5]) as minutes
-                """)
-            try await body(world)
+        let world = RouteWorld()
+        for app in [Sample.stadium, Sample.other] {
+            _ = try await world.rows.apps.put(.sample(app.rawValue, at: RouteWorld.now), by: .server)
         }
+        try await world.database.query(
+            """
+            insert into quota_samples
+            select a.bundle_id, 'production', 300, \(RouteWorld.now) - minutes * interval '1 minute', 5, 1, 7, 100, 3, 2
+            from apps a, unnest(array[0, 5]) as minutes
+            """)
+        try await body(world)
     }
 
     @Test func `each step of the quota history has its numbers, in JSON and in CSV`() async throws {

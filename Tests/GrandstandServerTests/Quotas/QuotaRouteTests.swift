@@ -1,20 +1,26 @@
 internal import APNsWire
+internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
+internal import GrandstandTestKit
+internal import JSON
 internal import Testing
 
 @testable internal import GrandstandServer
 
 /// `/v1/quotas`.
+@Suite(.database)
 struct QuotaRouteTests {
-    /// Two apps, not sorted.
-    private static func world() -> RouteWorld {
-        var world = RouteWorld()
-        world.channels.count = {
-            [
-                Sample.quota(Sample.stadium, .production), Sample.quota(Sample.other, .production),
-                Sample.quota(Sample.other, .development), Sample.quota(Sample.stadium, .development),
-            ]
+    /// Two apps. One has a channel, and one that is being created.
+    private static func world() async throws -> RouteWorld {
+        let world = RouteWorld()
+        for app in [Sample.stadium, Sample.other] {
+            var app = Sample.app(app)
+            app.draft.channelLimit = 2
+            _ = try await world.rows.apps.put(app, by: .server)
         }
+        try await world.rows.adopt(of: "com.example.Stadium")
+        _ = try await world.rows.reserve("com.example.Stadium")
         return world
     }
 
@@ -24,11 +30,11 @@ struct QuotaRouteTests {
     ]
 
     private static let shape = [
-        #"{"bundleId":"com.example.Stadium","environment":"production","limit":100,"used":95,"reserved":1,"#,
-        #""available":4,"byState":{"active":95,"creating":1},"#,
-        #""byStoragePolicy":{"mostRecentMessageStored":0,"noMessageStored":96},"#,
-        #""apple":{"count":95,"at":"2026-11-21T20:45:00.000Z"},"unmanaged":0,"missing":0,"#,
-        #""forecast":{"peak":96,"peakAt":"2026-11-21T20:45:00.000Z","exceedsAt":null},"#,
+        #"{"bundleId":"com.example.Stadium","environment":"production","limit":2,"used":1,"reserved":1,"#,
+        #""available":0,"byState":{"active":1,"creating":1},"#,
+        #""byStoragePolicy":{"mostRecentMessageStored":1,"noMessageStored":1},"#,
+        #""apple":null,"unmanaged":0,"missing":0,"#,
+        #""forecast":{"peak":2,"peakAt":"2026-11-21T20:45:00.000Z","exceedsAt":null},"#,
         #""level":"critical","alarm":null,"keyRefused":null,"throttled":null,"devicesThrottled":null}"#,
     ].joined()
 
@@ -44,33 +50,33 @@ struct QuotaRouteTests {
         #expect(Self.names(answer) == Self.names.suffix(2))
     }
 
-    @Test func `a throttled app and a refused key are reported`() async throws {
+    @Test func `a throttled app and a refused key are reported`() {
         var quota = Sample.quota(Sample.stadium, .production)
         quota.throttles = [
             Throttle(
                 app: AppEnvironment(bundleID: Sample.stadium, environment: .production), api: .broadcast,
                 since: RouteWorld.now, lanesWaiting: 3, oldestSeconds: 0.84)
         ]
-        var world = RouteWorld()
         quota.isCapabilityOff = true
         quota.keyRefused = Quota.KeyRefused(
             credentials: Credentials(teamID: "TEAM123456", keyID: "KEY1234567"),
             refusal: KeyRefusal(reason: .invalidProviderToken, since: RouteWorld.now))
-        world.channels.count = { [quota] in [quota] }
-        let answer = try await world("GET", "/v1/quotas", as: "gs_stadium")
+        let text = String(decoding: JSONWriter.text(Contract.Quota(quota)), as: UTF8.self)
         #expect(
-            answer.text.contains(
+            text.hasSuffix(
                 #""alarm":"key-refused","keyRefused":{"teamId":"TEAM123456","keyId":"KEY1234567","#
-                    + #""reason":"InvalidProviderToken","since":"2026-11-21T20:45:00.000Z"},"throttled":{"since":"2026-11-21T20:45:00.000Z","lanesWaiting":3,"#
-                    + #""oldestSeconds":0.8},"devicesThrottled":null}"#), "\(answer.text)")
+                    + #""reason":"InvalidProviderToken","since":"2026-11-21T20:45:00.000Z"},"#
+                    + #""throttled":{"since":"2026-11-21T20:45:00.000Z","lanesWaiting":3,"oldestSeconds":0.8},"#
+                    + #""devicesThrottled":null}"#), "\(text)")
     }
 
     @Test(arguments: [1, 3, 4])
     func `pages contain each quota once, in order`(limit: Int) async throws {
+        let world = try await Self.world()
         var seen: [[String]] = []
         var query = "?limit=\(limit)"
         while seen.count < 5 {
-            let answer = try await Self.world()("GET", "/v1/quotas" + query)
+            let answer = try await world("GET", "/v1/quotas" + query)
             seen.append(Self.names(answer))
             guard let cursor = answer.json["nextCursor"] as? String else { break }
             query = "?limit=\(limit)&cursor=\(PercentEncoding.encode(cursor))"

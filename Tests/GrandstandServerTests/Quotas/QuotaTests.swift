@@ -69,12 +69,12 @@ struct QuotaHistoryTests {
     }
 
     /// A store with two apps.
-    private static func with(_ body: (PostgresQuotaHistory, StoreWorld) async throws -> Void) async throws {
+    private static func with(_ body: (QuotaHistoryStore, StoreWorld) async throws -> Void) async throws {
         try await withStores { stores in
             for app in ["com.example.Stadium", "com.example.Other"] {
                 _ = try await stores.apps.put(.sample(app, at: stores.now))
             }
-            try await body(PostgresQuotaHistory(Database(stores.pool)), stores)
+            try await body(QuotaHistoryStore(database: Database(stores.pool)), stores)
         }
     }
 

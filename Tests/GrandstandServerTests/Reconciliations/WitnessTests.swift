@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Testing
 
@@ -38,7 +39,7 @@ struct WitnessTests {
         try await withStores { stores in
             try await lostCall(stores, witness: nil)
             let (actions, alarm) = try await stores.reconcile(["theirs"], policies: policies)
-            #expect(actions.map(\.name) == ["reopen", "contest"])
+            #expect(actions.map(\.name) == [.reopen, .contest])
             #expect(alarm == .ambiguousCreation)
             #expect(try await stores.quota().alarm == .ambiguousCreation)
             try await stores.provision()
@@ -56,7 +57,7 @@ struct WitnessTests {
         try await withStores { stores in
             try await lostCall(stores, witness: [])
             let (actions, alarm) = try await stores.reconcile(["theirs", "made"], policies: policies)
-            #expect(actions.map(\.name) == ["reopen", "contest", "contest"])
+            #expect(actions.map(\.name) == [.reopen, .contest, .contest])
             #expect(alarm == .ambiguousCreation)
             // The list that was just read counts as the list before the next creation.
             try await stores.align()
@@ -84,7 +85,7 @@ struct WitnessTests {
             #expect(snapshot.unmanaged.isEmpty)
             let page = try await stores.unmanaged()
             #expect(page.items.map(\.firstSeenAt) == [late])
-            #expect(try await stores.quota().apple == Quota.Listed(count: 1, at: late))
+            #expect(try await stores.quota().apple == Contract.AppleCount(count: 1, at: late))
         }
     }
 

@@ -2,12 +2,12 @@ internal import APNsWire
 internal import Foundation
 internal import Grandstand
 internal import GrandstandTestKit
-internal import Synchronization
 internal import Testing
 
 @testable internal import GrandstandServer
 
 /// An event's start: declaration, request, stop and report.
+@Suite(.database)
 struct StartRouteTests {
     private static let audiences =
         #"[{"bundleId": "com.example.Goal", "environment": "production", "storagePolicy": "noMessageStored"}]"#
@@ -22,49 +22,56 @@ struct StartRouteTests {
                 #"{"name": "x", "audiences": \#(Self.audiences), "startsAt": "2026-11-21T20:45:00Z", "start": {\#(Self.required), "#
                     .utf8) + Array(#""alertsByLocale": {"de": {"title": "\#(text)"}}}}"#.utf8)
         }
-        var world = RouteWorld()
-        world.events.save = { _, _, _ in (Sample.event(), created: true) }
-        let refused = try await RouteWorld()("PUT", "/v1/events/derby", body(4_096))
+        let world = RouteWorld()
+        try await world.rows.apps.put(.sample(at: world.rows.now))
+        let refused = try await world("PUT", "/v1/events/derby", body(4_096))
         #expect(refused.status == 413)
         #expect(refused.slug == "payload-too-large")
         let size = try #require(refused.json["size"] as? Int)
         let most = 4_096 - (size - 4_096)
         #expect(try await world("PUT", "/v1/events/derby", body(most)).status == 201)
-        #expect(try await RouteWorld()("PUT", "/v1/events/derby", body(most + 1)).status == 413)
+        #expect(try await world("PUT", "/v1/events/derby", body(most + 1)).status == 413)
     }
 
     @Test func `a dry run starts nothing, a request does, and a start can be stopped`() async throws {
-        let asked = Mutex(0)
-        let outlooks = Mutex<[StartOutlook]>([])
-        var world = RouteWorld()
-        world.starts.tell = { _, outlook in
-            // The server counts the followers before it requests the start, because the request locks the event.
-            #expect(asked.withLock { $0 } == 0)
-            outlooks.withLock { $0.append(outlook) }
-            return [(try .sample(), StartReport(state: .done, counts: .init()))]
-        }
-        let dry = try await world("POST", "/v1/events/derby/starts", Array(#"{"dryRun": true}"#.utf8))
-        #expect(dry.status == 200)
-        world.starts.ask = { _, _ in asked.withLock { $0 += 1 } }
-        let started = try await world("POST", "/v1/events/derby/starts")
+        let world = RouteWorld()
+        let path = "/v1/events/match-1/starts"
+        #expect(try await world("GET", path).slug == "event-not-found")
+        try await world.rows.put(.sample())
+        #expect(try await world("GET", path).slug == "invalid-request")
+        var event = try EventSpecification.sample()
+        event.start = StartWorld.start(at: world.rows.now + 3_600)
+        event.topics = [try #require(Topic(rawValue: "team:rapid"))]
+        try await world.rows.put(event)
+        try await world.rows.provision()
+        let dry = try await world("POST", path, #"{"dryRun": true}"#)
+        #expect(dry.status == 200 && dry.json["state"] as? String == "scheduled")
+        #expect(try await world("GET", path).json["by"] as? String == "grandstand")
+        let started = try await world("POST", path)
         #expect(started.status == 202)
         #expect((started.json["by"] as? String)?.hasPrefix("key:") == true)
-        #expect(asked.withLock { $0 } == 1)
-        #expect(outlooks.withLock { $0 } == [.dryRun, .asked])
-        world.starts.halt = { _, _ in }
-        #expect(try await world("DELETE", "/v1/events/derby/starts").status == 204)
+        #expect(try await world("GET", path).json["by"] as? String == started.json["by"] as? String)
+        #expect(try await world("DELETE", path).status == 204)
+        let stopped = try await world("GET", path)
+        #expect(stopped.json["state"] as? String == "stopped")
+        #expect(
+            (stopped.json["audiences"] as? [[String: Any]])?.first?["bundleId"] as? String == "com.example.Goal")
     }
 
-    @Test func `an event without a start has no report`() async throws {
-        var world = RouteWorld()
-        world.starts.tell = { _, _ in nil }
-        world.events.find = { _ in nil }
-        #expect(try await world("GET", "/v1/events/derby/starts").slug == "event-not-found")
-        world.events.find = { _ in
-            Event(
-                specification: try .sample(), state: .live, channels: [], createdAt: RouteWorld.now,
-                updatedAt: RouteWorld.now)
+    @Test func `the console's buttons start and stop an event's start`() async throws {
+        let world = ConsoleWorld()
+        var event = try EventSpecification.sample()
+        event.start = StartWorld.start(at: world.rows.now + 3_600)
+        try await world.rows.put(event)
+        #expect(try await world.get("/console/events/match-1/start").body.contains("Would get it"))
+        for (button, action) in [("start", Contract.AuditAction.startRequested), ("stop", .startStopped)] {
+            let path = "/console/events/match-1/\(button)"
+            #expect(try await world.submit(path, as: "lookup").status == 403)
+            let session = try await world.session("organise")
+            #expect(try await world.post(path, in: session).status == 403)
+            #expect(try await world.rows.audited(AuditFilter(action: action)).isEmpty)
+            #expect(try await world.submit(path, as: "organise").status == 303)
+            #expect(try await world.rows.audited(AuditFilter(action: action)).count == 1)
         }
-        #expect(try await world("GET", "/v1/events/derby/starts").slug == "invalid-request")
     }
 }

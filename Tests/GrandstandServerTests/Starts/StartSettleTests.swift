@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -205,7 +206,7 @@ struct StartSettleTests {
             func expect(due: Date?) async throws {
                 let counts = try await world.counts()
                 #expect((counts.followers, counts.accepted) == (3, 1))
-                #expect(counts.ineligible[.tooLate] == 1 && counts.ineligible[.system] == 1)
+                #expect(counts.ineligible.tooLate == 1 && counts.ineligible.system == 1)
                 #expect(try await world.starts.nextDue(in: .production) == due)
             }
             try await expect(due: world.now + 60)

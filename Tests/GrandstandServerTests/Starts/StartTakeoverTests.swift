@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -15,7 +16,7 @@ struct StartTakeoverTests {
     /// - Returns: its row.
     private static func register(_ token: String, in world: StartWorld) async throws -> Int {
         let id = try Phones.id()
-        _ = try await PostgresInstallationStore(Database(world.stores.pool)).put(
+        _ = try await InstallationStore(Database(world.stores.pool)).put(
             Phones.state(token: token, topics: ["team:rapid"]), of: id, secret: Phones.secret, now: world.now)
         let rows = try await world.stores.pool.query("select id from installations where installation = \(id.id)")
         return try #require(rows.first).decode("id")
@@ -93,7 +94,7 @@ struct StartTakeoverTests {
         try await withStarts { world in
             try await world.open()
             let id = try Phones.id()
-            let store = PostgresInstallationStore(Database(world.stores.pool))
+            let store = InstallationStore(Database(world.stores.pool))
             func put(_ token: String?) async throws {
                 _ = try await store.put(
                     Phones.state(token: token, topics: token == nil ? [] : ["team:rapid"]), of: id,
@@ -208,7 +209,7 @@ struct StartRestartTests {
 
     private func declare(restarts: Bool, _ world: StartWorld) async throws {
         var start = StartWorld.start(at: world.now)
-        start.restarts = restarts
+        start.restart = restarts
         try await world.open(start: start)
     }
 

@@ -1,4 +1,5 @@
 internal import Grandstand
+internal import GrandstandContract
 internal import JSON
 internal import Testing
 
@@ -84,13 +85,15 @@ struct PreviewTemplateTests {
         let body =
             ##"{"name": "x", "teamId": "SIMULATOR1", "keyId": "SIMULATOR1", "##
             + ##""preview": {"compact": "{{a}}", "expanded": "{{#a}}"}}"##
-        let problem = #expect(throws: Problem.self) { try AppDraft(try JSONValue(parsing: Array(body.utf8))) }
+        let problem = #expect(throws: Problem.self) {
+            try Contract.AppDraft(body: try JSONValue(parsing: Array(body.utf8)))
+        }
         #expect(problem?.errors.map(\.pointer) == ["/preview/expanded"])
         #expect(problem?.errors.first?.detail.contains("line 1, column 7") == true)
-        let preview = AppPreview(compact: "{{a}}")
+        let preview = Contract.AppPreview(compact: "{{a}}")
         let read = ContentPreview(preview)
-        #expect(read.shown(Array(#"{"a": 1}"#.utf8)) == ContentPreview.Shown(compact: "1"))
+        #expect(read.shown(Array(#"{"a": 1}"#.utf8)) == Contract.RenderedPreview(compact: "1"))
         #expect(read.shown(nil) == nil)
-        #expect(ContentPreview(AppPreview()).shown(Array("{}".utf8)) == nil)
+        #expect(ContentPreview(.init()).shown(Array("{}".utf8)) == nil)
     }
 }

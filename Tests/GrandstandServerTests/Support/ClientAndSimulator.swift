@@ -85,17 +85,20 @@ struct ClientAndSimulator: Sendable {
         return APNsClient(settings: settings, keys: KeyRing(directory: keys), now: now, logger: logger)
     }
 
-    static func message(to channelID: String, expiration: Int = 0, requestID: UUID = UUID()) -> BroadcastMessage {
-        BroadcastMessage(
-            channelID: channelID,
+    static func message(
+        to channelID: String, at address: APNsAddress = Self.address, expiration: Int = 0, requestID: UUID = UUID()
+    ) -> ClaimedDelivery {
+        ClaimedDelivery(
+            id: 1, lane: 1, address: address, channelID: channelID,
             body: BroadcastPayload(event: .update, contentState: Array(#"{"a":1.50e3}"#.utf8)).body(
                 timestamp: 1_700_000_000),
-            priority: .immediate, expiration: expiration, requestID: requestID)
+            priority: .immediate, expiration: expiration, requestID: requestID, attempts: 1,
+            expiresAt: .distantFuture)
     }
 
     /// Sends a message through the client.
     func send(to channelID: String, at address: APNsAddress = Self.address) async -> APNsAnswer<Void> {
-        await client.send(Self.message(to: channelID), to: address)
+        await client.send(Self.message(to: channelID, at: address))
     }
 
     /// Refuses the next requests that match, without processing them.

@@ -10,8 +10,8 @@ internal import Synchronization
 
 @testable internal import GrandstandServer
 
-/// The console's pages behind their router, without a socket and a server. Some ports are functions; the stores use a
-/// database (`withConsole`).
+/// The console's pages behind their router, without a socket and a server. In a suite with the trait `database`, the
+/// stores use the test's database; sign-in needs it.
 @dynamicMemberLookup
 struct ConsoleWorld {
     /// The ports, which the API has, too.
@@ -22,8 +22,9 @@ struct ConsoleWorld {
         set { ports[keyPath: port] = newValue }
     }
 
-    /// - Parameter database: by default a database that cannot be reached.
-    init(database: Database = .away) { ports = RouteWorld(database: database) }
+    subscript<Part>(dynamicMember part: KeyPath<RouteWorld, Part>) -> Part { ports[keyPath: part] }
+
+    init() { ports = RouteWorld(at: Samples.now) }
 
     var activity: @Sendable (AppReach) throws -> ConsoleActivity = { _ in
         ConsoleActivity(messages: 0, oldestWaiting: nil, apple: [])
@@ -31,20 +32,18 @@ struct ConsoleWorld {
     /// Returns the key that has this secret. A secret consists of its key's scopes, such as `operate-organise`. If it
     /// ends in `@`, its key belongs to the app com.example.Stadium only.
     var identify: @Sendable (String) throws -> APIKey = { secret in
-        let words = secret.split(separator: "-").map { APIKey.Scope(rawValue: String($0.filter { $0 != "@" })) }
-        guard !words.isEmpty, words.allSatisfy({ $0 != nil }) else {
+        let scopes = Set(
+            secret.split(separator: "-").map { Contract.Scope(rawValue: String($0.filter { $0 != "@" })) })
+        guard !scopes.isEmpty, scopes.isSubset(of: Contract.Scope.allCases) else {
             throw Problem(.unauthenticated, "This key is not known.")
         }
         return APIKey(
-            id: Self.id(of: secret), name: "test", scopes: Set(words.compactMap(\.self)),
-            reach: AppReach(of: secret.hasSuffix("@") ? [BundleID(rawValue: "com.example.Stadium")!] : nil),
-            prefix: "gs_",
-            createdAt: Samples.now, revokedAt: nil)
+            id: Self.id(of: secret), name: "test", scopes: scopes,
+            reach: AppReach(of: secret.hasSuffix("@") ? [BundleID(rawValue: "com.example.Stadium")!] : nil))
     }
 
     /// The answers of actions that were carried out, by idempotency key.
     let done = Done()
-    let sessions = FakeConsoleSessions()
     /// Actions of the test, in addition to the console's.
     var others: [ActionRoute] = []
     var now: @Sendable () -> Date = { Samples.now }
@@ -60,14 +59,26 @@ struct ConsoleWorld {
         }
     }
 
-    /// A session that began just now with the key of `secret`. If `secret` has no key, the session has none.
-    func session(_ secret: String) -> SessionSecret {
+    /// A session that began just now with the key of `secret`.
+    func session(_ secret: String) async throws -> SessionSecret {
         let session = SessionSecret()
-        let key = try? identify(secret)
-        let id = Self.id(of: secret)
-        if let key { sessions.setKey(id, key) }
-        sessions.put(ConsoleSession(id: session.id, key: id, startedAt: now(), usedAt: now()))
+        let key = try await stored(secret)
+        try await sessions.begin(ConsoleSession(id: session.id, key: key.id, startedAt: now(), usedAt: now()))
         return session
+    }
+
+    private func signedIn(_ secret: String?) async throws -> SessionSecret? {
+        guard let secret else { return nil }
+        return try await session(secret)
+    }
+
+    var sessions: ConsoleSessionStore { ConsoleSessionStore(database: ports.database) }
+
+    /// The key with this secret, which is then in the database.
+    private func stored(_ secret: String) async throws -> APIKey {
+        let key = try identify(secret)
+        try await ports.rows.add(key, secret)
+        return key
     }
 
     struct Answer {
@@ -81,7 +92,7 @@ struct ConsoleWorld {
 
     /// Opens a page, signed in with `secret`; `nil`: not signed in.
     func get(_ path: String, as secret: String? = "admin", headers: [String: String] = [:]) async throws -> Answer {
-        try await send(.get, path, session: secret.map { session($0) }, headers: headers)
+        try await send(.get, path, session: try await signedIn(secret), headers: headers)
     }
 
     /// Opens a page in an existing session.
@@ -91,7 +102,7 @@ struct ConsoleWorld {
 
     /// Sends a HEAD request for a page.
     func head(_ path: String, as secret: String? = "admin") async throws -> Answer {
-        try await send(.head, path, session: secret.map { session($0) })
+        try await send(.head, path, session: try await signedIn(secret))
     }
 
     /// Sends a form without adding a token.
@@ -106,7 +117,7 @@ struct ConsoleWorld {
 
     /// Sends a form with a fresh token, signed in with `secret`.
     func submit(_ path: String, _ form: [(String, String)] = [], as secret: String = "admin") async throws -> Answer {
-        let session = session(secret)
+        let session = try await session(secret)
         return try await post(
             path, form + [("token", FormToken.text(for: session, now: now()))], in: session)
     }
@@ -129,7 +140,7 @@ struct ConsoleWorld {
         let source = ConsoleSource(
             logger: logger, requestID: "1a2b", endpointPath: EndpointPath(),
             access: ConsoleAccess(
-                identify: { [identify] in try identify($0) }, countRequest: { _ in },
+                identify: stored, countRequest: { _ in },
                 refusal: { Problem(.unauthenticated, $0) },
                 once: { [done] name, _, operation, _, work in try await done.once(name, operation, work) }))
         let response = try await console().responder(adding: others).respond(
@@ -145,17 +156,9 @@ struct ConsoleWorld {
         Console(
             ports.dependencies(now: now),
             Console.Sources(
-                sessions: sessions, keys: sessions, throttles: { _ in [] },
+                sessions: sessions, throttles: { _ in [] },
                 activity: { [activity] reach, _ in try activity(reach) }),
             templates: try ConsoleTemplates())
-    }
-}
-
-/// Runs a test with the console on its own database.
-func withConsole(_ body: (inout ConsoleWorld) async throws -> Void) async throws {
-    try await withDatabase {
-        var world = ConsoleWorld(database: $0.database)
-        try await body(&world)
     }
 }
 

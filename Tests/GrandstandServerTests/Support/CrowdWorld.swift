@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -10,11 +11,11 @@ internal import Testing
 /// The stores including that of crowds, and activities as apps report them.
 struct CrowdWorld: Sendable {
     let stores: StoreWorld
-    let crowds: PostgresCrowdStore
+    let crowds: CrowdStore
 
     init(_ stores: StoreWorld) {
         self.stores = stores
-        crowds = PostgresCrowdStore(Database(stores.pool), intervals: .init(lane: 1, rest: 60))
+        crowds = CrowdStore(database: Database(stores.pool), intervals: .init(lane: 1, rest: 60))
     }
 
     var now: Date { stores.now }
@@ -63,7 +64,7 @@ struct CrowdWorld: Sendable {
         try await crowds.claim(
             ShardClaim(
                 environment: .production, replica: replica ?? stores.replica, limit: limit, shardSize: size, at: now,
-                leasedUntil: now.addingTimeInterval(lease), avoiding: avoiding))
+                leasedUntil: now.addingTimeInterval(lease), leasesEndedBefore: now, avoiding: avoiding))
     }
 
     func settle(
@@ -81,14 +82,8 @@ struct CrowdWorld: Sendable {
         try await stores.put(.sample(key, audiences: [audience]))
     }
 
-    /// The lookup's answer for the event's only audience.
-    func lookup(_ key: String = "match-1") async throws -> LookupEntry? {
-        try await stores.events.lookup(
-            topic: "com.example.goal", in: .production, .sample(key), contentState: true, now: now)
-    }
-
     /// The delivery of a broadcast to its crowd.
-    func tokens(of broadcast: Broadcast) async throws -> Delivery {
+    func tokens(of broadcast: Contract.Broadcast) async throws -> Contract.Delivery {
         let found = try #require(try await stores.read(broadcast))
         return try #require(found.deliveries.first { $0.counts != nil })
     }

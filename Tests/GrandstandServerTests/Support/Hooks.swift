@@ -1,5 +1,7 @@
-internal import FoundationEssentials
+internal import ContractKit
+internal import Foundation
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -9,23 +11,32 @@ internal import Testing
 /// The stores including those of webhooks.
 struct Hooks: Sendable {
     let stores: StoreWorld
-    let webhooks: PostgresWebhookStore
-    let outbox: PostgresWebhookOutbox
+    let webhooks: WebhookStore
+    let outbox: WebhookOutbox
+    /// An administrator, whose key is in the database.
+    let caller: Caller
 
-    init(_ stores: StoreWorld) {
+    init(_ stores: StoreWorld) async throws {
         self.stores = stores
-        webhooks = PostgresWebhookStore(Database(stores.pool))
-        outbox = PostgresWebhookOutbox(Database(stores.pool))
+        webhooks = WebhookStore(database: Database(stores.pool), now: { stores.now })
+        outbox = WebhookOutbox(database: Database(stores.pool))
+        caller = Caller(key: try await stores.key("hooks", [.admin]).key)
     }
 
     @discardableResult
-    func add(_ topics: Set<WebhookTopic>, app: String? = nil, apps: [String]? = nil) async throws -> Webhook {
-        let url = try #require(WebhookURL(rawValue: "https://example.com/hooks"))
-        let names = apps ?? app.map { [$0] }
-        let reach = AppReach(of: try names?.map { try BundleID.sample($0) })
-        return try await webhooks.create(
-            WebhookDraft(url: url, topics: topics, reach: reach), by: .commandLine, now: stores.now
-        ).webhook
+    func add(
+        _ topics: [Contract.WebhookTopic], app: String? = nil, apps: [String]? = nil
+    ) async throws -> Contract.Webhook {
+        let draft = Contract.WebhookDraft(
+            url: "https://example.com/hooks", topics: topics, bundleIds: apps ?? app.map { [$0] })
+        let id = Sample.known(UUID(uuidString: try await webhooks.create(draft, caller).id))
+        return try await webhook(id).value
+    }
+
+    func webhook(_ id: UUID) async throws -> Versioned<Contract.Webhook> { try await webhooks.webhook(id, caller) }
+
+    func log(_ webhook: UUID) async throws -> [Contract.WebhookDelivery] {
+        try await webhooks.deliveries(of: webhook, PageRequest(), caller).items
     }
 
     func compose() async throws -> Int { try await outbox.compose(now: stores.now, limit: 100) }
@@ -34,11 +45,27 @@ struct Hooks: Sendable {
         by replica: UUID? = nil, limit: Int = 100, perWebhook: Int = 100, perApp: Int = 100,
         lease: TimeInterval = 20
     ) async throws -> [ClaimedWebhook] {
-        try await outbox.claim(
+        let messages = try await outbox.claim(
             WebhookClaim(
                 replica: replica ?? stores.replica, at: stores.now,
                 leasedUntil: stores.now.addingTimeInterval(lease), limit: limit, perWebhook: perWebhook,
                 perApp: perApp))
+        for message in messages { try Self.check(message) }
+        return messages
+    }
+
+    /// Expects that a message fits the contract. `WebhookData` lists the schemas of the topics in the order of
+    /// `WebhookMessageType`.
+    private static func check(_ message: ClaimedWebhook) throws {
+        let (contract, value) = (OpenAPIDocument.served, try YAML(json: Data(message.body)))
+        let data = try #require(contract.schema("WebhookData"))
+        let topics = Contract.WebhookMessageType.allCases.map(\.rawValue)
+        let place = try #require(topics.firstIndex(of: message.topic.rawValue))
+        let schemas = [("", contract.schema("WebhookMessage")), ("data", data["anyOf"]?.elements[place])]
+        for (member, schema) in schemas {
+            let part = try #require(member.isEmpty ? value : value[member])
+            #expect(contract.faults(of: part, in: try #require(schema)) == [], "\(message.topic)")
+        }
     }
 
     func settle(_ message: ClaimedWebhook, _ answer: WebhookAnswer, by replica: UUID? = nil) async throws {
@@ -48,25 +75,29 @@ struct Hooks: Sendable {
             replica: replica ?? stores.replica, now: stores.now)
     }
 
-    func delivery(_ message: ClaimedWebhook) async throws -> WebhookDelivery {
-        try #require(try await webhooks.delivery(message.id, of: message.webhook)).delivery
+    func delivery(_ message: ClaimedWebhook) async throws -> Contract.WebhookDeliveryLog {
+        try await webhooks.delivery(message.id, of: message.webhook, caller)
     }
 
     /// Queues a test message.
     @discardableResult
-    func test(_ webhook: Webhook) async throws -> WebhookDelivery? {
-        try await webhooks.test(webhook.id, by: .commandLine, now: stores.now)
+    func test(_ webhook: Contract.Webhook) async throws -> Contract.WebhookDelivery {
+        try await webhooks.test(webhook.uuid, caller)
     }
 
     /// Adds a webhook and claims a test message for it.
-    func tested() async throws -> (webhook: Webhook, message: ClaimedWebhook) {
+    func tested() async throws -> (webhook: Contract.Webhook, message: ClaimedWebhook) {
         let webhook = try await add([.quotaLevel])
         try await test(webhook)
         return (webhook, try #require(try await claim().first))
     }
 }
 
+extension Contract.Webhook {
+    var uuid: UUID { Sample.known(UUID(uuidString: id)) }
+}
+
 /// Runs a test with the webhook stores on its own database.
 func withHooks(_ content: TestDatabaseContent = .migrated, _ body: (Hooks) async throws -> Void) async throws {
-    try await withStores(content) { try await body(Hooks($0)) }
+    try await withStores(content) { try await body(try await Hooks($0)) }
 }

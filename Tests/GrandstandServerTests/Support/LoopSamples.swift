@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandContract
 internal import Logging
 internal import Synchronization
 
@@ -26,7 +27,7 @@ enum LoopSample {
         _ gateway: ScriptedGateway, _ quirks: ScriptedQuirks = ScriptedQuirks(),
         now: @escaping @Sendable () -> Date = { now }
     ) -> ManagementCalls {
-        ManagementCalls(gateway: gateway, quirks: quirks, now: now, logger: logger)
+        ManagementCalls(gateway: gateway, remember: quirks.remember, now: now, logger: logger)
     }
 
     static func name(_ text: String) -> BundleID {
@@ -42,22 +43,9 @@ enum LoopSample {
 
     static func delivery(_ id: Int, lane: Int? = nil, of app: BundleID = bundleID) -> ClaimedDelivery {
         ClaimedDelivery(
-            id: id, lane: lane ?? id, address: address(app), storagePolicy: .mostRecentMessageStored,
-            message: BroadcastMessage(
-                channelID: "channel-\(id)", body: [], priority: .immediate, expiration: 0, requestID: UUID()),
-            attempts: 1, expiresAt: now.addingTimeInterval(3_600))
-    }
-
-    static func task(
-        _ state: Channel.State = .creating, channelID: String? = nil, bundleID: BundleID = bundleID, attempts: Int = 1
-    ) -> ChannelTask {
-        ChannelTask(
-            channel: Channel(
-                id: UUID(), bundleID: bundleID, environment: .production, channelID: channelID,
-                storagePolicy: .noMessageStored, state: state, eventKey: nil, label: nil, reason: nil,
-                attempts: attempts,
-                nextAttemptAt: nil, createdAt: now),
-            address: address(bundleID))
+            id: id, lane: lane ?? id, address: address(app), channelID: "channel-\(id)", body: [],
+            priority: .immediate, expiration: 0, requestID: UUID(), attempts: 1,
+            expiresAt: now.addingTimeInterval(3_600))
     }
 
     static func refusal(_ reason: APNsReason, retryAfter: Int? = nil) -> APNsRefusal {
@@ -150,14 +138,14 @@ final class ScriptedGateway: APNsGateway {
     }
 
     private let state: Mutex<State>
-    private let onSend: @Sendable (BroadcastMessage) async -> APNsAnswer<Void>
+    private let onSend: @Sendable (ClaimedDelivery) async -> APNsAnswer<Void>
     let keyFileState: KeyFileState
 
     init(
         creations: [APNsAnswer<String>] = [], deletions: [APNsAnswer<Void>] = [],
         reads: [APNsAnswer<StoragePolicy>] = [], lists: [APNsAnswer<ChannelListing>] = [],
         keyFile: KeyFileState = .ok,
-        send: @escaping @Sendable (BroadcastMessage) async -> APNsAnswer<Void> = { _ in .ok }
+        send: @escaping @Sendable (ClaimedDelivery) async -> APNsAnswer<Void> = { _ in .ok }
     ) {
         state = Mutex(State(creations: creations, deletions: deletions, lists: lists, reads: reads))
         keyFileState = keyFile
@@ -174,7 +162,7 @@ final class ScriptedGateway: APNsGateway {
 
     var calls: Calls { state.withLock { $0.calls } }
 
-    func send(_ message: BroadcastMessage, to address: APNsAddress) async -> APNsAnswer<Void> { await onSend(message) }
+    func send(_ delivery: ClaimedDelivery) async -> APNsAnswer<Void> { await onSend(delivery) }
 
     func createChannel(
         _ storagePolicy: StoragePolicy, at address: APNsAddress, requestID: UUID

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -10,14 +11,14 @@ internal import Testing
 /// Installations of one app on a fresh database, with calls that tests need.
 struct Phones: Sendable {
     let stores: StoreWorld
-    let store: PostgresInstallationStore
+    let store: InstallationStore
 
     static let secret = String(repeating: "s", count: 43)
     static let type = "MatchAttributes"
 
     init(_ test: TestDatabase) async throws {
         stores = StoreWorld(test)
-        store = PostgresInstallationStore(test.database)
+        store = InstallationStore(test.database)
         _ = try await stores.apps.put(.sample(at: stores.now))
     }
 
@@ -40,21 +41,26 @@ struct Phones: Sendable {
         try await store.put(state, of: id, secret: secret, now: stores.now)
     }
 
-    func known(_ id: InstallationID) async throws -> KnownInstallation {
+    func known(_ id: InstallationID) async throws -> Contract.Installation {
         try await store.installation(id, secret: Self.secret)
+    }
+
+    /// The state that the tables have.
+    func state(of id: InstallationID) async throws -> InstallationState {
+        let rows = try await stores.pool.query(InstallationRows.load(.init(keys: [try await store.key(of: id)])))
+        return try InstallationRows.record(#require(rows.first)).state
     }
 
     /// Reports an activity that is shown.
     @discardableResult
     func report(
-        _ id: String = "activity-1", of installation: InstallationID, _ state: DeviceActivity.State = .active,
+        _ id: String = "activity-1", of installation: InstallationID, _ state: Contract.ActivityState = .active,
         key: String = "match-1", token: String? = nil, channelID: String? = nil
     ) async throws -> Bool {
         try await store.put(
-            DeviceActivity(
-                id: id, eventKey: .sample(key), attributesType: Self.type, state: state,
-                updateToken: token.flatMap(DeviceToken.init(hex:)), channelID: channelID),
-            of: installation, secret: Self.secret, now: stores.now)
+            Contract.ActivityDraft(
+                eventKey: key, attributesType: Self.type, state: state, updateToken: token, channelId: channelID),
+            as: id, of: installation, secret: Self.secret, now: stores.now)
     }
 
     /// The installation's row.

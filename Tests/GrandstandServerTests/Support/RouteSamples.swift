@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandContract
 internal import Hummingbird
 internal import JSON
 internal import Testing
@@ -25,36 +26,35 @@ struct Samples {
 
     var app: AppEnvironment { AppEnvironment(bundleID: bundleID, environment: .production) }
 
-    func apiKey(_ scopes: Set<APIKey.Scope> = [.admin], bound: Bool = false) -> APIKey {
-        APIKey(
-            id: id, name: text, scopes: scopes, reach: bound ? .only([bundleID]) : .all, prefix: "gs_",
-            createdAt: Self.now,
-            revokedAt: nil)
+    func apiKey(_ scopes: Set<Contract.Scope> = [.admin], bound: Bool = false) -> APIKey {
+        APIKey(id: id, name: text, scopes: scopes, reach: bound ? .only([bundleID]) : .all)
     }
 
     func visit(_ path: String = "/console", query: String = "") -> Visit {
         Visit(key: apiKey(), query: FormFields(query), path: path, parameters: Parameters(), now: Self.now)
     }
 
-    func registered() -> App {
-        App(
-            bundleID: bundleID, name: text, credentials: Credentials(teamID: "TEAM123456", keyID: "KEY1234567"),
+    func registered() -> Contract.App {
+        Contract.App(
+            bundleId: bundleID.rawValue, topic: bundleID.topic, name: text, teamId: "TEAM123456", keyId: "KEY1234567",
+            channelLimit: 10_000, environments: .init(), credentials: [:], credentialRefusals: [:], quirks: [],
             createdAt: Self.now, updatedAt: Self.now)
     }
 
-    func contentType() throws -> DeclaredContentType {
-        let body =
-            #"{"check": "refuse", "versions": [{"name": "3.1", "schema": {}}, {"name": \#(JSONText.quoted(text)), "schema": {}}],"#
-            + #""rules": {"quiet": ["/clock"],"#
-            + #""rings": [{"when": {"increases": "/home"}, "alert": {"title": "Goal"}}]}}"#
-        return DeclaredContentType(
-            type: try ContentType(bundleID, "MatchAttributes", parsing: Array(body.utf8)), createdAt: Self.now,
-            updatedAt: Self.now, version: 1)
+    func contentType() throws -> Contract.ContentType {
+        let schema = try RawJSON(json: "{}")
+        return Contract.ContentType(
+            bundleId: bundleID.rawValue, attributesType: "MatchAttributes", check: .refuse,
+            versions: [.init(name: "3.1", schema: schema), .init(name: text, schema: schema)],
+            rules: try RawJSON(
+                json: #"{"quiet": ["/clock"], "rings": [{"when": {"increases": "/home"}, "alert": {"title": "Goal"}}]}"#
+            ),
+            createdAt: Self.now, updatedAt: Self.now)
     }
 
     func quota(
         _ byState: [Channel.State: Int] = [.active: 9_600, .creating: 10, .missing: 2, .failed: 1], limit: Int = 10_000,
-        unmanaged: Int = 3, alarm: ReconciliationReport.Alarm? = .capabilityOff, isCapabilityOff: Bool = true,
+        unmanaged: Int = 3, alarm: Contract.ReconciliationAlarm? = .capabilityOff, isCapabilityOff: Bool = true,
         exceedsAt: Date? = Self.now.addingTimeInterval(3_600)
     ) -> Quota {
         Quota(
@@ -64,35 +64,37 @@ struct Samples {
             isCapabilityOff: isCapabilityOff)
     }
 
-    func event(_ state: Event.State = .live) -> Event {
+    func event(_ state: Contract.EventState = .live) -> Contract.Event {
+        func audience(_ environment: Contract.Environment, _ channel: Contract.AudienceChannel)
+            -> Contract.EventAudience
+        {
+            Contract.EventAudience(
+                bundleId: bundleID.rawValue, environment: environment, storagePolicy: .noMessageStored,
+                delivery: .channel, channel: channel)
+        }
         let times = Self.now
-        return Event(
-            specification: EventSpecification(
-                key: key, name: text, kind: text, startsAt: times, endsAt: times.addingTimeInterval(7_200),
-                channelsOpenAt: times.addingTimeInterval(-3_600),
-                audiences: [
-                    Audience(bundleID: bundleID, environment: .production, storagePolicy: .noMessageStored),
-                    Audience(bundleID: bundleID, environment: .development, storagePolicy: .noMessageStored),
-                ]),
-            state: state,
-            channels: [
-                .init(state: .active, channelID: text),
-                .init(state: .failed, reason: "BroadcastFeatureNotEnabled", nextAttemptAt: times),
-            ],
-            createdAt: times, updatedAt: times)
+        return Contract.Event(
+            key: key.rawValue, name: text, kind: text, state: state, startsAt: times,
+            endsAt: times.addingTimeInterval(7_200), channelsOpenAt: times.addingTimeInterval(-3_600),
+            audiences: [
+                audience(.production, .init(state: .active, channelId: text)),
+                audience(
+                    .development, .init(state: .failed, reason: "BroadcastFeatureNotEnabled", nextAttemptAt: times)),
+            ], metadata: RawJSON(unchecked: "{}".utf8), topics: [], createdAt: times, updatedAt: times)
     }
 
-    func delivery(_ state: Delivery.State, reason: String? = nil, attempts: Int = 1) -> Delivery {
-        Delivery(
-            bundleID: bundleID, environment: .production, channelID: text, state: state, attempts: attempts,
-            priority: .immediate, apnsExpiration: 0, timestamp: nil, apnsRequestID: id, apnsUniqueID: nil,
-            reason: reason, nextAttemptAt: nil, settledAt: nil)
+    func delivery(_ state: Contract.DeliveryState, reason: String? = nil, attempts: Int = 1) -> Contract.Delivery {
+        Contract.Delivery(
+            kind: .channel, bundleId: bundleID.rawValue, environment: .production, channelId: text, state: state,
+            attempts: attempts, priority: 10, apnsExpiration: 0, apnsRequestId: id.words, reason: reason)
     }
 
-    func broadcast(_ deliveries: [Delivery]) -> Broadcast {
-        Broadcast(
-            id: id, eventKey: key, event: .update, acceptedAt: Self.now, sendAt: Self.now, isScheduled: false,
-            deliveries: deliveries, warnings: [text], by: "key:" + text)
+    func broadcast(_ deliveries: [Contract.Delivery]) -> Contract.Broadcast {
+        var broadcast = Contract.Broadcast(
+            id: id.words, eventKey: key.rawValue, event: .update, state: .queued, acceptedAt: Self.now,
+            sendAt: Self.now, by: "key:" + text, counts: [:], deliveries: [], warnings: [text], source: .broadcast)
+        broadcast.set(deliveries, isScheduled: false, isCancelled: false)
+        return broadcast
     }
 
     func channel(_ state: Channel.State = .failed, reason: String? = "quota-exhausted") -> Channel {
@@ -102,28 +104,31 @@ struct Samples {
             attempts: 1, nextAttemptAt: Self.now, createdAt: Self.now)
     }
 
-    /// A reconciliation's report in the form in which it is stored.
-    func report(applied: Bool = false, alarm: ReconciliationReport.Alarm? = nil, found: Int = 1) throws -> [UInt8] {
-        let entry = LedgerSnapshot.Entry(
-            id: id, channelID: text, state: .active, storagePolicy: .noMessageStored, eventKey: key, changedAt: Self.now
-        )
-        let stray = UnmanagedChannel(channelID: text, firstSeenAt: Self.now, storagePolicy: .noMessageStored)
-        let actions: [ReconciliationReport.Action] = [
-            .init(.markMissing(entry), done: applied, detail: text), .init(.adopt(stray), done: applied),
+    func report(
+        applied: Bool = false, alarm: Contract.ReconciliationAlarm? = nil, found: Int = 1
+    ) -> Contract.Reconciliation {
+        let lost = Contract.MissingChannel(
+            id: id.words, channelId: text, storagePolicy: .noMessageStored, eventKey: key.rawValue)
+        let stray = Contract.UnmanagedChannel(
+            channelId: text, firstSeenAt: Self.now, storagePolicy: .noMessageStored)
+        let actions = [
+            Contract.ReconciliationAction(
+                action: .markMissing, id: id.words, eventKey: key.rawValue, channelId: text, done: applied, detail: text
+            ),
+            Contract.ReconciliationAction(action: .adopt, channelId: text, done: applied),
         ]
-        let report = ReconciliationReport(
-            id: id, bundleID: bundleID, environment: .production, actor: text, startedAt: Self.now,
+        return Contract.Reconciliation(
+            id: id.words, bundleId: bundleID.rawValue, environment: .production, actor: text, startedAt: Self.now,
             finishedAt: Self.now, applied: applied, apple: 2, ledger: 2, matched: 1,
-            missing: Array(repeating: entry, count: found), unmanaged: Array(repeating: stray, count: found),
+            missing: Array(repeating: lost, count: found), unmanaged: Array(repeating: stray, count: found),
             actions: actions, alarm: alarm, notes: [text])
-        return JSONWriter.text(Contract.Reconciliation(report))
     }
 
-    func entry() -> AuditEntry {
-        AuditEntry(
-            id: 1, at: Self.now, actor: "key:" + text, keyID: id, action: .channelRefused,
-            subject: .init(
-                bundleID: bundleID, environment: .production, channel: id, channelID: text, eventKey: key),
-            reason: text, signingKey: "KEY1234567", answer: APNsRecord(status: 400, reason: text, requestID: nil))
+    func entry() -> Contract.AuditEntry {
+        Contract.AuditEntry(
+            id: "1", at: Self.now, actor: "key:" + text, keyId: id.words, action: .channelRefused,
+            bundleId: bundleID.rawValue, environment: .production, channel: id.words, channelId: text,
+            eventKey: key.rawValue, reason: text, signingKey: "KEY1234567",
+            apns: Contract.AuditAnswer(status: 400, reason: text))
     }
 }

@@ -2,6 +2,7 @@ internal import APNsWire
 internal import ContractKit
 internal import Foundation
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import HTTPTypes
 internal import Hummingbird
@@ -13,30 +14,25 @@ internal import Testing
 
 @testable internal import GrandstandServer
 
-/// Every route of a server behind its router, its access checks and its middleware, without a socket. The protocols of
-/// Grandstand/Ports are fakes; other stores use a database (`withRoutes`).
+/// Every route of a server behind its router, its access checks and its middleware, without a socket. In a suite with
+/// the trait `database`, the stores use the test's database.
 struct RouteWorld {
-    /// A database that cannot be reached, unless the test sets another one.
-    var database = Database.away
-    var apps = FakeApps()
-    var events = FakeEvents()
-    /// The source of lookups. It announces no change, so the lookup cache stays empty.
-    var lookups = Silence()
-    var starts = FakeStarts()
-    var channels = FakeChannels()
-    var outbox = FakeOutbox()
-    var quirks = FakeQuirks()
+    /// The database as the test fills and reads it, at the time of the routes. Without the trait, it cannot be reached.
+    let rows: StoreWorld
     var gateway = FakeGateway()
-    var ledger = FakeLedger()
-    var reconciliations = FakeReconciliations()
-    var webhooks = FakeWebhooks()
-    var installations = FakeInstallations()
-    var idempotency = FakeIdempotency()
     /// The rate limits. They count the requests of all calls of this world.
     var limits = RateLimits(.init(requests: nil, failures: nil))
     /// Routes of the test, in addition to the API's.
     var others: [Route] = []
     var pages: MountedPages?
+
+    /// - Parameter others: routes of the test, in addition to the API's.
+    init(at now: Date = Self.now, others: [Route] = []) {
+        rows = StoreWorld(DatabaseTrait.current ?? .away, at: now)
+        self.others = others
+    }
+
+    var database: Database { Database(rows.pool) }
 
     static let now = Date(timeIntervalSince1970: 1_795_293_900)
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -54,15 +50,14 @@ struct RouteWorld {
             "gs_cup": key(
                 [.organise], of: AppReach(of: [Sample.stadium], eventKeyPrefix: EventKey(rawValue: "cup."))),
         ]
-        for scope in APIKey.Scope.allCases {
+        for scope in Contract.Scope.allCases {
             keys["gs_\(scope.rawValue)"] = key([scope], of: scope == .device ? stadium : .all)
         }
         return keys
     }()
 
-    private static func key(_ scopes: Set<APIKey.Scope>, of reach: AppReach = .all) -> APIKey {
-        APIKey(
-            id: UUID(), name: "test", scopes: scopes, reach: reach, prefix: "gs_", createdAt: now, revokedAt: nil)
+    private static func key(_ scopes: Set<Contract.Scope>, of reach: AppReach = .all) -> APIKey {
+        APIKey(id: UUID(), name: "test", scopes: scopes, reach: reach)
     }
 
     // A request's context requires a channel. This one is never opened, so it need not be closed.
@@ -124,11 +119,11 @@ struct RouteWorld {
     }
 
     private var router: Router<APIContext> {
-        RouteTable(routes: api.table.routes + api.health().routes + others).router(
+        let access = dependencies { Self.now }.access
+        return RouteTable(routes: api.table.routes + api.health().routes + others).router(
             authenticator: RequestAuthenticator(
-                keys: FakeKeys(Self.keys), uses: KeyUses(logger: Self.logger, record: { _ in }),
-                limits: limits, now: { Self.now }, onTrust: { _ in }),
-            idempotency: Idempotency(store: idempotency, now: { Self.now }),
+                keys: access.keys, uses: access.uses, limits: limits, now: { Self.now }, onTrust: { _ in }),
+            idempotency: Idempotency(store: access.idempotency, now: { Self.now }),
             middleware: .init(
                 headers: StandingHeaders(isSecure: false), logger: Self.logger, onAnswer: { _, _, _, _ in }),
             pages: pages)
@@ -138,55 +133,61 @@ struct RouteWorld {
     var api: API { API(dependencies { Self.now }, pages: pages) }
 
     func dependencies(now: @escaping @Sendable () -> Date) -> API.Dependencies {
-        let management = ManagementCalls(gateway: gateway, quirks: quirks, now: now, logger: Self.logger)
-        let calls = ChannelCalls(
-            management: management, channels: channels, reconciliations: reconciliations, lease: 10, now: now,
+        let stores = Stores(Databases(database), logger: Self.logger)
+        let management = ManagementCalls(
+            gateway: gateway, remember: { [apps = rows.apps] in try await apps.remember($0, for: $1) }, now: now,
             logger: Self.logger)
+        let calls = ChannelCalls(
+            management: management, channels: stores.channels, reconciliations: stores.reconciliations, lease: 10,
+            now: now, logger: Self.logger)
         let operations = ChannelOperations(
-            management: management, channels: channels, calls: calls, lease: 10, now: now)
+            management: management, channels: stores.channels, calls: calls, lease: 10, now: now)
         let reconciliation = Reconciliation(
-            management: management, channelCalls: calls, store: reconciliations, lease: 10, now: now,
+            management: management, channelCalls: calls, store: stores.reconciliations, lease: 10, now: now,
             logger: Self.logger)
         let settings = API.Settings(
             reconciliationLimits: ReconciliationLimits(grace: 600, deleteBudget: 100))
         return API.Dependencies(
-            stores: stores, lookups: LookupReplica(source: lookups, now: now, logger: Self.logger),
+            stores: stores,
+            lookups: LookupReplica(store: LookupStore(database: database), now: now, logger: Self.logger),
             access: .init(
-                keys: FakeKeys(Self.keys), ledger: ledger, memory: FakeKeys(Self.keys),
-                uses: KeyUses(logger: Self.logger, record: { _ in }), idempotency: idempotency, limits: limits,
-                isSecure: false, logger: Self.logger, metrics: NoMetrics(), hasOwnOperationsPort: false),
+                keys: .holding(Self.keys, rows.keys, now: now), uses: KeyUses(logger: Self.logger, record: { _ in }),
+                idempotency: IdempotencyStore(database: database), limits: limits, isSecure: false, logger: Self.logger,
+                metrics: ServerMetrics(), hasOwnOperationsPort: false),
             gateway: gateway, channelOperations: operations, reconciliation: reconciliation,
             readiness: { Readiness(database: true) }, settings: settings, now: now)
     }
+}
 
-    private var stores: Stores {
-        var stores = Stores(Databases(database), logger: Self.logger)
-        (stores.apps, stores.channels, stores.events, stores.outbox) = (apps, channels, events, outbox)
-        (stores.starts, stores.quirks, stores.reconciliations) = (starts, quirks, reconciliations)
-        (stores.webhooks, stores.installations) = (webhooks, installations)
-        return stores
+extension RouteWorld {
+    /// Adds the channel `Sample.id` of the app `Sample.stadium`, which must be registered.
+    func putChannel(_ state: Contract.ChannelState) async throws {
+        // APNs refused the creation of a channel without an ID.
+        let channelID = state == .active ? "abc==" : nil
+        try await database.query(
+            """
+            insert into channels (id, bundle_id, environment, channel_id, storage_policy, state, label, created_at, changed_at)
+            values (\(Sample.id), 'com.example.Stadium', 'production', \(channelID), 'noMessageStored',
+                \(state.rawValue)::text::channel_state, 'gate 7', \(Self.now), \(Self.now))
+            """)
     }
 }
 
-/// Runs a test with the routes on its own database.
-func withRoutes(_ body: (inout RouteWorld) async throws -> Void) async throws {
-    try await withDatabase {
-        var world = RouteWorld(database: $0.database)
-        try await body(&world)
+extension CachedKeyStore {
+    /// Keys in memory, by their secrets.
+    static func holding(
+        _ bySecret: [String: APIKey], _ store: KeyStore = KeyStore(database: TestDatabase.away.database),
+        now: @escaping @Sendable () -> Date
+    ) -> CachedKeyStore {
+        let keys = CachedKeyStore(store, now: now)
+        keys.hold(Dictionary(uniqueKeysWithValues: bySecret.map { (SecretHash(of: $0.key), $0.value) }))
+        return keys
     }
 }
 
-extension Database {
+extension TestDatabase {
     /// A database that nobody can reach.
-    static let away = Database(
-        PostgresPool(configuration: .stores(connectionString: "host=/nowhere"), logger: RouteWorld.logger))
-}
-
-/// Counts nothing.
-private struct NoMetrics: OperationMetrics {
-    func lookups(_ result: LookupResult) -> @Sendable () -> Void { {} }
-
-    func answered(method: String, path: String?, status: Int, time: Duration) {}
-    func answers(method: String, path: String, status: Int) -> @Sendable (Duration) -> Void { { _ in } }
-    func exposition() -> [UInt8] { [] }
+    static let away = TestDatabase(
+        pool: PostgresPool(configuration: .stores(connectionString: "host=/nowhere"), logger: RouteWorld.logger),
+        connectionString: "host=/nowhere")
 }

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandContract
 internal import JSON
 
 @testable internal import GrandstandServer
@@ -8,70 +9,64 @@ internal import JSON
 /// Values for organisers' pages.
 extension Samples {
     var preview: ContentPreview {
-        ContentPreview(AppPreview(compact: "{{home}} – {{away}}", expanded: "{{minute}}′ {{t}}"))
+        ContentPreview(.init(compact: "{{home}} – {{away}}", expanded: "{{minute}}′ {{t}}"))
     }
 
     /// A message with every member that it may have.
-    func request(_ content: String = #"{"home": 1, "away": 0}"#) throws -> BroadcastRequest {
+    func request() throws -> Contract.BroadcastDraft {
         let text = JSONText.quoted(text)
-        var request = BroadcastRequest(
-            payload: BroadcastPayload(
-                event: .update, contentState: Array(#"{"home": 1, "away": 0, "t": \#(text)}"#.utf8),
-                alert: Array(#"{"title": \#(text), "body": "b"}"#.utf8), staleDate: 1_900_000_000),
-            priority: .immediate, expiresIn: 300,
-            audiences: [AudienceSelector(bundleID: bundleID, environment: .production)])
-        request.byVariant = [
-            try variant("de"): .init(contentState: Array("{}".utf8), alert: Array(#"{"title": "x"}"#.utf8))
-        ]
-        return request
-    }
-
-    func variant(_ text: String) throws -> Variant {
-        guard let variant = Variant(rawValue: text) else { throw Problem(.internalError, text) }
-        return variant
+        return Contract.BroadcastDraft(
+            event: .update, contentState: try RawJSON(json: #"{"home": 1, "away": 0, "t": \#(text)}"#),
+            alert: try RawJSON(json: #"{"title": \#(text), "body": "b"}"#),
+            byVariant: [
+                "de": .init(contentState: try RawJSON(json: "{}"), alert: try RawJSON(json: #"{"title": "x"}"#))
+            ],
+            audiences: [.init(bundleId: bundleID.rawValue, environment: .production)], priority: 10, expiresIn: 300,
+            staleDate: Date(timeIntervalSince1970: 1_900_000_000))
     }
 
     /// A message and its deliveries.
-    func message(_ deliveries: [Delivery], event: BroadcastPayload.Event = .update) throws -> Broadcast {
+    func message(
+        _ deliveries: [Contract.Delivery], event: Contract.BroadcastKind = .update
+    ) throws -> Contract.Broadcast {
         var broadcast = broadcast(deliveries)
         broadcast.event = event
-        broadcast.request = try request()
+        broadcast.message = try request()
         return broadcast
     }
 
     func contents(
-        _ event: Event, _ broadcasts: [Broadcast], starts: [AudienceStart] = [],
+        _ event: Contract.Event, _ broadcasts: [Contract.Broadcast], starts: [Contract.AudienceStart] = [],
         previews: [BundleID: ContentPreview] = [:]
     ) -> EventDetail.Contents {
         EventDetail.Contents(
-            event: event, page: Page(items: broadcasts, nextCursor: "next"), newest: broadcasts, plotted: broadcasts,
+            event: event, version: 1, page: Page(items: broadcasts, nextCursor: "next"), newest: broadcasts,
+            plotted: broadcasts,
             starts: starts, previews: previews)
     }
 
-    func start(_ state: StartReport.State = .running) -> AudienceStart {
-        var counts = StartReport.Counts()
+    func start(_ state: Contract.StartState = .running) -> Contract.AudienceStart {
+        var counts = Contract.StartCounts()
         counts.followers = 1_200
         counts.rejected = 2
-        for why in StartForm.Ineligible.allCases { counts.ineligible[why] = 1 }
-        return (
-            Audience(bundleID: bundleID, environment: .production, storagePolicy: .noMessageStored),
-            StartReport(
-                state: state, startedAt: Self.now, finishedAt: Self.now, counts: counts, byReason: ["BadDeviceToken": 2]
-            )
-        )
+        counts.ineligible = .init(system: 1, disabled: 1, noToken: 1, tooLate: 1)
+        return Contract.AudienceStart(
+            bundleId: bundleID.rawValue, environment: .production, state: state, startedAt: Self.now,
+            finishedAt: Self.now, counts: counts, byReason: ["BadDeviceToken": 2])
     }
 
     func match() throws -> EventDetail {
         var gone = delivery(.superseded)
-        gone.supersededBy = id
+        gone.supersededBy = id.words
         var accepted = delivery(.accepted)
-        accepted.settledAt = Self.now.addingTimeInterval(0.041)
-        accepted.apnsUniqueID = text
+        (accepted.settledAt, accepted.answerMilliseconds) = (Self.now.addingTimeInterval(0.041), 41)
+        accepted.apnsUniqueId = text
         var crowd = delivery(.sending)
-        crowd.counts = Delivery.Counts()
+        (crowd.kind, crowd.counts) = (.tokens, Contract.TokenCounts(FanOut(), .sending))
         var event = event()
-        event.specification.start = StartDeclaration(
-            at: Self.now, until: Self.now, attributesType: text, attributes: Array("{}".utf8), alert: Array("{}".utf8))
+        event.start = Contract.Start(
+            at: Self.now, until: Self.now, attributesType: text, attributes: try RawJSON(json: "{}"),
+            alert: try RawJSON(json: "{}"), restart: false)
         var shown = contents(
             event,
             [
@@ -80,33 +75,32 @@ extension Samples {
                 try message([delivery(.expired, reason: text), gone]),
             ], starts: [start()], previews: [bundleID: preview])
         var scheduled = try message([])
-        scheduled.isScheduled = true
+        scheduled.state = .scheduled
         shown.scheduled = Page(items: [scheduled], nextCursor: "next")
         var end = MessageForm(try request(), isWhole: true, now: Self.now)
         end.isEnd = true
         let refusal = APIProblem(status: 422, title: text, detail: text, faults: [.init(pointer: text, detail: text)])
         let fault = APIProblem.Fault(pointer: text, detail: text)
         var variants = event
-        variants.specification.audiences[0].id.variant = try variant("de")
+        variants.audiences[0].variant = "de"
         return EventDetail(
             shown, visit("/console/events/derby"),
             composer: Composer(
-                variants, end, newest: id, faults: [fault], refusal: refusal, preview: PreviewReading(try rehearsed()),
+                variants, end, newest: id.words, faults: [fault], refusal: refusal,
+                preview: PreviewReading(try rehearsed()),
                 asksForEnd: true))
     }
 
-    /// The result of rehearsing a message.
-    func rehearsed() throws -> RenderedRehearsal {
-        var audience = Audience(bundleID: bundleID, environment: .production, storagePolicy: .noMessageStored)
-        audience.id.variant = try variant("de")
+    /// The preview of a message.
+    func rehearsed() throws -> Contract.BroadcastPreview {
         let goesAt = Self.now.addingTimeInterval(86_400)
-        let part = BroadcastRehearsal.Part(
-            audience: audience, kind: .crowd, payload: try request().payload, priority: .immediate,
-            apnsExpiration: 1_900_000_000, bytes: 1_312, replaces: [id])
-        return RenderedRehearsal(
-            rehearsal: BroadcastRehearsal(
-                event: .end, goesAt: goesAt, isScheduled: true, expiresAt: goesAt.addingTimeInterval(900),
-                warnings: [text], parts: [part]), previews: [bundleID: preview])
+        let part = Contract.AudiencePreview(
+            bundleId: bundleID.rawValue, environment: .production, variant: "de", kind: .tokens, priority: 10,
+            apnsExpiration: 1_900_000_000, bytes: 1_312, limit: 4_096, payload: try RawJSON(json: #"{"aps": {}}"#),
+            preview: .init(compact: text, expanded: text), replaces: [id.words])
+        return Contract.BroadcastPreview(
+            event: .end, goesAt: goesAt, isScheduled: true, expiresAt: goesAt.addingTimeInterval(900),
+            audiences: [part], warnings: [text])
     }
 
     func organisersPages() throws -> [any ConsolePage] {

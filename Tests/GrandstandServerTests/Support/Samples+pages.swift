@@ -9,13 +9,14 @@ internal import JSON
 extension Samples {
     /// Every page, with an entry in each of its lists.
     func pages() throws -> [any ConsolePage] {
-        let reading = try ReconciliationReading(try report())
-        let alarmed = try ReconciliationReading(try report(alarm: .capabilityOff, found: 201))
+        let reading = report()
+        let alarmed = report(alarm: .capabilityOff, found: 201)
         var previewed = registered()
-        previewed.preview = AppPreview(compact: text, expanded: "x")
+        previewed.preview = .init(compact: text, expanded: "x")
+        previewed.credentials = ["production": .unreadable]
         previewed.quirks = [
-            Quirk(
-                environment: .production, name: .managementPath, value: "lowercased", learnedAt: Self.now,
+            .init(
+                environment: .production, quirk: .managementPath, value: .lowercased, learnedAt: Self.now,
                 evidence: text)
         ]
         return [
@@ -23,7 +24,7 @@ extension Samples {
             ProblemPage(APIProblem(status: 403, title: text, detail: text), requestID: "1a2b"),
             RefusedForm(
                 APIProblem(status: 422, title: text, detail: text, faults: [.init(pointer: text, detail: text)]),
-                ActionRoute("/test", .admin, irreversible: true) { _ in throw Unasked() },
+                ActionRoute("/test", .admin, irreversible: true) { _ in throw NotScripted() },
                 FormFields([.init(name: text, value: text), .init(name: "long", value: text + "\n")]),
                 path: "/console/test", back: "/console"),
             overview([quota()]),
@@ -31,10 +32,9 @@ extension Samples {
                 Page(items: [event()], nextCursor: "next"), EventFilter(state: .live, kind: text, bundleID: bundleID),
                 visit("/console/events", query: "cursor=x")),
             try match(),
-            AppList(
-                [(registered(), [.development: .ok])], nextCursor: "next", visit("/console/apps")),
+            AppList(Contract.AppPage(items: [previewed], nextCursor: "next"), visit("/console/apps")),
             AppDetail(
-                previewed, keyFiles: [.production: .unreadable], contents: [try contentType()],
+                Versioned(value: previewed, version: 1), bundleID: bundleID, contents: [try contentType()],
                 visit("/console/apps/com.example.Stadium")),
             ChannelList(
                 app, Page(items: [channel()], nextCursor: "next"), ChannelFilter(state: .failed, eventKey: key),
@@ -43,10 +43,11 @@ extension Samples {
                 app,
                 unmanaged: Page(items: [UnmanagedChannel(channelID: text, firstSeenAt: Self.now)], nextCursor: nil),
                 visit("/console/apps/com.example.Stadium/production/channels", query: "managed=false")),
-            ReconciliationList(app, [reading, alarmed], nextCursor: "next", visit("/console")),
+            ReconciliationList(
+                app, Contract.Page(items: [reading, alarmed], nextCursor: "next"), visit("/console")),
             ReconciliationDetail(reading, app), ReconciliationDetail(alarmed, app),
             AuditTrail(
-                Page(items: [entry()], nextCursor: "next"), AuditFilter(actor: text, action: .keyCreated),
+                Contract.Page(items: [entry()], nextCursor: "next"), AuditFilter(actor: text, action: .keyCreated),
                 visit("/console/audit-log", query: "from=2026-11-21")),
             KeyList(Contract.Page(items: [shownKey], nextCursor: "n"), visit("/console/keys")),
             KeyDetail(shownKey, [webhook], visit("/console/keys/1")),
@@ -54,21 +55,23 @@ extension Samples {
             WebhookList(Contract.Page(items: [webhook], nextCursor: "n"), visit("/console/webhooks")),
             WebhookDetail(
                 Versioned(value: webhook, version: 1),
-                Contract.Page(items: [Contract.WebhookDelivery(webhookDelivery)], nextCursor: "n"),
+                Contract.Page(items: [webhookDelivery], nextCursor: "n"),
                 visit("/console/webhooks/1")),
             WebhookDeliveryDetail(
-                WebhookDeliveryLog(
-                    delivery: webhookDelivery, body: Array(#"{"text": \#(quoted)}"#.utf8),
-                    attempts: [
-                        WebhookAttempt(number: 1, at: Self.now, milliseconds: 12, status: 503, reason: text)
-                    ]), webhook: "1"),
+                Contract.WebhookDeliveryLog(
+                    message: RawJSON(unchecked: #"{"text": \#(quoted)}"#.utf8),
+                    log: [
+                        Contract.WebhookAttempt(attempt: 1, at: Self.now, milliseconds: 12, status: 503, reason: text)
+                    ],
+                    webhookDelivery), webhook: "1"),
         ] + (try organisersPages())
     }
 
     /// The overview, with an entry in each of its parts.
     func overview(_ quotas: [Quota]) -> Overview {
-        let sample = QuotaSample(
-            bundleID: bundleID, environment: .production, at: Self.now.addingTimeInterval(-300), used: 5, reserved: 0,
+        let sample = Contract.QuotaSample(
+            bundleId: bundleID.rawValue, environment: .production, at: Self.now.addingTimeInterval(-300), used: 5,
+            reserved: 0,
             peak: 5, limit: 100, created: 1, deleted: 0)
         return Overview(
             quotas, live: Page(items: [event()], nextCursor: "n"),
@@ -98,10 +101,10 @@ extension Samples {
             updatedAt: Self.now)
     }
 
-    private var webhookDelivery: WebhookDelivery {
-        WebhookDelivery(
-            id: id, message: id, topic: .quotaLevel, state: .failed, attempts: 2, createdAt: Self.now,
-            nextAttemptAt: Self.now, settledAt: Self.now, status: 503, reason: text)
+    private var webhookDelivery: Contract.WebhookDelivery {
+        Contract.WebhookDelivery(
+            id: "1", messageId: "msg_1", topic: .quotaLevel, state: .failed, attempts: 2, status: 503, reason: text,
+            createdAt: Self.now, nextAttemptAt: Self.now, settledAt: Self.now)
     }
 
     /// The frame of a page, with everything that it can contain.

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -10,11 +11,11 @@ internal import Testing
 /// The stores including that of starts, and registered installations.
 struct StartWorld: Sendable {
     let stores: StoreWorld
-    let starts: PostgresStartStore
+    let starts: StartStore
 
     init(_ stores: StoreWorld) {
         self.stores = stores
-        starts = PostgresStartStore(Database(stores.pool))
+        starts = StartStore(Database(stores.pool))
     }
 
     var now: Date { stores.now }
@@ -25,20 +26,21 @@ struct StartWorld: Sendable {
         at: Date? = nil, until: Date? = nil, attributesType: String = "MatchAttributes",
         contentState: String? = #"{"score":"0-0"}"#, alertsByLocale: [String: String] = [:],
         audiences: [Audience.ID]? = nil
-    ) -> StartDeclaration {
-        StartDeclaration(
-            at: at, until: until, attributesType: attributesType, attributes: Array(#"{"home": "ARG"}"#.utf8),
-            contentState: contentState.map { Array($0.utf8) }, alert: Array(#"{"title": "Kick-off"}"#.utf8),
-            alertsByLocale: alertsByLocale.mapValues { Array($0.utf8) },
-            audiences: audiences?.map { AudienceSelector($0) })
+    ) -> Contract.Start {
+        func raw(_ text: String) -> RawJSON { RawJSON(unchecked: text.utf8) }
+        return Contract.Start(
+            at: at, until: until, attributesType: attributesType, attributes: raw(#"{"home": "ARG"}"#),
+            contentState: contentState.map(raw), alert: raw(#"{"title": "Kick-off"}"#),
+            alertsByLocale: alertsByLocale.isEmpty ? nil : alertsByLocale.mapValues(raw),
+            audiences: audiences?.map { Contract.AudienceSelector(AudienceSelector($0)) }, restart: false)
     }
 
     /// Declares an event whose start is due now, unless `start` says otherwise.
     @discardableResult
     func declare(
-        _ key: String = "match-1", topics: [String] = ["team:rapid"], start: StartDeclaration? = nil,
+        _ key: String = "match-1", topics: [String] = ["team:rapid"], start: Contract.Start? = nil,
         audiences: [Audience]? = nil
-    ) async throws -> Event {
+    ) async throws -> Contract.Event {
         var specification = try EventSpecification.sample(key, audiences: audiences)
         specification.topics = try topics.map { try #require(Topic(rawValue: $0)) }
         specification.start = start ?? Self.start(at: now)
@@ -47,7 +49,7 @@ struct StartWorld: Sendable {
 
     /// Declares an event whose start is due now, unless `start` says otherwise, and creates its channel.
     func open(
-        _ key: String = "match-1", topics: [String] = ["team:rapid"], start: StartDeclaration? = nil
+        _ key: String = "match-1", topics: [String] = ["team:rapid"], start: Contract.Start? = nil
     ) async throws {
         try await declare(key, topics: topics, start: start)
         try await stores.provision()
@@ -110,11 +112,10 @@ struct StartWorld: Sendable {
         leasesEndedBefore: Date? = nil, holding: [Int]? = nil, avoiding: [BundleID] = []
     ) async throws -> [StartShard] {
         try await starts.claim(
-            StartClaim(
+            ShardClaim(
                 environment: .production, replica: replica ?? stores.replica, limit: limit, shardSize: shardSize,
-                at: now, leasedUntil: now.addingTimeInterval(lease), leasesEndedBefore: leasesEndedBefore,
-                holding: holding,
-                avoiding: avoiding))
+                at: now, leasedUntil: now.addingTimeInterval(lease), leasesEndedBefore: leasesEndedBefore ?? now,
+                holding: holding, avoiding: avoiding))
     }
 
     func settle(
@@ -142,17 +143,11 @@ struct StartWorld: Sendable {
         return sent
     }
 
-    func reports(_ outlook: StartOutlook = .asItIs) async throws -> [AudienceStart] {
-        try #require(try await starts.report(of: .sample(), within: .all, outlook, now: now))
+    func report(_ outlook: StartOutlook = .asItIs) async throws -> Contract.StartReport {
+        try await starts.report(of: .sample(), within: .all, outlook, now: now)
     }
 
-    func report(_ outlook: StartOutlook = .asItIs) async throws -> StartReport {
-        let reports = try await reports(outlook)
-        #expect(reports.count == 1)
-        return try #require(reports.first).report
-    }
-
-    func counts() async throws -> StartReport.Counts { try await report().counts }
+    func counts() async throws -> Contract.StartCounts { try await report().counts }
 }
 
 /// Runs a test with the store of starts on its own database.

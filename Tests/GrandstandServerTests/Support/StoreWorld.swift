@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -10,34 +11,31 @@ internal import Testing
 /// Every store on one fresh database, with a clock that the test sets and the steps that most tests begin with.
 struct StoreWorld: Sendable {
     let pool: PostgresPool
-    let clock = ManualClock()
+    let clock: ManualClock
     let replica = UUID()
-    let apps: PostgresAppStore
-    let events: PostgresEventStore
-    let channels: PostgresChannelStore
-    let outbox: PostgresOutbox
-    let keys: PostgresKeyStore
-    let reconciliations: PostgresReconciliationStore
-    let auditLog: PostgresAuditLog
+    let apps: AppStore
+    let events: EventStore
+    let channels: ChannelStore
+    let outbox: Outbox
+    let keys: KeyStore
+    let reconciliations: ReconciliationStore
+    let auditLog: AuditLog
 
     /// Seconds for which the channel of an ended event is kept.
     static let retireAfter = 14_400.0
 
     static let tenure = ChannelTenure(retireAfter: retireAfter)
 
-    static let plan: DeliveryPlanning = { request, audiences, now throws(Problem) in
-        try DeliveryPlan(request, audiences: audiences, now: now)
-    }
-
-    init(_ test: TestDatabase) {
+    init(_ test: TestDatabase, at now: Date = Date(timeIntervalSince1970: 1_700_000_000)) {
         pool = test.pool
-        apps = PostgresAppStore(test.database)
-        events = PostgresEventStore(test.database)
-        channels = PostgresChannelStore(test.database)
-        outbox = PostgresOutbox(test.database)
-        keys = PostgresKeyStore(test.database)
-        reconciliations = PostgresReconciliationStore(test.database)
-        auditLog = PostgresAuditLog(test.database)
+        clock = ManualClock(now)
+        apps = AppStore(test.database)
+        events = EventStore(test.database)
+        channels = ChannelStore(test.database)
+        outbox = Outbox(test.database)
+        keys = KeyStore(database: test.database)
+        reconciliations = ReconciliationStore(test.database)
+        auditLog = AuditLog(database: test.database)
     }
 
     var now: Date { clock.now }
@@ -47,11 +45,11 @@ struct StoreWorld: Sendable {
     /// Registers the apps of the event's audiences that are not registered yet, and declares the event. Its channels
     /// are not created yet.
     @discardableResult
-    func put(_ specification: EventSpecification) async throws -> Event {
+    func put(_ specification: EventSpecification) async throws -> Contract.Event {
         for bundleID in Set(specification.audiences.map(\.bundleID)) where try await apps.app(bundleID) == nil {
             _ = try await apps.put(.sample(bundleID.rawValue, at: now))
         }
-        return try await events.put(specification, now: now).event
+        return try await events.put(specification, now: now).event.value
     }
 
     @discardableResult
@@ -80,10 +78,10 @@ struct StoreWorld: Sendable {
     /// Records the result of a call, with Apple's answer.
     @discardableResult
     func record(
-        _ change: ChannelOutcome.Change, of task: ChannelTask, _ answer: APNsRecord? = nil
+        _ change: ChannelOutcome.Change, of task: ChannelTask, _ answer: Contract.AuditAnswer? = nil
     ) async throws -> Channel {
         try await channels.record(
-            ChannelOutcome(change, answer ?? APNsRecord(status: 200, reason: nil, requestID: nil)), of: task,
+            ChannelOutcome(change, answer ?? Contract.AuditAnswer(status: 200)), of: task,
             by: .server, now: now)
     }
 
@@ -99,7 +97,7 @@ struct StoreWorld: Sendable {
     func open(_ key: String = "match-1", audiences: [Audience]? = nil) async throws -> EventKey {
         let event = try await put(.sample(key, audiences: audiences))
         try await provision()
-        return event.specification.key
+        return event.eventKey
     }
 
     /// The newest channel of the event's only audience.
@@ -120,7 +118,7 @@ struct StoreWorld: Sendable {
     func reconcile(
         _ listed: [String], policies: [String: StoragePolicy] = [:],
         _ options: ReconciliationOptions = ReconciliationOptions(apply: true)
-    ) async throws -> (actions: [ReconciliationAction], alarm: ReconciliationReport.Alarm?) {
+    ) async throws -> (actions: [ReconciliationAction], alarm: Contract.ReconciliationAlarm?) {
         let run = try await beginReconciliation()
         clock.advance(by: 0.001)
         let plan = try await observe(listed, run)
@@ -158,12 +156,12 @@ struct StoreWorld: Sendable {
 
     @discardableResult
     func finish(
-        _ run: ReconciliationRun, _ alarm: ReconciliationReport.Alarm? = nil
-    ) async throws -> ReconciliationReport {
-        let report = ReconciliationReport(
-            id: UUID(), bundleID: run.address.bundleID, environment: run.address.environment, actor: "test",
-            startedAt: run.startedAt, finishedAt: now, applied: true, apple: 0, ledger: 0, matched: 0, missing: [],
-            unmanaged: [], actions: [], alarm: alarm, notes: [])
+        _ run: ReconciliationRun, _ alarm: Contract.ReconciliationAlarm? = nil
+    ) async throws -> Contract.Reconciliation {
+        let report = Contract.Reconciliation(
+            id: UUID().words, bundleId: run.address.bundleID.rawValue, environment: .init(run.address.environment),
+            actor: "test", startedAt: run.startedAt, finishedAt: now, applied: true, apple: 0, ledger: 0, matched: 0,
+            missing: [], unmanaged: [], actions: [], alarm: alarm, notes: [])
         try await reconciliations.finish(run, report, again: nil, now: now)
         return report
     }
@@ -181,7 +179,7 @@ struct StoreWorld: Sendable {
             of: channel.bundleID, in: channel.environment, where: ChannelFilter(state: .active), PageRequest())
         let others = page.items.compactMap(\.channelID).filter { $0 != channel.channelID }
         let (actions, _) = try await reconcile(others, ReconciliationOptions(apply: true, recreate: true))
-        #expect(actions.map(\.name) == ["mark-missing"])
+        #expect(actions.map(\.name) == [.markMissing])
     }
 
     /// Begins the deletion of the event's channel though the event needs it.
@@ -208,23 +206,26 @@ struct StoreWorld: Sendable {
     // MARK: Broadcasts
 
     @discardableResult
-    func accept(_ request: BroadcastRequest, for key: String = "match-1") async throws -> Broadcast {
+    func accept(_ request: BroadcastRequest, for key: String = "match-1") async throws -> Contract.Broadcast {
         try #require(try await accept([request], for: key).first).get()
     }
 
     func accept(_ requests: [BroadcastRequest], for key: String = "match-1") async throws -> [Result<
-        Broadcast, Problem
+        Contract.Broadcast, Problem
     >] {
         let key = try EventKey.sample(key)
-        return try await accept(requests.map { BroadcastIntake(eventKey: key, request: $0) })
+        return try await accept(requests.map { Intake(eventKey: key, request: $0) })
     }
 
-    func accept(_ intakes: [BroadcastIntake]) async throws -> [Result<Broadcast, Problem>] {
-        try await outbox.accept(intakes, now: now, plan: Self.plan)
+    func accept(_ intakes: [Intake]) async throws -> [Result<Contract.Broadcast, Problem>] {
+        try await outbox.accept(intakes, now: now)
     }
 
-    func rehearse(_ intake: BroadcastIntake) async throws -> BroadcastRehearsal {
-        try await outbox.rehearse(intake, now: now, plan: Self.plan)
+    func rehearse(
+        _ request: BroadcastRequest, for key: String = "match-1", within reach: AppReach = .all
+    ) async throws -> Contract.BroadcastPreview {
+        let target = BroadcastTarget.event(try .sample(key))
+        return try await outbox.rehearse(request, Intake(target, request: request, within: reach), now: now)
     }
 
     func claim(
@@ -246,7 +247,7 @@ struct StoreWorld: Sendable {
     }
 
     /// Withdraws a broadcast.
-    func withdraw(_ broadcast: Broadcast) async throws -> Bool? {
+    func withdraw(_ broadcast: Contract.Broadcast) async throws -> Bool? {
         try await outbox.cancel(broadcast.id, now: now)
     }
 
@@ -261,13 +262,15 @@ struct StoreWorld: Sendable {
     }
 
     /// The only delivery of a broadcast, as it is now.
-    func delivery(of broadcast: Broadcast) async throws -> Delivery {
+    func delivery(of broadcast: Contract.Broadcast) async throws -> Contract.Delivery {
         let deliveries = try #require(try await outbox.broadcast(broadcast.id)).deliveries
         #expect(deliveries.count == 1)
         return try #require(deliveries.first)
     }
 
-    func state(of broadcast: Broadcast) async throws -> Delivery.State { try await delivery(of: broadcast).state }
+    func state(of broadcast: Contract.Broadcast) async throws -> Contract.DeliveryState {
+        try await delivery(of: broadcast).state
+    }
 
     /// The number of deliveries that wait on a lane that is not due at any time.
     func deliveriesNeverDue() async throws -> Int {
@@ -312,9 +315,65 @@ struct StoreWorld: Sendable {
     }
 }
 
+// Calls for tests that do not check the audit log or the apps of API keys: the server is the actor and may access
+// everything.
+
 extension Outbox {
     /// When the next lane in production is due; `nil`: none waits.
     func nextDue() async throws -> Date? { try await nextDue(in: .production) }
+
+    func broadcast(_ id: String, within reach: AppReach = .all) async throws -> Contract.Broadcast? {
+        try await broadcast(try #require(UUID(uuidString: id)), within: reach)
+    }
+
+    func broadcasts(of key: EventKey, _ page: PageRequest) async throws -> Page<Contract.Broadcast> {
+        try await broadcasts(of: key, within: .all, page)
+    }
+
+    func cancel(_ id: String, within reach: AppReach = .all, now: Date) async throws -> Bool? {
+        try await cancel(try #require(UUID(uuidString: id)), within: reach, by: .server, now: now)
+    }
+}
+
+extension Intake {
+    init(
+        _ target: BroadcastTarget, request: BroadcastRequest, by actor: AuditActor = .server,
+        within reach: AppReach = .all
+    ) { self.init(target, .broadcast(request), by: actor, within: reach) }
+
+    init(eventKey: EventKey, request: BroadcastRequest) { self.init(.event(eventKey), request: request) }
+}
+
+extension Contract.Event {
+    /// The declaration, as a PUT of it would be read.
+    var specification: EventSpecification {
+        get throws {
+            var specification = try EventDocument(of: self).declaration(of: eventKey)
+            if metadata.description == "{}" { specification.metadata = nil }
+            return specification
+        }
+    }
+
+    /// The channels of the audiences.
+    var channels: [Contract.AudienceChannel] { audiences.map(\.channel) }
+}
+
+extension EventStore {
+    func put(
+        _ specification: EventSpecification, within reach: AppReach = .all, by actor: AuditActor = .server, now: Date
+    ) async throws -> (event: Versioned<Contract.Event>, created: Bool) {
+        try await put(specification, within: reach, by: actor, if: .none, now: now)
+    }
+
+    func cancel(
+        _ key: EventKey, within reach: AppReach = .all, by actor: AuditActor = .server, now: Date
+    ) async throws {
+        try await cancel(key, sendingEnd: false, within: reach, by: actor, if: .none, now: now)
+    }
+
+    func reopen(_ key: EventKey, audiences: [AudienceSelector]? = nil, now: Date) async throws -> Reopening {
+        try await reopen(key, audiences: audiences, within: .all, by: .server, now: now)
+    }
 }
 
 /// Runs a test with stores on its own database.
@@ -353,82 +412,73 @@ extension ClaimedDelivery {
     }
 
     /// The body as text.
-    var text: String { String(decoding: message.body, as: UTF8.self) }
+    var text: String { String(decoding: body, as: UTF8.self) }
 }
 
-extension APNsRecord {
-    static let noAnswer = APNsRecord(status: nil, reason: "no answer", requestID: nil)
+extension Contract.AuditAnswer {
+    static let noAnswer = Contract.AuditAnswer(reason: "no answer")
 }
 
 extension Verdict {
     static let ok = Verdict.accepted(APNsReceipt(requestID: nil))
 }
 
-extension Broadcast {
+extension Contract.Broadcast {
     /// The broadcast without its request, as the answer to its acceptance contains it. The caller knows the request.
-    var withoutMessage: Broadcast {
+    var withoutMessage: Contract.Broadcast {
         var broadcast = self
-        broadcast.request = nil
+        broadcast.message = nil
         return broadcast
-    }
-}
-
-extension PostgresEventStore {
-    /// The lookup of one event by SQL, with its newest content.
-    func lookup(
-        topic: String, in environment: APNsEnvironment, _ key: EventKey, variant: Variant? = nil, contentState: Bool,
-        now: Date
-    ) async throws -> LookupEntry? {
-        let name = LookupName(topic: topic, environment: environment, key: key, variant: variant)
-        return try await lookups(of: [name], contentState: contentState, now: now)[name]
     }
 }
 
 /// The calls that many tests make, for the sample app in production.
 extension StoreWorld {
     var history: PostgresHistory { PostgresHistory(Database(pool)) }
-    var lookups: PostgresLookupSource { PostgresLookupSource(Database(pool)) }
+    var lookups: LookupStore { LookupStore(database: Database(pool)) }
 
     // MARK: Events
 
-    func event(_ key: String = "match-1") async throws -> Event? {
-        try await events.event(.sample(key), now: now)
+    func event(_ key: String = "match-1") async throws -> Contract.Event? {
+        try await event(EventKey.sample(key))
     }
 
-    func event(_ key: EventKey) async throws -> Event? { try await events.event(key, now: now) }
+    func event(_ key: EventKey) async throws -> Contract.Event? { try await events.event(key, now: now)?.value }
 
     func cancel(_ key: String = "match-1") async throws { try await cancel(EventKey.sample(key)) }
 
     func cancel(_ key: EventKey) async throws { try await events.cancel(key, now: now) }
 
     /// The broadcast as it is now.
-    func read(_ broadcast: Broadcast) async throws -> Broadcast? { try await outbox.broadcast(broadcast.id) }
+    func read(_ broadcast: Contract.Broadcast) async throws -> Contract.Broadcast? {
+        try await outbox.broadcast(broadcast.id)
+    }
 
-    func create(_ draft: KeyDraft) async throws -> IssuedKey {
+    func create(_ draft: Contract.KeyDraft) async throws -> Contract.IssuedKey {
         try await keys.create(draft, by: .commandLine, now: now)
     }
 
     /// A key for all apps.
-    func key(_ name: String, _ scopes: Set<APIKey.Scope>) async throws -> (key: APIKey, secret: String) {
+    func key(_ name: String, _ scopes: Set<Contract.Scope>) async throws -> (key: APIKey, secret: String) {
         try await keys.create(name: name, scopes: scopes, bundleID: nil)
     }
 
-    /// The lookup of one event by SQL.
+    /// The lookup of one event by SQL, with its newest content.
     func lookup(
         _ key: String = "match-1", topic: String = "com.example.goal", in environment: APNsEnvironment = .production,
-        variant: String? = nil, contentState: Bool = false
-    ) async throws -> LookupEntry? {
-        try await events.lookup(
-            topic: topic, in: environment, .sample(key), variant: variant.flatMap(Variant.init),
-            contentState: contentState, now: now)
+        variant: String? = nil
+    ) async throws -> Contract.Lookup? {
+        let name = LookupName(
+            topic: topic, environment: environment, key: try .sample(key), variant: variant.flatMap(Variant.init))
+        return try await lookups.lookups(of: [name], now: now)[name]?.lookup
     }
 
     /// Plans the scheduled messages whose time has come, and returns their number.
     @discardableResult
-    func promote() async throws -> Int { try await outbox.promote(now: now, limit: 10, plan: Self.plan) }
+    func promote() async throws -> Int { try await outbox.promote(now: now, limit: 10) }
 
     /// The newest entries of the audit log first.
-    func audited(_ filter: AuditFilter = AuditFilter()) async throws -> [AuditEntry] {
+    func audited(_ filter: AuditFilter = AuditFilter()) async throws -> [Contract.AuditEntry] {
         try await auditLog.entries(where: filter, PageRequest()).items
     }
 
@@ -445,9 +495,9 @@ extension StoreWorld {
         leasedFor seconds: TimeInterval = 10
     ) async throws -> ChannelTask {
         try await channels.reserve(
-            ChannelDraft(
-                bundleID: .sample(bundleID), environment: environment, storagePolicy: .noMessageStored, label: "by hand"
-            ), now: now, leasedUntil: now + seconds)
+            Contract.ChannelDraft(storagePolicy: .noMessageStored, label: "by hand"),
+            for: AppEnvironment(bundleID: .sample(bundleID), environment: environment), now: now,
+            leasedUntil: now + seconds)
     }
 
     /// Records that Apple refused to create the channel, and when the creation is due again.
@@ -457,7 +507,7 @@ extension StoreWorld {
     ) async throws -> Channel {
         try await record(
             .notCreated(state: .failed, nextAttemptAt: now + seconds), of: task,
-            APNsRecord(status: status, reason: reason, requestID: nil))
+            Contract.AuditAnswer(status: status, reason: reason))
     }
 
     /// Imports a channel that was created elsewhere, for an event or for none.
@@ -470,7 +520,7 @@ extension StoreWorld {
         let channel = ChannelImport(
             bundleID: try .sample(bundleID), environment: .production, channelID: channelID, storagePolicy: policy,
             label: "by hand", eventKey: try key.map { try .sample($0) }, variant: variant.flatMap(Variant.init),
-            within: reach, answer: APNsRecord(status: 200, reason: nil, requestID: nil))
+            reach: reach, answer: Contract.AuditAnswer(status: 200))
         return try await channels.import(channel, by: .server, now: now)
     }
 }
@@ -496,7 +546,7 @@ func concurrently<Value: Sendable>(
 }
 
 /// Settles and releases in one transaction, without the batch that collects such calls.
-extension PostgresOutbox {
+extension Outbox {
     @discardableResult
     func settle(_ settlements: [Settlement], replica: UUID, now: Date) async throws -> Set<Int> {
         try await Settling(dispatch: dispatch, wakeUps: acceptance.wakeUps).settle(

@@ -14,7 +14,7 @@ struct WebhookClientTests {
 
     private static func message(_ url: String, body: String = #"{"type":"webhook.test"}"#) throws -> ClaimedWebhook {
         ClaimedWebhook(
-            id: UUID(), webhook: UUID(), message: UUID(), topic: .webhookTest,
+            id: UUID(), webhook: UUID(), name: "msg_1", topic: .webhookTest,
             url: try #require(WebhookURL(rawValue: url)), secrets: [.random()], body: Array(body.utf8), tries: 1)
     }
 
@@ -39,7 +39,7 @@ struct WebhookClientTests {
             #expect(request.method == "POST")
             #expect(request.target == "/in/here?a=b")
             #expect(request.headers["host"] == "127.0.0.1:\(receiver.port)")
-            #expect(request.headers["webhook-id"] == WebhookDelivery.messageName(message.message))
+            #expect(request.headers["webhook-id"] == message.name)
             #expect(request.body == message.body)
         }
     }

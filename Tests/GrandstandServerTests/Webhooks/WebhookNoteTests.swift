@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import JSON
 internal import Postgres
@@ -49,15 +50,10 @@ struct WebhookNoteTests {
             let early = try await hooks.add([.channelMissing])
             try await Self.lose(hooks)
             let late = try await hooks.add([.channelMissing])
-            var draft = early.draft
-            draft.isEnabled = false
-            _ = try await hooks.webhooks.replace(early.id, with: draft, by: .server, if: .none, now: hooks.stores.now)
+            try await hooks.webhooks.setEnabled(false, early.uuid, hooks.caller)
             #expect(try await hooks.compose() == 1)
-            func told(_ webhook: Webhook) async throws -> [WebhookDelivery.State] {
-                try await hooks.webhooks.deliveries(of: webhook.id, where: .init(), PageRequest()).items.map(\.state)
-            }
-            #expect(try await told(early) == [.queued])
-            #expect(try await told(late).isEmpty)
+            #expect(try await hooks.log(early.uuid).map(\.state) == [.queued])
+            #expect(try await hooks.log(late.uuid).isEmpty)
         }
     }
 
@@ -140,8 +136,8 @@ struct WebhookTriggerTests {
             #expect(reopened.count == 1 && reopened.first?.hasSuffix(data("live", by: "night")) == true)
             let end = BroadcastRequest(
                 payload: BroadcastPayload(event: .end), sendAt: stores.now.addingTimeInterval(60))
-            _ = try await stores.accept([BroadcastIntake(.event(key), request: end, by: desk)])[0].get()
-            _ = try await stores.accept([BroadcastIntake(.event(key), request: .update(), by: night)])[0].get()
+            _ = try await stores.accept([Intake(.event(key), request: end, by: desk)])[0].get()
+            _ = try await stores.accept([Intake(.event(key), request: .update(), by: night)])[0].get()
             stores.clock.advance(by: 60)
             try await stores.promote()
             let ended = try await told()
@@ -161,8 +157,9 @@ struct WebhookTriggerTests {
             let app = try AppEnvironment.sample()
             for value in ["on", "off", "off"] {
                 try await hooks.stores.apps.remember(
-                    Quirk(
-                        environment: .production, name: .broadcastFeature, value: value, learnedAt: hooks.stores.now,
+                    Contract.Quirk(
+                        environment: .production, quirk: .broadcastFeature, value: .init(rawValue: value),
+                        learnedAt: hooks.stores.now,
                         evidence: "BroadcastFeatureNotEnabled"), for: app)
             }
             #expect(try await hooks.told() == Array(repeating: "capability.off", count: 3))
@@ -172,7 +169,7 @@ struct WebhookTriggerTests {
     @Test func `a quota level is reported once by one of several replicas`() async throws {
         try await withHooks { hooks in
             let stores = hooks.stores
-            let levels = PostgresQuotaLevels(Database(stores.pool))
+            let levels = QuotaLevels(database: Database(stores.pool))
             _ = try await stores.apps.put(.sample(channelLimit: 1))
             #expect(try await !levels.areWatched())
             try await hooks.add([.quotaLevel])
@@ -198,7 +195,7 @@ struct WebhookTriggerTests {
             try await hooks.add([.quotaLevel])
             try await stores.open()
             let watch = QuotaWatch(
-                channels: stores.channels, levels: PostgresQuotaLevels(Database(stores.pool)), signals: Silence(),
+                channels: stores.channels, levels: QuotaLevels(database: Database(stores.pool)), signals: .byHand,
                 settings: .init(tenure: ChannelTenure()), now: { stores.now }, logger: TestLog.logger("quotas"))
             let running = Task { await watch.run() }
             try await until("the level is reported") { try await hooks.told() == ["quota.level"] }
@@ -215,11 +212,7 @@ struct WebhookTriggerTests {
             let run = try await stores.reconciliations.begin(
                 .sample(), now: stores.now, leasedUntil: stores.now.addingTimeInterval(10))
             #expect(try await hooks.told().isEmpty)
-            let report = ReconciliationReport(
-                id: UUID(), bundleID: run.address.bundleID, environment: run.address.environment, actor: "test",
-                startedAt: run.startedAt, finishedAt: stores.now, applied: false, apple: 0, ledger: 0, matched: 0,
-                missing: [], unmanaged: [], actions: [], alarm: .listIncomplete, notes: [])
-            try await stores.reconciliations.finish(run, report, again: nil, now: stores.now)
+            try await stores.finish(run, .listIncomplete)
             #expect(try await hooks.told() == ["reconciliation.found"])
         }
     }
@@ -238,7 +231,7 @@ struct WebhookTriggerTests {
                 _ = try await hooks.compose()
                 stores.clock.advance(by: 1)
                 let messages = try await hooks.claim()
-                return [own, all, pair].map { webhook in messages.count { $0.webhook == webhook.id } }
+                return [own, all, pair].map { webhook in messages.count { $0.webhook == webhook.uuid } }
             }
             // The webhook is for A only, but the event also belongs to B.
             #expect(try await told(.update(audiences: [.sample("com.example.A")])) == [0, 1, 1])
@@ -262,46 +255,43 @@ struct WebhookTriggerTests {
                 """)
             let told = try await stores.pool.query("select webhooks from webhook_notes").first
             let webhooks: [UUID] = try #require(try told?.decode("webhooks"))
-            #expect(Set(webhooks) == [pair.id, all.id])
+            #expect(Set(webhooks) == [pair.uuid, all.uuid])
         }
     }
 }
 
 /// Which key declared a webhook, who may change the webhook, and what happens to it when this key is revoked.
 struct WebhookDeclarationTests {
-    private static func key(_ hooks: Hooks, of app: BundleID? = nil) async throws -> APIKey {
-        try await hooks.stores.keys.create(name: "k", scopes: [.organise], bundleID: app).key
+    private static func caller(_ hooks: Hooks, of app: BundleID? = nil) async throws -> Caller {
+        Caller(key: try await hooks.stores.keys.create(name: "k", scopes: [.organise], bundleID: app).key)
     }
 
-    private static func draft(_ host: String = "example.com", _ reach: AppReach = .all) throws -> WebhookDraft {
-        WebhookDraft(
-            url: try #require(WebhookURL(rawValue: "https://\(host)/hooks")), topics: [.broadcastSettled], reach: reach)
+    private static func draft(_ host: String = "example.com", _ app: String? = nil) -> Contract.WebhookDraft {
+        Contract.WebhookDraft(
+            url: "https://\(host)/hooks", topics: [.broadcastSettled], bundleIds: app.map { [$0] }, enabled: true)
     }
 
-    private static func create(_ hooks: Hooks, by key: APIKey, _ reach: AppReach = .all) async throws -> Webhook {
-        try await hooks.webhooks.create(
-            try draft("example.com", reach), by: AuditActor(key), now: hooks.stores.now
-        ).webhook
+    private static func create(_ hooks: Hooks, _ caller: Caller, _ app: String? = nil) async throws -> UUID {
+        Sample.known(UUID(uuidString: try await hooks.webhooks.create(draft("example.com", app), caller).id))
     }
 
-    private static func declared(_ hooks: Hooks, by key: APIKey) async throws -> [UUID] {
-        try await hooks.webhooks.webhooks(where: WebhookFilter(declaredBy: key.id), PageRequest(limit: 10)).items.map(
-            \.id)
+    private static func declared(_ hooks: Hooks, by caller: Caller) async throws -> [UUID] {
+        try await hooks.webhooks.list(PageRequest(), declaredBy: caller.key.id, hooks.caller).items.map(\.uuid)
     }
 
     @Test func `a webhook belongs to its declaring key until another key changes its URL or content`() async throws {
         try await withHooks { hooks in
-            let (first, second) = (try await Self.key(hooks), try await Self.key(hooks))
-            let webhook = try await Self.create(hooks, by: first)
-            #expect(webhook.declaredBy == first.id)
-            var paused = try Self.draft()
-            (paused.description, paused.isEnabled) = ("paused by a colleague", false)
-            for (draft, owner) in [(paused, first), (try Self.draft("other.example"), second)] {
-                let replaced = try await hooks.webhooks.replace(
-                    webhook.id, with: draft, by: AuditActor(second), if: .none, now: hooks.stores.now)
-                #expect(replaced?.declaredBy == owner.id)
-                for key in [first, second] {
-                    #expect(try await Self.declared(hooks, by: key) == (key == owner ? [webhook.id] : []))
+            let (first, second) = (try await Self.caller(hooks), try await Self.caller(hooks))
+            let id = try await Self.create(hooks, first)
+            #expect(try await Self.declared(hooks, by: first) == [id])
+            var paused = Self.draft()
+            (paused.description, paused.enabled) = ("paused by a colleague", false)
+            for (draft, owner) in [(paused, first), (Self.draft("other.example"), second)] {
+                let replaced = try await hooks.webhooks.replace(id, with: draft, if: .none, second)
+                #expect(replaced.value.declaredBy == owner.key.id.words)
+                for caller in [first, second] {
+                    #expect(
+                        try await Self.declared(hooks, by: caller) == (caller.key == owner.key ? [id] : []))
                 }
             }
         }
@@ -309,20 +299,20 @@ struct WebhookDeclarationTests {
 
     @Test func `revoking a key disables its webhooks on request, also later`() async throws {
         try await withHooks { hooks in
-            let (leaked, other) = (try await Self.key(hooks), try await Self.key(hooks))
-            let bad = try await Self.create(hooks, by: leaked)
-            let good = try await Self.create(hooks, by: other)
+            let (leaked, other) = (try await Self.caller(hooks), try await Self.caller(hooks))
+            let (bad, good) = (try await Self.create(hooks, leaked), try await Self.create(hooks, other))
+            let before = try await hooks.webhook(bad)
             func revoke(disabling: Bool) async throws -> Bool {
                 try await hooks.stores.keys.revoke(
-                    leaked.id, disablingWebhooks: disabling, by: .commandLine, now: hooks.stores.now)
+                    leaked.key.id, disablingWebhooks: disabling, by: .commandLine, now: hooks.stores.now)
             }
             #expect(try await revoke(disabling: false))
-            #expect(try await hooks.webhooks.webhook(bad.id)?.state == .enabled)
+            #expect(try await hooks.webhook(bad).value.enabled)
             #expect(try await revoke(disabling: true))
-            let disabled = try #require(try await hooks.webhooks.webhook(bad.id))
-            #expect(disabled.state == .disabled && disabled.reason == "The key that declared it was revoked.")
-            #expect(disabled.version != bad.version)
-            #expect(try await hooks.webhooks.webhook(good.id)?.state == .enabled)
+            let disabled = try await hooks.webhook(bad)
+            #expect(!disabled.value.enabled && disabled.value.reason == "The key that declared it was revoked.")
+            #expect(disabled.version != before.version)
+            #expect(try await hooks.webhook(good).value.enabled)
             #expect(try await revoke(disabling: true) == false)
             let entries = try await hooks.stores.audited().map(\.action)
             #expect(entries.prefix(2) == [.webhookDisabled, .keyRevoked])
@@ -332,41 +322,16 @@ struct WebhookDeclarationTests {
     @Test func `a revoked key declares nothing, and other keys only for apps that they still reach`() async throws {
         try await withHooks { hooks in
             for app in ["com.example.Goal", "com.example.Other"] { try await hooks.stores.apps.put(.sample(app)) }
-            let (revoked, bound) = (try await Self.key(hooks), try await Self.key(hooks, of: .sample()))
-            let webhook = try await Self.create(hooks, by: bound, .only([.sample()]))
-            _ = try await hooks.stores.keys.revoke(revoked.id, by: .commandLine, now: hooks.stores.now)
-            let other = AppReach.only([try .sample("com.example.Other")])
-            for (key, kind) in [(revoked, Problem.Kind.unauthenticated), (bound, .forbidden)] {
-                try await refuses(kind) { try await Self.create(hooks, by: key, other) }
+            let (revoked, bound) = (try await Self.caller(hooks), try await Self.caller(hooks, of: .sample()))
+            let id = try await Self.create(hooks, bound, "com.example.Goal")
+            _ = try await hooks.stores.keys.revoke(revoked.key.id, by: .commandLine, now: hooks.stores.now)
+            for (caller, kind) in [(revoked, Problem.Kind.unauthenticated), (bound, .forbidden)] {
+                try await refuses(kind) { try await Self.create(hooks, caller, "com.example.Other") }
                 try await refuses(kind) {
                     try await hooks.webhooks.replace(
-                        webhook.id, with: try Self.draft("example.com", other), by: AuditActor(key), if: .none,
-                        now: hooks.stores.now)
+                        id, with: Self.draft("example.com", "com.example.Other"), if: .none, caller)
                 }
             }
-        }
-    }
-
-    @Test func `a webhook moved out of reach is not found by a write in progress`() async throws {
-        try await withHooks { hooks in
-            for app in ["com.example.Goal", "com.example.Other"] { try await hooks.stores.apps.put(.sample(app)) }
-            let (store, now) = (hooks.webhooks, hooks.stores.now)
-            let webhook = try await hooks.add([.broadcastSettled], apps: ["com.example.Goal", "com.example.Other"])
-            let id = webhook.id
-            let queued = try #require(try await store.test(id, by: .commandLine, now: now))
-            let draft = try Self.draft("example.com", .only([.sample()]))
-            // When the caller read the webhook, it covered only one app. Now it also covers another app or other
-            // topics.
-            for bounds in [WebhookFilter(within: .only([try .sample()])), WebhookFilter(topics: [.quotaLevel])] {
-                #expect(
-                    try await store.replace(id, with: draft, within: bounds, by: .server, if: .none, now: now) == nil)
-                let rotated = try await store.rotateSecret(of: id, overlap: 0, within: bounds, by: .server, now: now)
-                #expect(rotated == nil)
-                #expect(try await store.test(id, within: bounds, by: .server, now: now) == nil)
-                #expect(try await store.replay(queued.id, of: id, within: bounds, now: now) == nil)
-                #expect(try await store.delete(id, within: bounds, by: .server, now: now) == false)
-            }
-            #expect(try await store.webhook(id) == webhook)
         }
     }
 }

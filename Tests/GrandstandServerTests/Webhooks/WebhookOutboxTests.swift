@@ -13,7 +13,7 @@ struct WebhookOutboxTests {
     @Test func `a broadcast is reported once, when its last delivery is settled`() async throws {
         try await withCrowds { world in
             let stores = world.stores
-            let hooks = Hooks(stores)
+            let hooks = try await Hooks(stores)
             try await hooks.add([.broadcastSettled])
             try await stores.open(audiences: [.sample(), .sample("com.example.Other")])
             try await world.show("aa01")
@@ -30,12 +30,11 @@ struct WebhookOutboxTests {
             }
             _ = try await hooks.compose()
             let body = String(decoding: try #require(try await hooks.claim().first).body, as: UTF8.self)
-            for part in [broadcast.id.uuidString.lowercased(), #""accepted":1"#, #""BadPriority":1"#, #""BadTopic":1"#]
-            {
+            for part in [broadcast.id, #""accepted":1"#, #""BadPriority":1"#, #""BadTopic":1"#] {
                 #expect(body.contains(part), "\(body)")
             }
             // The settlement is noted a second time. The webhook still gets only one message.
-            try await stores.pool.query("insert into webhook_settlements (broadcast_id) values (\(broadcast.id))")
+            try await stores.pool.query("insert into webhook_settlements (broadcast_id) values (\(broadcast.uuid))")
             #expect(try await hooks.compose() == 1)
             #expect(try await hooks.claim().isEmpty)
         }
@@ -70,10 +69,10 @@ struct WebhookOutboxTests {
             let second = try await stores.accept(.update(#"{"n":2}"#))
             #expect(try await bodies().map { $0.contains(#""superseded":1"#) } == [true])
             #expect(try await stores.withdraw(second) == true)
-            #expect(try await bodies().map { $0.contains(second.id.uuidString.lowercased()) } == [true])
+            #expect(try await bodies().map { $0.contains(second.id) } == [true])
             try await stores.sendOne()
             let told = try await bodies()
-            #expect(told.map { $0.contains(first.id.uuidString.lowercased()) } == [true])
+            #expect(told.map { $0.contains(first.id) } == [true])
             #expect(told.allSatisfy { $0.contains(#""accepted":1"#) && $0.contains(#""state":"done""#) })
         }
     }
@@ -132,14 +131,14 @@ struct WebhookOutboxTests {
                 message = try #require(try await hooks.claim().first)
             }
             try await hooks.settle(message, .answered(status: 500))
-            let log = try #require(try await hooks.webhooks.delivery(message.id, of: webhook.id))
-            #expect(log.delivery.state == .failed && log.attempts.map(\.number) == Array(1...10))
+            let log = try await hooks.delivery(message)
+            #expect(log.state == .failed && log.log.map(\.attempt) == Array(1...10))
             #expect(try await hooks.outbox.nextDue() == nil)
 
-            _ = try await hooks.webhooks.replay(message.id, of: webhook.id, now: hooks.stores.now)
+            _ = try await hooks.webhooks.replay(message.id, of: webhook.uuid, hooks.caller)
             let again = try #require(try await hooks.claim().first)
             #expect(again.tries == 1)
-            #expect(again.message == message.message)
+            #expect(again.name == message.name)
             try await hooks.settle(again, .answered(status: 200))
             #expect(try await hooks.delivery(again).state == .delivered)
             #expect(try await hooks.delivery(again).attempts == 11)
@@ -173,13 +172,12 @@ struct WebhookOutboxTests {
         try await withHooks { hooks in
             let (webhook, message) = try await hooks.tested()
             let old = message.secrets
-            let rotated = try #require(
-                try await hooks.webhooks.rotateSecret(
-                    of: webhook.id, overlap: 60, within: WebhookFilter(), by: .commandLine, now: hooks.stores.now))
-            for (seconds, secrets) in [(59.0, [rotated.secret] + old), (1, [rotated.secret])] {
+            let rotated = try await hooks.webhooks.rotateSecret(of: webhook.uuid, overlap: 60, hooks.caller).secret
+            let new = try #require(rotated.flatMap(WebhookSecret.init))
+            for (seconds, secrets) in [(59.0, [new] + old), (1, [new])] {
                 try await hooks.settle(message, .answered(status: 200))
                 hooks.stores.clock.advance(by: seconds)
-                _ = try await hooks.webhooks.replay(message.id, of: webhook.id, now: hooks.stores.now)
+                _ = try await hooks.webhooks.replay(message.id, of: webhook.uuid, hooks.caller)
                 #expect(try await hooks.claim().map(\.secrets) == [secrets])
             }
         }
@@ -199,7 +197,7 @@ struct WebhookOutboxTests {
             hooks.stores.clock.advance(by: 1)
             let other = try await hooks.add([.quotaLevel], app: "com.example.Other")
             try await hooks.test(other)
-            #expect(try await hooks.claim(limit: 1, perWebhook: 4, perApp: 5).map(\.webhook) == [other.id])
+            #expect(try await hooks.claim(limit: 1, perWebhook: 4, perApp: 5).map(\.webhook) == [other.uuid])
             try await hooks.settle(try #require(first.first), .answered(status: 200))
             #expect(try await hooks.claim(perWebhook: 4, perApp: 5).count == 1)
         }
@@ -225,35 +223,31 @@ struct WebhookOutboxTests {
             let (webhook, message) = try await hooks.tested()
             try await hooks.test(webhook)
             try await hooks.settle(message, .answered(status: 410))
-            let now = try #require(try await hooks.webhooks.webhook(webhook.id))
-            #expect(now.state == .disabled)
-            let log = try await hooks.webhooks.deliveries(of: webhook.id, where: .init(), PageRequest()).items
-            #expect(Set(log.map(\.state)) == [.failed, .cancelled])
+            #expect(try await hooks.webhook(webhook.uuid).value.enabled == false)
+            #expect(Set(try await hooks.log(webhook.uuid).map(\.state)) == [.failed, .cancelled])
             // Enabling the webhook by hand resets its failures.
-            var draft = now.draft
-            draft.isEnabled = true
-            let enabled = try await hooks.webhooks.replace(
-                webhook.id, with: draft, by: .server, if: .none, now: hooks.stores.now)
-            #expect(enabled?.state == .enabled && enabled?.reason == nil && enabled?.failingSince == nil)
+            try await hooks.webhooks.setEnabled(true, webhook.uuid, hooks.caller)
+            let enabled = try await hooks.webhook(webhook.uuid).value
+            #expect(enabled.enabled && enabled.reason == nil && enabled.failingSince == nil)
         }
     }
 
     @Test func `five days of failures disable a webhook, unless one succeeds`() async throws {
         try await withHooks { hooks in
             let webhook = try await hooks.add([.quotaLevel])
-            func post(_ answer: WebhookAnswer) async throws -> Webhook.State? {
+            func post(_ answer: WebhookAnswer) async throws -> Bool {
                 try await hooks.test(webhook)
                 try await hooks.settle(try #require(try await hooks.claim().first), answer)
-                return try await hooks.webhooks.webhook(webhook.id)?.state
+                return try await hooks.webhook(webhook.uuid).value.enabled
             }
-            #expect(try await post(.unanswered("x")) == .enabled)
+            #expect(try await post(.unanswered("x")))
             hooks.stores.clock.advance(by: 4 * 86_400)
-            #expect(try await post(.answered(status: 200)) == .enabled)
-            #expect(try await post(.unanswered("x")) == .enabled)
+            #expect(try await post(.answered(status: 200)))
+            #expect(try await post(.unanswered("x")))
             hooks.stores.clock.advance(by: 5 * 86_400 - 1)
-            #expect(try await post(.unanswered("x")) == .enabled)
+            #expect(try await post(.unanswered("x")))
             hooks.stores.clock.advance(by: 1)
-            #expect(try await post(.unanswered("x")) == .disabled)
+            #expect(try await post(.unanswered("x")) == false)
         }
     }
 
@@ -266,7 +260,7 @@ struct WebhookOutboxTests {
             #expect(try await history.prune(.webhookMessages, before: hooks.stores.now, limit: 10) == 0)
             hooks.stores.clock.advance(by: 1)
             #expect(try await history.prune(.webhookMessages, before: hooks.stores.now, limit: 10) == 1)
-            #expect(try await hooks.webhooks.delivery(message.id, of: webhook.id) == nil)
+            try await refuses(.webhookDeliveryNotFound) { try await hooks.delivery(message) }
             #expect(try await hooks.claim().count == 1)
         }
     }
@@ -292,13 +286,9 @@ struct WebhookOutboxTests {
         _ hooks: Hooks, _ receiver: Receiver, drain: Duration = .seconds(3_600)
     ) -> WebhookDispatcher {
         WebhookDispatcher(
-            outbox: hooks.outbox, gateway: receiver, signals: Silence(),
+            outbox: hooks.outbox, gateway: receiver, signals: .byHand,
             settings: .init(lease: 3_600, drain: Drain(drain)), now: { hooks.stores.now },
             logger: TestLog.logger("webhooks"))
-    }
-
-    private static func states(_ hooks: Hooks, _ webhook: Webhook) async throws -> [WebhookDelivery.State] {
-        try await hooks.webhooks.deliveries(of: webhook.id, where: .init(), PageRequest()).items.map(\.state)
     }
 
     @Test func `messages without an answer at the end of the drain are given back`() async throws {
@@ -310,7 +300,7 @@ struct WebhookOutboxTests {
             for await _ in receiver.posted.stream { break }
             running.cancel()
             await running.value
-            #expect(try await Self.states(hooks, webhook) == [.queued])
+            #expect(try await hooks.log(webhook.uuid).map(\.state) == [.queued])
             #expect(try await hooks.claim().map(\.tries) == [1])
         }
     }

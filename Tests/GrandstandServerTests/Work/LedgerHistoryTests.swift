@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -195,7 +196,7 @@ struct HistoryTests {
             let history = stores.history
             try await stores.open()
             let scheduled = try await stores.accept(.update(sendAt: stores.now + 86_400)).id
-            var ids: [UUID] = []
+            var ids: [String] = []
             for _ in 0..<4 {
                 ids.append(try await stores.accept(.update()).id)
                 try await stores.sendOne()
@@ -213,7 +214,7 @@ struct HistoryTests {
             #expect(try await history.prune(.broadcasts, before: cutoff, limit: 10) == 1)
             #expect(try await history.prune(.broadcasts, before: cutoff, limit: 10) == 0)
             for id in [ids[3], waiting, scheduled] { #expect(try await stores.outbox.broadcast(id) != nil) }
-            #expect(try await stores.lookup(contentState: true)?.contentState != nil)
+            #expect(try await stores.lookup()?.contentState != nil)
         }
     }
 }

@@ -147,15 +147,10 @@ struct QuotaSamplerTests {
     /// Runs a test with one app and two samplers, which stand for two replicas.
     private static func with(_ body: (TestDatabase, Clock, [QuotaSampler]) async throws -> Void) async throws {
         try await withDatabase(.own) { test in
-            try await PostgresAppStore(test.database).put(.sample())
-            let quota = Quota(
-                bundleID: try .sample(), environment: .production, limit: 100, byState: [.active: 1],
-                byStoragePolicy: [:], forecast: Forecast(peak: 1, peakAt: noon, exceedsAt: nil))
-            var channels = FakeChannels()
-            channels.count = { [quota] }
+            try await AppStore(test.database).put(.sample())
             let clock = Clock(noon)
             let sampler = QuotaSampler(
-                channels: channels, history: PostgresQuotaHistory(test.database),
+                channels: ChannelStore(test.database), history: QuotaHistoryStore(database: test.database),
                 settings: .init(tenure: ChannelTenure()), now: clock.read,
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             try await body(test, clock, [sampler, sampler])
@@ -164,9 +159,9 @@ struct QuotaSamplerTests {
 
     /// The times of the stored samples, in seconds after noon.
     private static func taken(_ test: TestDatabase) async throws -> [TimeInterval] {
-        try await test.pool.query("select at from quota_samples where step = 300 order by at").map {
-            try $0.decode(Date.self, "at").timeIntervalSince(noon)
-        }
+        try await test.pool.query(
+            "select at from quota_samples where step = 300 and environment = 'production' order by at"
+        ).map { try $0.decode(Date.self, "at").timeIntervalSince(noon) }
     }
 
     @Test func `a sample is taken every five minutes`() async throws {
@@ -208,41 +203,22 @@ private final class Clock: Sendable {
 
 /// The database's gauges. A replica without current values reports none.
 struct GaugeWatchTests {
-    private final class World: GaugeStore {
-        struct State {
-            var now = Date(timeIntervalSince1970: 1_800_000_000)
-            var fails = false
-        }
-
-        let state = Mutex(State())
-
-        func backlog(now: Date) async throws -> Backlog {
-            if state.withLock(\.fails) { throw Problem(.storeUnavailable, "gone") }
-            return Backlog(deliveries: [:], oldestWebhookMessage: nil, reconciledAt: [:])
-        }
-    }
-
-    private let world = World()
-    private let watch: GaugeWatch
-
-    init() {
-        var channels = FakeChannels()
-        channels.count = { [] }
-        watch = GaugeWatch(
-            channels: channels, store: world, tenure: ChannelTenure(),
-            now: { [world] in world.state.withLock { $0.now } }, logger: Logger(label: "test"))
-    }
-
-    @Test func `without a present reading nothing is reported`() async {
+    @Test(.database) func `without a present reading nothing is reported`() async throws {
+        let test = try #require(DatabaseTrait.current)
+        let clock = Clock(Date(timeIntervalSince1970: 1_800_000_000))
+        let watch = GaugeWatch(
+            channels: ChannelStore(test.database), store: GaugeStore(database: test.database),
+            tenure: ChannelTenure(), now: clock.read, logger: Logger(label: "test"))
         #expect(watch.current == nil)
-        for fails in [false, true, false] {
-            world.state.withLock { $0.fails = fails }
-            try? await watch.look()
-            #expect((watch.current == nil) == fails)
-        }
-        for (seconds, isReported) in [(14.0, true), (1, false)] {
-            world.state.withLock { $0.now += seconds }
+        for (seconds, isReported) in [(14.0, true), (15, false)] {
+            let now = clock.read()
+            try await watch.look()
+            clock.set(now + seconds)
             #expect((watch.current != nil) == isReported)
         }
+        try await watch.look()
+        await test.pool.close()
+        try? await watch.look()
+        #expect(watch.current == nil)
     }
 }

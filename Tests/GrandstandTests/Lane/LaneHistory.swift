@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 
 /// A random history of one lane, and a simple model: the list of all requests, in order. The model derives from that
 /// list which message may be sent, and the lane must agree.

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Testing
 
 /// A short history of one lane: the steps, and the log that they must leave.
@@ -198,7 +199,7 @@ private struct LanePlayer {
         case .reason(let message): log.append(lane.messages[message - 1].reason ?? "none")
         case .attempts(let message): log.append("\(lane.messages[message - 1].attempts)")
         case .counts(let message):
-            let counts = Delivery.Counts(
+            let counts = Contract.TokenCounts(
                 try #require(lane.messages[message - 1].fanOut), lane.messages[message - 1].state)
             let parts = [counts.accepted, counts.rejected, counts.gone, counts.expired, counts.pending]
             log.append("\(counts.total): " + parts.map(String.init).joined(separator: " "))

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Testing
 
 /// Invariants of every lane under acceptances, withdrawals, temporary refusals and lost answers. A failure names its

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 
 /// The operations of a lane. A deliberately wrong lane replaces one of them.
 struct LaneVerbs {

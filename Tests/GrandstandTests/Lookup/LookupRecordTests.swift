@@ -90,9 +90,10 @@ struct LookupRecordTests {
         }
         var other = record()
         other.topic = "com.example.other"
-        let answer = ([other] + records).answer(
-            topic: "com.example.goal", in: .production, asked.flatMap { Variant(rawValue: $0) },
-            of: try #require(EventKey(rawValue: "derby")), now: now)
+        let name = LookupName(
+            topic: "com.example.goal", environment: .production, key: try #require(EventKey(rawValue: "derby")),
+            variant: asked.flatMap { Variant(rawValue: $0) })
+        let answer = ([other] + records).answer(to: name, now: now)
         let found: String? =
             switch answer {
             case .found:

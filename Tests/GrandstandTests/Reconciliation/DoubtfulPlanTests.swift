@@ -23,11 +23,11 @@ extension ReconciliationPlanTests {
         let call = call()
         let channel = unmanaged("theirs?", seen: 40, lacked: nil)
         for (options, name) in [
-            (ReconciliationOptions(apply: true, adopt: true), "adopt"),
-            (ReconciliationOptions(apply: true, deleteUnmanaged: true, grace: 0), "delete-unmanaged"),
+            (ReconciliationOptions(apply: true, adopt: true), Contract.ReconciliationActionName.adopt),
+            (ReconciliationOptions(apply: true, deleteUnmanaged: true, grace: 0), .deleteUnmanaged),
         ] {
             let (actions, alarm) = conclusions(plan([call], [channel]), [:], options)
-            #expect(actions.map(\.name) == ["reopen", name])
+            #expect(actions.map(\.name) == [.reopen, name])
             #expect(alarm == nil)
         }
     }

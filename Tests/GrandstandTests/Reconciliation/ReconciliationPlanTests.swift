@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Testing
 
 /// Examples of the plan's rules; ReconciliationPropertyTests has its invariants. Times are seconds before Apple's list
@@ -53,7 +54,7 @@ struct ReconciliationPlanTests {
     func conclusions(
         _ plan: ReconciliationPlan, _ readings: [String: ReconciliationPlan.Reading] = [:],
         _ options: ReconciliationOptions? = nil
-    ) -> (actions: [ReconciliationAction], alarm: ReconciliationReport.Alarm?) {
+    ) -> (actions: [ReconciliationAction], alarm: Contract.ReconciliationAlarm?) {
         plan.conclusions(readings, options ?? apply, now: listedAt.addingTimeInterval(1))
     }
 
@@ -91,8 +92,8 @@ struct ReconciliationPlanTests {
         options.recreate = true
         #expect(questions(plan, options) == ["a", "b"])
         let forced = conclusions(plan, ["a": .gone, "b": .gone], options)
-        #expect(forced.actions.count { $0.name == "mark-missing" } == 2)
-        #expect(!forced.actions.contains { $0.name == "recreate" })
+        #expect(forced.actions.count { $0.name == .markMissing } == 2)
+        #expect(!forced.actions.contains { $0.name == .recreate })
         #expect(forced.alarm == nil)
     }
 

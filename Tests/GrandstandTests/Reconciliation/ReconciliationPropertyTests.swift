@@ -12,7 +12,7 @@ struct ReconciliationPropertyTests {
             let (actions, alarm) = scene.plan.conclusions(scene.readings, scene.options, now: scene.now)
             let harm = scene.harm(in: actions, alarm)
             try #require(harm == nil, "seed \(seed): \(harm ?? "")\n\(scene.options)\n\(scene.snapshot)\n\(actions)")
-            seen.formUnion(actions.map(\.name))
+            seen.formUnion(actions.map(\.name.rawValue))
             if let alarm { seen.insert(alarm.rawValue) }
         }
         // Random cases in which some rule never applied would prove nothing about it.

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 
 /// A ledger, a list, answers and options, independent of each other, except that the ledger has no channel twice.
 struct ReconciliationScene {
@@ -73,7 +74,7 @@ struct ReconciliationScene {
     }
 
     /// The mistake in these actions; `nil`: there is none.
-    func harm(in actions: [ReconciliationAction], _ alarm: ReconciliationReport.Alarm?) -> String? {
+    func harm(in actions: [ReconciliationAction], _ alarm: Contract.ReconciliationAlarm?) -> String? {
         let listed = Set(listing.channelIDs)
         let managed = Set(snapshot.entries.filter { $0.state != .deleted }.compactMap(\.channelID))
         if actions.count(where: \.deletes) > options.deleteBudget { return "more deletions than the budget" }
@@ -81,7 +82,7 @@ struct ReconciliationScene {
         if Set(channelIDs).count != channelIDs.count { return "two actions on one channel" }
         let ids = actions.compactMap(\.entry?.id)
         if Set(ids).count != ids.count { return "two actions on one row" }
-        if alarm == .capabilityOff, actions.contains(where: { $0.name != "recreate" }) { return "acts in an alarm" }
+        if alarm == .capabilityOff, actions.contains(where: { $0.name != .recreate }) { return "acts in an alarm" }
         for action in actions {
             if action.deletes, let channelID = action.channelID, managed.contains(channelID) {
                 return "deletes a managed channel: \(action)"

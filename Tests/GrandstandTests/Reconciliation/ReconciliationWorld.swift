@@ -140,7 +140,7 @@ struct ReconciliationWorld: CustomStringConvertible {
         }
         let (actions, alarm) = plan.conclusions(readings, options, now: now)
         now += 1
-        seen.formUnion(actions.map(\.name))
+        seen.formUnion(actions.map(\.name.rawValue))
         if alarm == .capabilityOff {
             // A person has checked that the channels are gone, and confirms it.
             options.recreate = true

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import JSON
 internal import Testing
 
@@ -8,16 +9,16 @@ internal import Testing
 struct StartRuleTests {
     private static let noon = Date(timeIntervalSince1970: 1_795_300_000)
 
-    private static func start(at: Date? = nil, until: Date? = nil) -> StartDeclaration {
-        StartDeclaration(
-            at: at, until: until, attributesType: "M\"", attributes: Array(#"{ "a" : 1.0 }"#.utf8),
-            alert: Array(#"{"title":"t"}"#.utf8))
+    private static func start(at: Date? = nil, until: Date? = nil) -> Contract.Start {
+        Contract.Start(
+            at: at, until: until, attributesType: "M\"", attributes: RawJSON(unchecked: #"{ "a" : 1.0 }"#.utf8),
+            alert: RawJSON(unchecked: #"{"title":"t"}"#.utf8), restart: false)
     }
 
     @Test func `a start lasts as declared, or for four hours after the event's planned end or newest message`() {
         let (noon, hour) = (Self.noon, 3_600.0)
         func window(
-            _ start: StartDeclaration, _ startsAt: Date? = nil, _ endsAt: Date? = nil, askedAt: Date? = nil,
+            _ start: Contract.Start, _ startsAt: Date? = nil, _ endsAt: Date? = nil, askedAt: Date? = nil,
             lastMessageAt: Date? = nil
         ) -> [Double]? {
             StartWindow(
@@ -49,7 +50,7 @@ struct StartRuleTests {
         let window = try #require(StartWindow(start, startsAt: Self.noon, endsAt: Self.noon + 7_200))
         func outlook(at seconds: Double, isStopped: Bool = false, restarts: Bool = false) -> String {
             var start = start
-            start.restarts = restarts
+            start.restart = restarts
             return start.outlook(window, started: 1_204, isStopped: isStopped, at: Self.noon + seconds)
         }
         let (from, until) = (RFC3339.text(window.from), RFC3339.text(window.until))
@@ -66,7 +67,7 @@ struct StartRuleTests {
 
     @Test func `a push expires after minutes, and never after the event's end`() throws {
         let noon = Self.noon
-        func seconds(_ start: StartDeclaration, _ endsAt: Double? = nil, at now: Double = 0) throws -> Int {
+        func seconds(_ start: Contract.Start, _ endsAt: Double? = nil, at now: Double = 0) throws -> Int {
             let ends = endsAt.map(noon.addingTimeInterval)
             let window = try #require(StartWindow(start, startsAt: noon, endsAt: ends))
             let now = noon.addingTimeInterval(now)
@@ -85,32 +86,32 @@ struct StartRuleTests {
 
     @Test func `a card without a stale date is out of date when its event should be over`() throws {
         var start = Self.start()
-        start.contentState = Array("{}".utf8)
+        start.contentState = RawJSON(unchecked: "{}".utf8)
         let window = try #require(StartWindow(start, startsAt: Self.noon, endsAt: Self.noon + 7_200))
-        func staleDate(_ now: Double, _ defaults: EventDefaults = EventDefaults()) -> Int? {
+        func staleDate(_ now: Double, _ defaults: Contract.EventDefaults = Contract.EventDefaults()) -> Int? {
             let now = Self.noon + now
             return StartPayload(start, filledBy: defaults, at: now, until: window.end(at: now))?.staleDate.map {
                 $0 - Int(Self.noon.timeIntervalSince1970)
             }
         }
         #expect(staleDate(60) == 7_200)
-        #expect(staleDate(60, EventDefaults(staleAfter: 120)) == 180)
+        #expect(staleDate(60, Contract.EventDefaults(staleAfter: 120)) == 180)
         start.staleDate = Self.noon + 300
         #expect(staleDate(60) == 300)
     }
 
     @Test func `a start without its own values gets the event's defaults`() throws {
         var start = Self.start()
-        let defaults = EventDefaults(staleAfter: 120, relevanceScore: Array("80.5".utf8))
+        let defaults = Contract.EventDefaults(staleAfter: 120, relevanceScore: RawJSON(unchecked: "80.5".utf8))
         #expect(StartPayload(start, filledBy: defaults, at: Self.noon) == nil)
-        start.contentState = Array("{}".utf8)
+        start.contentState = RawJSON(unchecked: "{}".utf8)
         let filled = try #require(StartPayload(start, filledBy: defaults, at: Self.noon.addingTimeInterval(0.9)))
         #expect(filled.staleDate == Int(Self.noon.timeIntervalSince1970) + 120)
-        #expect(filled.relevanceScore == defaults.relevanceScore)
+        #expect(filled.relevanceScore == Array("80.5".utf8))
         start.staleDate = Self.noon
         #expect(
             StartPayload(start, filledBy: defaults, at: Self.noon)?.staleDate == Int(Self.noon.timeIntervalSince1970))
-        let plain = try #require(StartPayload(start, filledBy: EventDefaults(), at: Self.noon))
+        let plain = try #require(StartPayload(start, filledBy: Contract.EventDefaults(), at: Self.noon))
         #expect(plain == StartPayload(start, contentState: Array("{}".utf8)))
         // The check of the push's size includes the values that come from the event's defaults.
         start.staleDate = nil
@@ -118,15 +119,15 @@ struct StartRuleTests {
             4_096
             - StartPayload(start, contentState: Array("{}".utf8), staleDate: 4_000_000_000).size(
                 [], timestamp: 4_000_000_000, input: .channel(String(repeating: "A", count: 24)))
-        start.contentState = Array(#"{"s":"\#(String(repeating: "x", count: room - 6))"}"#.utf8)
-        try start.requireFit(with: EventDefaults())
+        start.contentState = RawJSON(unchecked: #"{"s":"\#(String(repeating: "x", count: room - 6))"}"#.utf8)
+        try start.requireFit(with: Contract.EventDefaults())
         #expect(throws: Problem.self) { try start.requireFit(with: defaults) }
     }
 
     @Test func `the newest accepted content is used instead of the declared one, with its message's values`() {
         var start = Self.start()
-        start.contentState = Array(#"{"score":"0-0"}"#.utf8)
-        let defaults = EventDefaults(staleAfter: 120, relevanceScore: Array("80.5".utf8))
+        start.contentState = RawJSON(unchecked: #"{"score":"0-0"}"#.utf8)
+        let defaults = Contract.EventDefaults(staleAfter: 120, relevanceScore: RawJSON(unchecked: "80.5".utf8))
         let newest = NewestContent(
             broadcast: UUID(), contentState: Array(#"{"score":"1-0"}"#.utf8), staleDate: 1_795_300_060,
             relevanceScore: Array("9".utf8))
@@ -136,7 +137,7 @@ struct StartRuleTests {
             #expect(payload?.contentState == newest.contentState)
             #expect(payload?.staleDate == newest.staleDate)
             #expect(payload?.relevanceScore == newest.relevanceScore)
-            #expect(payload?.alert == start.alert)
+            #expect(payload?.alert == Array(start.alert.bytes))
         }
         #expect(StartPayload(start, newest: nil, filledBy: defaults, at: Self.noon) == nil)
     }
@@ -192,27 +193,29 @@ struct StartRuleTests {
     @Test
     func `the reports of audiences add up to the event's, and a rate counts only the time with something to send`() {
         func at(_ seconds: Double) -> Date { Self.noon.addingTimeInterval(seconds) }
-        func report(_ state: StartReport.State, _ startedAt: Double? = nil, _ finishedAt: Double? = nil) -> StartReport
-        {
-            var counts = StartReport.Counts()
+        func report(
+            _ state: Contract.StartState, _ startedAt: Double? = nil, _ finishedAt: Double? = nil
+        ) -> Contract.AudienceStart {
+            var counts = Contract.StartCounts()
             counts.followers = 2
-            counts.ineligible = [.noToken: 1]
-            return StartReport(
-                state: state, startedAt: startedAt.map(at), finishedAt: finishedAt.map(at), counts: counts,
-                byReason: ["A": 1])
+            counts.ineligible.noToken = 1
+            return Contract.AudienceStart(
+                bundleId: "com.example.Goal", environment: .production, state: state, startedAt: startedAt.map(at),
+                finishedAt: finishedAt.map(at), counts: counts, byReason: ["A": 1])
         }
-        let all = StartReport(of: [report(.done, 1, 5), report(.running, 2), report(.scheduled)])
+        func total(_ reports: [Contract.AudienceStart], _ rates: [StartRate] = []) -> Contract.StartReport {
+            Contract.StartReport(reports, rates: rates, by: nil, at: at(60))
+        }
+        let all = total([report(.done, 1, 5), report(.running, 2), report(.scheduled)])
         #expect(all.state == .running && all.startedAt == at(1) && all.finishedAt == nil)
-        #expect(all.counts.followers == 6 && all.counts.ineligible == [.noToken: 3] && all.byReason == ["A": 3])
-        #expect(StartReport(of: [report(.done, 1, 5), report(.done, 2, 3)]).finishedAt == at(5))
-        #expect(StartReport(of: [report(.done), report(.waiting), report(.scheduled)]).state == .waiting)
+        #expect(all.counts.followers == 6 && all.counts.ineligible.total == 3 && all.byReason == ["A": 3])
+        #expect(total([report(.done, 1, 5), report(.done, 2, 3)]).finishedAt == at(5))
+        #expect(total([report(.done), report(.waiting), report(.scheduled)]).state == .waiting)
 
-        let none = StartReport(state: .running, rate: nil)
-        let ended = StartReport(state: .running, rate: .init(answered: 40, from: at(0), until: at(10)))
-        let underWay = StartReport(state: .running, rate: .init(answered: 20, from: at(20)))
-        for (rate, reports) in [(4.0, [ended]), (0.5, [underWay]), (4, [ended, none]), (1, [ended, underWay])] {
-            #expect(StartReport(of: reports).perSecond(at: at(60)) == rate)
+        let ended = StartRate(answered: 40, from: at(0), until: at(10))
+        let underWay = StartRate(answered: 20, from: at(20))
+        for (rate, rates) in [(4.0, [ended]), (0.5, [underWay]), (1, [ended, underWay]), (nil, [])] {
+            #expect(total([], rates).perSecond == rate)
         }
-        #expect(none.perSecond(at: at(60)) == nil)
     }
 }

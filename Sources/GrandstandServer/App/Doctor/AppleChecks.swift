@@ -1,25 +1,20 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import HTTP2
 internal import Logging
 
 /// The checks at Apple: first the connection, then Apple's answer for each app.
 struct AppleChecks: Sendable {
-    private let configuration: Configuration
-    private let now: @Sendable () -> Date
-    private let logger: Logger
+    let configuration: Configuration
+    let now: @Sendable () -> Date
+    let logger: Logger
 
     /// The largest clock difference in seconds that passes the check.
     private static let clockTolerance = 60.0
 
-    init(_ configuration: Configuration, now: @escaping @Sendable () -> Date, logger: Logger) {
-        self.configuration = configuration
-        self.now = now
-        self.logger = logger
-    }
-
-    func checks(of apps: [App]) async -> [DoctorCheck] {
+    func checks(of apps: [Contract.App]) async -> [DoctorCheck] {
         var checks: [DoctorCheck] = []
         var reachable: Set<APNsEnvironment> = []
         for environment in APNsEnvironment.allCases.sorted() {
@@ -36,14 +31,15 @@ struct AppleChecks: Sendable {
             settings: configuration.clientSettings(), keys: KeyRing(directory: configuration.keyDirectory), now: now,
             logger: logger)
         for app in apps {
-            for environment in app.environments {
-                let subject = "\(app.bundleID) \(environment.rawValue)"
+            for environment in APNsEnvironment.allCases.sorted() {
+                let subject = "\(app.bundleId) \(environment.rawValue)"
                 guard reachable.contains(environment) else {
                     checks.append(
                         DoctorCheck("token", of: subject, .skipped, "APNs' management host cannot be reached"))
                     continue
                 }
-                checks += await appChecks(app.address(in: environment), client, subject)
+                guard let address = try? app.address(in: environment) else { continue }
+                checks += await appChecks(address, client, subject)
             }
         }
         await client.close()

@@ -1,6 +1,7 @@
 internal import APNsWire
 package import FoundationEssentials
 package import Grandstand
+internal import GrandstandContract
 package import Logging
 
 /// Checks an installation from its settings to Apple's answers without changing anything, and says for each failure
@@ -42,7 +43,7 @@ package struct Doctor: Sendable {
         let (ofDatabase, apps) = await databaseChecks(configuration, only: app)
         checks += ofDatabase
         checks += keyChecks(configuration, apps)
-        checks += await AppleChecks(configuration, now: now, logger: logger).checks(of: apps)
+        checks += await AppleChecks(configuration: configuration, now: now, logger: logger).checks(of: apps)
         return DoctorReport(checks: checks)
     }
 
@@ -50,7 +51,7 @@ package struct Doctor: Sendable {
 
     private func databaseChecks(
         _ configuration: Configuration, only bundleID: BundleID?
-    ) async -> (checks: [DoctorCheck], apps: [App]) {
+    ) async -> (checks: [DoctorCheck], apps: [Contract.App]) {
         do {
             let session = try await DatabaseSession.connect(
                 configuration.database, sharing: true, logger: logger)
@@ -64,7 +65,7 @@ package struct Doctor: Sendable {
 
     private func databaseChecks(
         _ session: DatabaseSession, _ configuration: Configuration, only bundleID: BundleID?
-    ) async -> (checks: [DoctorCheck], apps: [App]) {
+    ) async -> (checks: [DoctorCheck], apps: [Contract.App]) {
         let finding = await DatabaseProbe(session.probePool).finding()
         if let finding, finding.trouble.preventsAllWork {
             return (
@@ -97,10 +98,10 @@ package struct Doctor: Sendable {
         do {
             let database = Database(session.pool)
             checks += Self.review(try await DatabaseReview(database))
-            let apps = try await apps(in: database).filter { bundleID == nil || $0.bundleID == bundleID }
+            let apps = try await apps(in: database).filter { bundleID == nil || $0.bundleId == bundleID?.rawValue }
             let alarms = DoctorAlarms.checks(
-                try await PostgresChannelStore(database).quotas(now: now(), tenure: configuration.tenure)
-                    .filter { quota in apps.contains { $0.bundleID == quota.bundleID } })
+                try await ChannelStore(database).quotas(now: now(), tenure: configuration.tenure)
+                    .filter { quota in apps.contains { $0.bundleId == quota.bundleID.rawValue } })
             return (checks + [Self.apps(apps, only: bundleID)] + alarms, apps)
         } catch {
             return (checks + [DoctorCheck("apps", .failed, "\(error)", next: "see the database's log")], [])
@@ -186,9 +187,9 @@ package struct Doctor: Sendable {
         }
     }
 
-    private func apps(in database: Database) async throws -> [App] {
-        let store = PostgresAppStore(database)
-        var apps: [App] = []
+    private func apps(in database: Database) async throws -> [Contract.App] {
+        let store = AppStore(database)
+        var apps: [Contract.App] = []
         var cursor: String?
         repeat {
             let page = try await store.apps(PageRequest(limit: 200, cursor: cursor), within: .all)
@@ -198,7 +199,7 @@ package struct Doctor: Sendable {
         return apps
     }
 
-    private static func apps(_ apps: [App], only bundleID: BundleID?) -> DoctorCheck {
+    private static func apps(_ apps: [Contract.App], only bundleID: BundleID?) -> DoctorCheck {
         guard apps.isEmpty else { return DoctorCheck("apps", .ok, "\(apps.count) to check") }
         guard let bundleID else {
             return DoctorCheck(
@@ -210,19 +211,19 @@ package struct Doctor: Sendable {
 
     // MARK: Key files
 
-    private func keyChecks(_ configuration: Configuration, _ apps: [App]) -> [DoctorCheck] {
+    private func keyChecks(_ configuration: Configuration, _ apps: [Contract.App]) -> [DoctorCheck] {
         let ring = KeyRing(directory: configuration.keyDirectory)
         var checks = ring.faults().map { fault in
             DoctorCheck("key files", .failed, fault, next: "replace the file; the server reads it again by itself")
         }
         var seen: Set<String> = []
         for app in apps {
-            for environment in app.environments {
+            for environment in APNsEnvironment.allCases.sorted() {
                 let keyID = app.credentials(in: environment).keyID
                 guard seen.insert(keyID).inserted, ring.state(of: keyID) == .missing else { continue }
                 checks.append(
                     DoctorCheck(
-                        "key files", of: "\(app.bundleID) \(environment.rawValue)", .failed,
+                        "key files", of: "\(app.bundleId) \(environment.rawValue)", .failed,
                         "there is no AuthKey_\(keyID).p8 in \(configuration.keyDirectory)",
                         next: "put the file from Apple there, or correct the app's keyId or "
                             + "GRANDSTAND_APNS_KEY_DIR"))
@@ -238,9 +239,4 @@ package struct Doctor: Sendable {
         }
         return [DoctorCheck("key files", .ok, "the key files in \(configuration.keyDirectory) can sign")]
     }
-}
-
-extension App {
-    /// Both environments of APNs, development first.
-    var environments: [APNsEnvironment] { APNsEnvironment.allCases.sorted() }
 }

@@ -1,5 +1,6 @@
 internal import APNsWire
 internal import Grandstand
+internal import GrandstandContract
 
 /// The alarms that the server has raised for apps and environments. The doctor's own call to Apple may get another
 /// answer.
@@ -18,7 +19,7 @@ enum DoctorAlarms {
 
     private typealias Words = (outcome: DoctorCheck.Outcome, text: String, next: String)
 
-    private static func words(_ alarm: Quota.Alarm, _ quota: Quota) -> Words? {
+    private static func words(_ alarm: Contract.QuotaAlarm, _ quota: Quota) -> Words? {
         let command = "grandstand reconcile \(quota.bundleID) \(quota.environment.rawValue)"
         return switch alarm {
         case .keyRefused:
@@ -83,6 +84,7 @@ enum DoctorAlarms {
                 "if the app was not released just now, rotate its device key with the next release, and revoke "
                     + "the old one"
             )
+        case .unknown: nil
         }
     }
 }

@@ -3,13 +3,12 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// Counts unsettled rows by partial indexes, so old settled rows cost nothing. Also reads the database size and the
-/// last reconciliations.
-struct PostgresGaugeStore: GaugeStore {
-    private let database: Database
+/// The metrics of the database as a whole: unsettled rows, the database's size, and the last reconciliations.
+struct GaugeStore: Sendable {
+    let database: Database
 
-    init(_ database: Database) { self.database = database }
-
+    /// The work that waits now. Unsettled rows are counted by partial indexes, so the cost of the query depends on the
+    /// amount of this work, not on the amount of history.
     func backlog(now: Date) async throws -> Backlog {
         let results = try await database.pipeline([
             Self.deliveries, Self.webhooks, Self.reconciliations, Self.size,
@@ -60,4 +59,24 @@ struct PostgresGaugeStore: GaugeStore {
             where bundle_id = ae.bundle_id and environment = ae.environment
             order by started_at desc, id desc limit 1) r on true
         """
+}
+
+/// The work that waits in the database.
+struct Backlog {
+    /// The unsettled deliveries of one environment.
+    struct Deliveries {
+        var byState: [Contract.DeliveryState: Int] = [:]
+        /// When the oldest delivery that could be sent was accepted, or its `sendAt`; `nil`: none waits. Messages whose
+        /// channel does not exist yet are ignored. Messages to crowds are ignored, too, because a large crowd takes
+        /// long.
+        var oldest: Date?
+    }
+
+    var deliveries: [APNsEnvironment: Deliveries]
+    /// When the oldest message that waits for its webhook was written.
+    var oldestWebhookMessage: Date?
+    /// When the newest successful reconciliation ended; if there was none, when the app was registered.
+    var reconciledAt: [AppEnvironment: Date]
+    /// The size of the database on disk, in bytes.
+    var databaseBytes: Int
 }

@@ -19,8 +19,8 @@ final class GaugeWatch: Service {
     /// Seconds after which values are dropped if the next reading takes longer, because the database hangs.
     private static let lifetime: TimeInterval = 15
 
-    private let channels: any ChannelStore
-    private let store: any GaugeStore
+    private let channels: ChannelStore
+    private let store: GaugeStore
     private let tenure: ChannelTenure
     /// The database's time.
     let now: @Sendable () -> Date
@@ -29,7 +29,7 @@ final class GaugeWatch: Service {
 
     /// - Parameter tenure: how long events hold their channels, for the quota's forecast.
     init(
-        channels: any ChannelStore, store: any GaugeStore, tenure: ChannelTenure, now: @escaping @Sendable () -> Date,
+        channels: ChannelStore, store: GaugeStore, tenure: ChannelTenure, now: @escaping @Sendable () -> Date,
         logger: Logger
     ) {
         self.channels = channels

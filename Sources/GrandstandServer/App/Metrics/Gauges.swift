@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import Postgres
 
 /// Gauges that are read whenever the metrics are read.
@@ -42,7 +43,7 @@ enum Gauges {
         }
         let standing = Set(quota.alarms)
         return samples
-            + Quota.Alarm.allCases.map {
+            + Contract.QuotaAlarm.allCases.map {
                 GaugeSample("grandstand_alarm", app + [("alarm", $0.rawValue)], standing.contains($0) ? 1 : 0)
             }
     }
@@ -52,7 +53,7 @@ enum Gauges {
         let deliveries = APNsEnvironment.allCases.flatMap { environment in
             let label = [("environment", environment.rawValue)]
             let waiting = backlog.deliveries[environment] ?? Backlog.Deliveries()
-            return Delivery.State.allCases.filter { !$0.isSettled }.map { state in
+            return Contract.DeliveryState.allCases.filter { !$0.isSettled }.map { state in
                 GaugeSample(
                     "grandstand_deliveries_pending", label + [("state", state.rawValue)],
                     Double(waiting.byState[state, default: 0]))

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import CoreMetrics
 internal import Grandstand
+internal import GrandstandContract
 
 extension ServerMetrics {
     /// Counts occurrences. The number of label values is bounded: a reason that Apple does not document is `other`.
@@ -34,7 +35,7 @@ extension ServerMetrics {
                     [
                         (
                             "state",
-                            (isDelivered ? WebhookDelivery.State.delivered : WebhookDelivery.State.failed).rawValue
+                            (isDelivered ? Contract.WebhookDeliveryState.delivered : .failed).rawValue
                         )
                     ])
             case .throttled(let app, let api):
@@ -51,12 +52,12 @@ extension ServerMetrics {
         // These counters are created with the value 0. A series that begins with 1 shows no increase, so its first
         // event would be missed.
         let saved = counter("grandstand_saved_sends_total", [])
-        for outcome in StateOutcome.allCases { counters.make(.told(outcome, saved: 0)) }
+        for outcome in Contract.StateOutcome.allCases { counters.make(.told(outcome, saved: 0)) }
         for result in ReconciliationResult.allCases { counters.make(.reconciled(result)) }
         for isDelivered in [true, false] { counters.make(.posted(isDelivered: isDelivered)) }
         for state in StartState.allCases { counters.make(.started(state, reason: nil)) }
         for environment in APNsEnvironment.allCases {
-            for state in Delivery.State.allCases where state.isSettled {
+            for state in Contract.DeliveryState.allCases where state.isSettled {
                 counters.make(.settled(environment, state, reason: nil))
             }
         }

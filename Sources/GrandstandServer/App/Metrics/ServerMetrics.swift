@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import Synchronization
 
 /// The metrics of this process, for `GET /metrics`.
-struct ServerMetrics: OperationMetrics {
+struct ServerMetrics: Sendable {
     let backend = PrometheusMetrics(MetricCatalog.all)
     private let recorders = Recorders()
     private let sources = Sources()
@@ -21,6 +21,8 @@ struct ServerMetrics: OperationMetrics {
     /// Adds a source of gauges, which is called whenever metrics are read.
     func tell(_ source: @escaping @Sendable () -> [GaugeSample]) { sources.all.withLock { $0.append(source) } }
 
+    /// - Parameter path: the route's path; `nil`: there is no route. The request's own path is not used, so that
+    ///   clients cannot create new time series.
     func answered(method: String, path: String?, status: Int, time: Duration) {
         // An HTTP client can send any method. All unknown methods share one series, so that a client cannot create any
         // number of series.
@@ -33,6 +35,7 @@ struct ServerMetrics: OperationMetrics {
         recorders.recorder(of: series) { answers(method: $0.method, path: $0.path, status: $0.status) }(time)
     }
 
+    /// Returns a counter for answers of one kind. It is looked up once and called millions of times.
     func answers(method: String, path: String, status: Int) -> @Sendable (Duration) -> Void {
         let counter = Counter(
             label: "grandstand_http_requests_total",
@@ -64,12 +67,15 @@ struct ServerMetrics: OperationMetrics {
         }
     }
 
+    /// Returns the counter of the lookups that ended with one result. Callers get the counter once and call it millions
+    /// of times.
     func lookups(_ result: LookupResult) -> @Sendable () -> Void {
         let counter = Counter(
             label: "grandstand_lookups_total", dimensions: [("result", result.rawValue)], factory: backend)
         return { counter.increment() }
     }
 
+    /// All metrics in Prometheus' text format.
     func exposition() -> [UInt8] {
         let sources = sources.all.withLock { $0 }
         return backend.exposition(with: sources.flatMap { $0() })

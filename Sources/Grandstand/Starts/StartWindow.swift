@@ -1,0 +1,73 @@
+package import FoundationEssentials
+package import GrandstandContract
+internal import JSON
+
+extension Contract.Start {
+    /// Seconds after the last sign of an event for which late followers get a start, if neither `until` nor an end of the
+    /// event gives a limit.
+    package static let standardDuration: TimeInterval = 14_400
+    /// Seconds for which APNs keeps a push for a phone that is offline. "Kick-off" is no news later.
+    package static let standardExpiry = 900
+}
+
+/// The time window in which an event's start is sent.
+package struct StartWindow: Sendable, Hashable {
+    package var from: Date
+    package var until: Date
+    /// When the event may be over, the best guess first.
+    private let ends: [Date]
+
+    /// - Parameters:
+    ///   - askedAt: when somebody asked for the start by hand, instead of waiting for its time.
+    ///   - lastMessageAt: when the event got its newest message, or was opened again; `nil`: never.
+    /// - Returns: `nil`: neither the declaration nor the event says when the start is sent.
+    package init?(
+        _ declaration: Contract.Start, startsAt: Date?, endsAt: Date?, askedAt: Date? = nil,
+        lastMessageAt: Date? = nil
+    ) {
+        guard let from = [askedAt, declaration.at ?? startsAt].compactMap(\.self).min() else { return nil }
+        self.from = from
+        // If a start was requested before its time, its window still ends at the usual time.
+        let planned = declaration.at ?? startsAt ?? from
+        // A live event may last longer than planned, so its end closes the window and not `endsAt`. This limit is for
+        // events of which nobody sends the end.
+        let lastSign = [startsAt, endsAt, lastMessageAt].compactMap(\.self).reduce(planned, max)
+        let limit = lastSign.addingTimeInterval(Contract.Start.standardDuration)
+        until = declaration.until ?? limit
+        ends = [endsAt, limit].compactMap(\.self)
+    }
+
+    /// When the event is expected to be over. A card that is started now is out of date from then on, unless an update
+    /// comes.
+    package func end(at now: Date) -> Date { ends.first { $0 > now } ?? until }
+
+    /// The `apns-expiration` of a push that is sent now: not after the event's expected end (`end`), because APNs would
+    /// start a card of an event that is over.
+    package func expiration(of declaration: Contract.Start, at now: Date) -> Int {
+        let seconds = declaration.expiresIn ?? Contract.Start.standardExpiry
+        let latest = min(now.addingTimeInterval(Double(seconds)), until, end(at: now))
+        return Int(latest.timeIntervalSince1970.rounded(.down))
+    }
+}
+
+extension Contract.Start {
+    /// Says who gets a card of an event that was moved or opened again, and who gets none.
+    ///
+    /// - Parameters:
+    ///   - started: how many followers got a card, or may have got one.
+    ///   - isStopped: whether somebody stopped the start.
+    package func outlook(_ window: StartWindow, started: Int, isStopped: Bool, at now: Date) -> String {
+        let others =
+            if isStopped {
+                "none until the start, which is stopped, is sent now"
+            } else if window.until <= now {
+                "none, because its time was over at \(RFC3339.text(window.until)); a later until or endsAt changes that"
+            } else {
+                "one\(window.from > now ? " from \(RFC3339.text(window.from)) on" : "") until the event ends, at the "
+                    + "latest until \(RFC3339.text(window.until))"
+            }
+        return "Followers that got this event's card, or may have got it: \(started). They get no other one"
+            + (restart ? " unless its channel is replaced" : ", even if it ended on their phones")
+            + "; an event with another key starts one for all. Other followers get \(others)."
+    }
+}

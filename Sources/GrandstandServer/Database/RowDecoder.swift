@@ -1,0 +1,152 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
+internal import JSON
+internal import Postgres
+
+extension PostgresRow {
+    /// The row as a value whose members have the names of the columns: `select created_at as "createdAt"`.
+    ///
+    /// A member that is an object is a column of JSON, or several columns: `apns_status as "apns.status"`. It is `nil`
+    /// if all of them are NULL. An `array` of texts or words is a list. A UUID may be a text, then in lower case.
+    ///
+    /// - Throws: `PostgresError` of kind `decoding` for a column that is missing, also that of an optional member, for
+    ///   NULL in place of a value, and for another type; `DecodingError` for JSON that does not fit.
+    func read<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
+        try Value(from: RowDecoder(row: self, place: .columns("")))
+    }
+}
+
+extension PostgresRows {
+    /// The rows as values; see `PostgresRow.read`.
+    func read<Value: Decodable>(_ type: Value.Type = Value.self) throws -> [Value] { try map { try $0.read() } }
+}
+
+/// Decodes `Decodable` types from a row. `PostgresRow.read` uses it.
+private struct RowDecoder: Decoder {
+    enum Place {
+        /// An object. Its members are the columns whose names begin with this text.
+        case columns(String)
+        case value(PostgresValue)
+        /// An element of a list.
+        case text(String)
+    }
+
+    let row: PostgresRow
+    let place: Place
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key: CodingKey>(keyedBy _: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        switch place {
+        case .columns(let prefix): KeyedDecodingContainer(Members(row: row, prefix: prefix))
+        case .value, .text: throw DecodingError.fault("an object needs a column of JSON")
+        }
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        guard case .value(let value) = place else { throw DecodingError.fault("a list needs a column") }
+        return Elements(row: row, texts: try value.decode([String].self))
+    }
+
+    func singleValueContainer() -> any SingleValueDecodingContainer { self }
+}
+
+extension RowDecoder: SingleValueDecodingContainer {
+    func decodeNil() -> Bool {
+        switch place {
+        case .columns(let prefix): row.isNull(columnsWithPrefix: prefix) ?? false
+        case .value(let value): value.isNull
+        case .text: false
+        }
+    }
+
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        if case .text(let text) = place, let text = text as? Value { return text }
+        guard case .value(let value) = place else { return try Value(from: self) }
+        if value.has(.json) {
+            let json = try value.decode(PostgresJSON.self).bytes
+            if Value.self == RawJSON.self, let raw = RawJSON(unchecked: json) as? Value { return raw }
+            return try JSONValue(decoding: json).decode()
+        }
+        if Value.self == String.self, value.has(.uuid), let text = try value.decode(UUID.self).words as? Value {
+            return text
+        }
+        if let plain = type as? any PostgresDecodable.Type, let read = try value.decode(plain) as? Value { return read }
+        return try Value(from: self)
+    }
+}
+
+extension RowDecoder {
+    private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
+        let row: PostgresRow
+        let prefix: String
+        var codingPath: [any CodingKey] { [] }
+        var allKeys: [Key] { [] }
+
+        private func member(_ key: Key) throws -> RowDecoder {
+            let name = prefix + key.stringValue
+            if let value = row.value(name) { return RowDecoder(row: row, place: .value(value)) }
+            guard row.isNull(columnsWithPrefix: name + ".") != nil else {
+                throw PostgresError(.decoding, "there is no column \(name)")
+            }
+            return RowDecoder(row: row, place: .columns(name + "."))
+        }
+
+        func contains(_ key: Key) -> Bool { (try? member(key)) != nil }
+        func decodeNil(forKey key: Key) throws -> Bool { try member(key).decodeNil() }
+        func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+            try member(key).decode(type)
+        }
+
+        // The protocol has an own requirement for each plain type, which would search the column three times.
+        func decodeIfPresent<Value: Decodable>(_: Value.Type, forKey key: Key) throws -> Value? { try present(key) }
+        func decodeIfPresent(_: String.Type, forKey key: Key) throws -> String? { try present(key) }
+        func decodeIfPresent(_: Int.Type, forKey key: Key) throws -> Int? { try present(key) }
+        func decodeIfPresent(_: Double.Type, forKey key: Key) throws -> Double? { try present(key) }
+        func decodeIfPresent(_: Bool.Type, forKey key: Key) throws -> Bool? { try present(key) }
+
+        private func present<Value: Decodable>(_ key: Key) throws -> Value? {
+            let member = try member(key)
+            return member.decodeNil() ? nil : try member.decode(Value.self)
+        }
+
+        func nestedContainer<Inner: CodingKey>(
+            keyedBy type: Inner.Type, forKey key: Key
+        ) throws -> KeyedDecodingContainer<Inner> { try member(key).container(keyedBy: type) }
+
+        func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+            try member(key).unkeyedContainer()
+        }
+
+        func superDecoder() throws -> any Decoder { throw DecodingError.fault("a row has no class") }
+        func superDecoder(forKey key: Key) throws -> any Decoder { try member(key) }
+    }
+
+    /// A list of words, each of which is read from its text.
+    private struct Elements: UnkeyedDecodingContainer {
+        let row: PostgresRow
+        let texts: [String]
+        var currentIndex = 0
+        var codingPath: [any CodingKey] { [] }
+        var count: Int? { texts.count }
+        var isAtEnd: Bool { currentIndex == texts.count }
+
+        mutating func decodeNil() -> Bool { false }
+
+        mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+            guard !isAtEnd else { throw DecodingError.fault("there are only \(texts.count) elements") }
+            defer { currentIndex += 1 }
+            return try RowDecoder(row: row, place: .text(texts[currentIndex])).decode(type)
+        }
+
+        mutating func nestedContainer<Inner: CodingKey>(
+            keyedBy _: Inner.Type
+        ) throws -> KeyedDecodingContainer<Inner> { throw Self.onlyTexts }
+
+        mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { throw Self.onlyTexts }
+        mutating func superDecoder() throws -> any Decoder { throw Self.onlyTexts }
+
+        private static let onlyTexts = DecodingError.fault("a list of objects needs a column of JSON")
+    }
+}

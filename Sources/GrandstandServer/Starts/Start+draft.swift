@@ -1,0 +1,50 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
+internal import JSON
+
+extension Contract.Start {
+    /// Reads the member `start` of an event's body.
+    ///
+    /// - Parameters:
+    ///   - startsAt: the event's start time.
+    ///   - audiences: the event's audiences.
+    init(
+        _ draft: Contract.StartDraft, startsAt: Date?, audiences: [Audience], _ faults: inout RequestFaults
+    ) throws(Problem) {
+        let advice = "APNs starts an activity only with an alert that has a text."
+        faults.requireText(of: draft.alert, at: "/start/alert", advice)
+        faults.requireTexts(of: draft.alertsByLocale ?? [:], at: "/start/alertsByLocale", advice)
+        if let from = draft.at ?? startsAt {
+            if let until = draft.until, until <= from {
+                faults.add("/start/until", "until is not after the time of the start, \(RFC3339.text(from)).")
+            }
+        } else {
+            faults.add(
+                "/start/at",
+                "A start needs a time: give at in the start or startsAt in the event, or set start to null.")
+        }
+        self.init(
+            at: draft.at, until: draft.until, attributesType: draft.attributesType, attributes: draft.attributes,
+            contentState: draft.contentState, alert: draft.alert,
+            alertsByLocale: (draft.alertsByLocale ?? [:]).isEmpty ? nil : draft.alertsByLocale,
+            staleDate: draft.staleDate.map { Date(timeIntervalSince1970: Double($0.epoch)) },
+            expiresIn: draft.expiresIn, audiences: try Self.chosen(draft.audiences, from: audiences, &faults),
+            restart: draft.restart ?? false)
+    }
+
+    private static func chosen(
+        _ drafts: [Contract.AudienceSelector]?, from audiences: [Audience], _ faults: inout RequestFaults
+    ) throws(Problem) -> [Contract.AudienceSelector]? {
+        guard let selectors = try [AudienceSelector](drafts) else { return nil }
+        var chosen: [AudienceSelector] = []
+        for (place, selector) in selectors.enumerated() {
+            if !audiences.contains(where: { selector.matches($0.id) }) {
+                faults.add("/start/audiences/\(place)", selector.objection(among: audiences.map(\.id)))
+            }
+            if !chosen.contains(selector) { chosen.append(selector) }
+        }
+        return chosen.map(Contract.AudienceSelector.init)
+    }
+}

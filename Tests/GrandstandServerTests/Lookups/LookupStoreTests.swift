@@ -1,0 +1,322 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
+internal import GrandstandTestKit
+internal import Postgres
+internal import Testing
+
+@testable internal import GrandstandServer
+
+struct LookupTests {
+    @Test func `a lookup names the channel while it can be followed`() async throws {
+        try await withStores { stores in
+            let (starts, ends) = (stores.now + 60, stores.now + 120)
+            try await stores.put(.sample(startsAt: starts, endsAt: ends))
+            #expect(
+                try await stores.lookup()
+                    == Contract.Lookup(
+                        eventKey: "match-1", storagePolicy: .mostRecentMessageStored, state: .scheduled,
+                        startsAt: starts, endsAt: ends))
+            try await stores.provision()
+            let channel = try await stores.channel()
+            #expect(try await stores.lookup()?.channelId == channel.channelID)
+            try await stores.forceDeletion(of: channel)
+            #expect(try await stores.lookup()?.channelId == nil)
+            try await stores.accept(.end())
+            #expect(try await stores.lookup()?.state == .ended)
+        }
+    }
+
+    @Test func `the timestamp of the newest content is the one that phones get`() async throws {
+        try await withStores { stores in
+            try await stores.open()
+            let first = try await stores.accept(.update(#"{"n": 1}"#))
+            // The message is sent 30 seconds after its acceptance.
+            stores.clock.advance(by: 30)
+            let sent = try await stores.sendOne()
+            #expect(try await stores.lookup()?.timestamp == sent.timestamp)
+            #expect(try await stores.delivery(of: first).timestamp == sent.timestamp)
+            // This message is accepted in the same second in which the first one was sent. Until it is sent, lookups
+            // show the lowest timestamp that it can get.
+            try await stores.accept(.update(#"{"n": 2}"#))
+            #expect(try await stores.lookup()?.timestamp == (try sent.timestamp + 1))
+            #expect(try await stores.sendOne().timestamp == (try sent.timestamp + 1))
+            #expect(try await stores.lookup()?.timestamp == (try sent.timestamp + 1))
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(20)))
+struct LookupStoreTests {
+    @Test func `records have the same content as a lookup in the database, by event and by page`() async throws {
+        try await withStores { stores in
+            let source = stores.lookups
+            try await stores.open("match-1")
+            try await stores.open("match-2")
+            try await stores.put(.sample("match-3"))
+            try await stores.accept(.end(), for: "match-2")
+            let keys = try ["match-1", "match-2", "match-3", "match-4"].map { try EventKey.sample($0) }
+            let records = try await source.records(of: keys)
+            #expect(records.count == 3)
+            for key in keys.dropLast() {
+                let record = try #require(records[key]?.first)
+                #expect(record.topic == "com.example.goal")
+                var lookup = try #require(try await stores.lookup(key.rawValue))
+                // Contents are not kept in memory.
+                (lookup.contentState, lookup.timestamp) = (nil, nil)
+                #expect(record.lookup(of: key, now: stores.now) == lookup)
+            }
+            var paged: [EventKey: [LookupRecord]] = [:]
+            var after: EventKey?
+            repeat {
+                let page = try await source.page(after: after, limit: 2)
+                #expect(page.records.count <= 2)
+                paged.merge(page.records) { $1 }
+                after = page.next
+            } while after != nil
+            #expect(paged == records)
+        }
+    }
+
+    /// The changes that were announced during `body`. After `body` the test creates a key. The announcement of this
+    /// change (`keys`) is the last one that the test reads.
+    private func announced(
+        _ stores: StoreWorld, _ body: () async throws -> Void
+    ) async throws -> Set<LookupChange.Subject> {
+        let source = stores.lookups
+        var announcements = source.announcements().makeAsyncIterator()
+        let first = await announcements.next()
+        #expect(first == .listening)
+        let start = try await source.position()
+        try await body()
+        _ = try await stores.key("end", [.lookup])
+        var heard: Set<LookupChange> = []
+        while case .change(let change) = await announcements.next() {
+            heard.insert(change)
+            if change.subject == .keys { break }
+        }
+        // The journal contains the same changes as the announcements.
+        let (changes, end) = try await source.changes(since: start)
+        #expect(Set(changes) == heard)
+        let rest = try await source.changes(since: end).changes
+        #expect(rest == [])
+        return Set(heard.map(\.subject)).subtracting([.keys])
+    }
+
+    /// For each value that an answer shows, a statement with which an operator could change it.
+    @Test(arguments: [
+        "update events set starts_at = now() where key = 'match-1'",
+        "update events set name = 'x' where key = 'match-1'", "update events set kind = 'x' where key = 'match-1'",
+        "update events set topics = array['team:a'] where key = 'match-1'",
+        "update events set ends_at = now() where key = 'match-1'",
+        "update events set first_update_at = now() where key = 'match-1'",
+        "update events set ended_at = now() where key = 'match-1'",
+        "update events set cancelled_at = now() where key = 'match-1'",
+        "delete from events where key = 'match-1'",
+        "update audiences set storage_policy = 'mostRecentMessageStored' where event_key = 'match-1'",
+        "delete from audiences where event_key = 'match-1'",
+        "update channels set state = 'missing' where event_key = 'match-1'",
+        "update channels set channel_id = 'another' where event_key = 'match-1'",
+        "update lanes set channel = null", "update lanes set fenced_at = now()",
+        "delete from channels where event_key = 'match-1'",
+        "update channels set state = 'failed', channel_id = null, next_attempt_at = now() where event_key = 'match-1'",
+        "truncate events cascade",
+    ])
+    func `every change of an answer is announced and in the journal`(_ sql: String) async throws {
+        try await withStores { stores in
+            try await stores.open("match-1")
+            let subjects = try await announced(stores) { try await stores.pool.query(PostgresQuery(unsafeSQL: sql)) }
+            #expect(subjects == [sql.hasPrefix("truncate") ? .everything : .event(try .sample("match-1"))])
+        }
+    }
+
+    @Test(arguments: [
+        "update events set metadata = '{}', updated_at = now()", "update events set starts_at = starts_at",
+        "update lanes set due_at = now()", "update lanes set channel = channel, fenced_at = null",
+        "update channels set attempts = 3, changed_at = now()",
+    ])
+    func `a change that no answer shows is not announced`(_ sql: String) async throws {
+        try await withStores { stores in
+            try await stores.open("match-1")
+            let subjects = try await announced(stores) { try await stores.pool.query(PostgresQuery(unsafeSQL: sql)) }
+            #expect(subjects == [])
+        }
+    }
+
+    @Test func `a channel without a place is announced at each attempt, with the reason`() async throws {
+        try await withStores { stores in
+            try await stores.apps.put(.sample(channelLimit: 1, at: stores.now))
+            try await stores.open("match-1")
+            let source = stores.lookups
+            let key = try EventKey.sample("match-2")
+            func wait() async throws -> ChannelWait? {
+                let record = try await source.records(of: [key])[key]?.first
+                let name = LookupName(topic: "com.example.goal", environment: .production, key: key)
+                #expect(try await source.lookups(of: [name], now: stores.now)[name]?.wait == record?.wait)
+                return record?.wait
+            }
+            try await stores.put(.sample("match-2"))
+            #expect(try await wait() == ChannelWait())
+            let refused = try await announced(stores) { try await stores.align() }
+            #expect(refused == [.event(key)])
+            let first = try #require(try await wait()?.refusal)
+            #expect(first.reason == "quota-exhausted")
+            #expect(first.nextAttemptAt > stores.now)
+            stores.clock.advance(by: 31)
+            let again = try await announced(stores) { try await stores.align() }
+            #expect(again == [.event(key)])
+            #expect(try #require(try await wait()?.refusal).nextAttemptAt > first.nextAttemptAt)
+            // With a higher limit there is a place for another channel, and it is created.
+            try await stores.apps.put(.sample(channelLimit: 2, at: stores.now))
+            _ = try await announced(stores) { try await stores.provision() }
+            #expect(try await wait() == ChannelWait())
+        }
+    }
+
+    @Test func `a transaction that began earlier and commits later is still found in the journal`() async throws {
+        try await withStores { stores in
+            try await stores.open("match-1")
+            try await stores.open("match-2")
+            let source = stores.lookups
+            let start = try await source.position()
+            let (afterwards, second) = try await stores.pool.transaction { late in
+                try await late.query("update events set ends_at = now() where key = 'match-1'")
+                // A later transaction commits first.
+                try await stores.pool.query("update events set ends_at = now() where key = 'match-2'")
+                let (changes, end) = try await source.changes(since: start)
+                return (end, changes.map(\.subject))
+            }
+            #expect(second == [.event(try .sample("match-2"))])
+            let first = try await source.changes(since: afterwards).changes.map(\.subject)
+            #expect(first == [.event(try .sample("match-1"))])
+        }
+    }
+
+    @Test func `a change that was rolled back is neither announced nor in the journal`() async throws {
+        struct Rollback: Error {}
+        try await withStores { stores in
+            try await stores.open("match-1")
+            let subjects = try await announced(stores) {
+                _ = try? await stores.pool.transaction { connection -> Void in
+                    try await connection.query("update events set ends_at = now()")
+                    throw Rollback()
+                }
+            }
+            #expect(subjects == [])
+        }
+    }
+
+    @Test func `the journal forgets what is older than five minutes`() async throws {
+        try await withStores { stores in
+            try await stores.open("match-1")
+            try await stores.pool.query("update lookup_journal set at = now() - interval '301 seconds'")
+            try await stores.pool.query("update events set ends_at = now()")
+            try await stores.lookups.tidy()
+            let left = try await stores.count("select count(*)::int as n from lookup_journal")
+            #expect(left == 1)
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(20)))
+struct LookupContentsTests {
+    /// A database whose queries wait for the test.
+    private final class Events: Sendable {
+        let asked = AsyncStream.makeStream(of: Set<LookupName>.self)
+        let go = AsyncStream.makeStream(of: String.self)
+
+        @Sendable func answer(_ names: Set<LookupName>) async throws -> [LookupName: LookupAnswer] {
+            asked.continuation.yield(names)
+            var iterator = go.stream.makeAsyncIterator()
+            let text = await iterator.next() ?? ""
+            if text == "down" { throw Problem(.storeUnavailable, "down") }
+            return Dictionary(uniqueKeysWithValues: names.map { ($0, .found(LookupBody(Array(text.utf8)))) })
+        }
+    }
+
+    private static func name(_ key: String = "derby") throws -> LookupName {
+        LookupName(topic: "com.example.goal", environment: .production, key: try #require(EventKey(rawValue: key)))
+    }
+
+    private static func text(_ answer: LookupAnswer?) -> String {
+        guard case .found(let body)? = answer else { return "" }
+        return String(decoding: body.bytes, as: UTF8.self)
+    }
+
+    @Test func `callers during a query share one more query, with each name once`() async throws {
+        let events = Events()
+        let contents = LookupContents(events.answer)
+        var asked = events.asked.stream.makeAsyncIterator()
+        let names = try (0..<20).map { try Self.name("event-\($0)") }
+        try await withThrowingTaskGroup(of: String.self) { group in
+            group.addTask { Self.text(try await contents.answer(names[0])) }
+            let asked1 = await asked.next()
+            #expect(asked1 == [names[0]])
+            for number in 0..<1_000 { group.addTask { Self.text(try await contents.answer(names[number % 20])) } }
+            while contents.waitingCount < 1_000 { await Task.yield() }
+            events.go.continuation.yield("first")
+            let first = try await group.next()
+            #expect(first == "first")
+            let asked2 = await asked.next()
+            #expect(asked2 == Set(names))
+            events.go.continuation.yield("second")
+            // A caller that asked after the first query began does not get the result of that query.
+            for try await text in group { #expect(text == "second") }
+        }
+    }
+
+    @Test func `one query has a limited number of names, and its failure goes to the callers that waited for it`()
+        async throws
+    {
+        let events = Events()
+        let contents = LookupContents(events.answer)
+        var asked = events.asked.stream.makeAsyncIterator()
+        try await withThrowingTaskGroup(of: Problem.Kind?.self) { group in
+            func ask(_ key: String) throws {
+                let name = try Self.name(key)
+                group.addTask {
+                    do {
+                        _ = try await contents.answer(name)
+                        return nil
+                    } catch let problem as Problem {
+                        return problem.kind
+                    }
+                }
+            }
+            try ask("first")
+            let asked3 = await asked.next()
+            #expect(asked3?.count == 1)
+            for number in 0..<150 { try ask("event-\(number)") }
+            while contents.waitingCount < 150 { await Task.yield() }
+            events.go.continuation.yield("down")
+            let refused = try await group.next()
+            #expect(refused == .storeUnavailable)
+            let asked4 = await asked.next()
+            #expect(asked4?.count == 100)
+            events.go.continuation.yield("up")
+            let asked5 = await asked.next()
+            #expect(asked5?.count == 50)
+            events.go.continuation.yield("up")
+            for try await kind in group { #expect(kind == nil) }
+        }
+    }
+
+    @Test func `more than ten thousand callers do not wait, but must retry later`() async throws {
+        let events = Events()
+        let contents = LookupContents(events.answer)
+        var asked = events.asked.stream.makeAsyncIterator()
+        let name = try Self.name()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { _ = try await contents.answer(name) }
+            _ = await asked.next()
+            for _ in 0..<10_000 { group.addTask { _ = try await contents.answer(name) } }
+            while contents.waitingCount < 10_000 { await Task.yield() }
+            let refusal = await #expect(throws: Problem.self) { try await contents.answer(name) }
+            #expect(refusal?.kind == .storeUnavailable)
+            #expect(refusal?.retryAfter == 1)
+            for _ in 0..<2 { events.go.continuation.yield("up") }
+            try await group.waitForAll()
+        }
+    }
+}
