@@ -15,12 +15,6 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("MemberImportVisibility"),
     ] + warnings
 
-/// Turns off the run-time checks of exclusive access in release builds. Only the HTTP/2 target uses it, because its
-/// client spends an eighth of its processor time on these checks. Debug builds, and so the tests, keep them.
-let releasedFromExclusivityChecks: [SwiftSetting] = [
-    .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))
-]
-
 // MARK: - Packages we stand on
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -76,7 +70,8 @@ let fuzzers: [Target] =
     ? []
     : [
         .executableTarget(
-            name: "HTTP2Fuzzer", dependencies: ["CNghttp2", "Cryptography", "HTTP2", nioCore, nioEmbedded],
+            name: "HTTP2Fuzzer",
+            dependencies: ["Cryptography", "HTTP2", log, nioConcurrency, nioCore, nioEmbedded, nioTLS],
             path: "Tests/HTTP2Fuzzer", swiftSettings: settings)
     ]
 
@@ -125,7 +120,7 @@ let package = Package(
         .target(
             name: "HTTP2",
             dependencies: ["CNghttp2", "COpenSSL", "Cryptography", nioCore, nioPosix, nioConcurrency, nioTLS, log],
-            swiftSettings: settings + releasedFromExclusivityChecks),
+            swiftSettings: settings),
         .target(name: "EmbeddedPostgres", dependencies: [log], swiftSettings: settings),
 
         .target(name: "GrandstandMigrations", path: "migrations", swiftSettings: settings, plugins: ["EmbedFiles"]),

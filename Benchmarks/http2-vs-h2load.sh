@@ -69,10 +69,10 @@ h2load_latency() {  # connections in-flight
         awk '{ v[NR] = $1 } END { printf "p50 %.2f ms, p99 %.2f ms", v[int(NR / 2) + 1] / 1000, v[int(NR * .99)] / 1000 }'
 }
 
-swift_run() {  # program requests connections in-flight [pool|loop]: the same, then the latencies
+swift_run() {  # program requests connections in-flight: the same, then the latencies
     local line program=$1 count=$2
     shift 2
-    line=$(taskset -c 0 "$program" 127.0.0.1 "$port" "$work/cert.pem" "$1" "$2" "$count" "${@:3}")
+    line=$(taskset -c 0 "$program" 127.0.0.1 "$port" "$work/cert.pem" "$1" "$2" "$count")
     echo "$line" >>"$work/swift.log"
     echo "$line" | sed -E 's|^([0-9]+) requests/s, (p50 .* ms, p99 .* ms), ([0-9.]+) CPU s, .* ([0-9]+) MB peak|\1 \3 \4 \2|' |
         awk -v n="$count" '{ $2 = sprintf("%.1f", $2 * 1e6 / n); print }'
@@ -92,8 +92,7 @@ for case in ${CASES:-1x100 1x500 2x1000}; do
     rm -f "$work"/runs.*
     for _ in $(seq "$rounds"); do
         h2load_run "$connections" "$in_flight" >>"$work/runs.h2load"
-        swift_run "$benchmark" "$requests" "$connections" "$in_flight" loop >>"$work/runs.loop"
-        swift_run "$benchmark" "$requests" "$connections" "$in_flight" pool >>"$work/runs.pool"
+        swift_run "$benchmark" "$requests" "$connections" "$in_flight" >>"$work/runs.ours"
         # A tenth of the requests: it takes ten times as long for each, and more.
         if [ -x "$ahc" ]; then
             swift_run "$ahc" $((requests / 10)) "$connections" "$in_flight" >>"$work/runs.ahc"
@@ -101,7 +100,7 @@ for case in ${CASES:-1x100 1x500 2x1000}; do
         if [ -n "${HTTPX_PYTHON-}" ]; then python_run "$connections" "$in_flight" >>"$work/runs.httpx"; fi
     done
     read -r base base_cpu _ < <(median <"$work/runs.h2load")
-    for client in h2load loop pool ahc httpx; do
+    for client in h2load ours ahc httpx; do
         [ -f "$work/runs.$client" ] || continue
         read -r rate cpu megabytes latency < <(median <"$work/runs.$client")
         if [ "$client" = h2load ]; then latency=$(h2load_latency "$connections" "$in_flight"); fi

@@ -17,12 +17,7 @@ struct Load {
             for caller in 0..<callers {
                 let connection = connections[caller % connections.count]
                 let share = requests / callers + (caller < requests % callers ? 1 : 0)
-                guard arguments.onTheLoop else {
-                    // No preference, as in the server: even the preference for none costs a look at each switch.
-                    group.addTask { await call(connection, times: share) }
-                    continue
-                }
-                group.addTask(executorPreference: connection.taskExecutor) { await call(connection, times: share) }
+                group.addTask { await call(connection, times: share) }
             }
             return await group.reduce(into: Outcome()) { all, one in
                 all.failures += one.failures

@@ -1,99 +1,111 @@
 internal import Foundation
 internal import Logging
 
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
-
 extension PostgresCluster {
-    /// This time is enough for a crash recovery, which replays at most a few hundred megabytes of log.
-    private static let timeout = Duration.seconds(120)
-
     /// The steps of `start()`, in order.
-    func launch() async throws -> RunningCluster {
-        do {
-            let home = try ClusterFolder.make(directory)
-            return try await launch(ClusterLayout(directory: home, userID: geteuid()))
-        } catch let error as SystemError {
-            throw PostgresClusterError(.directoryUnusable(path: directory, why: error.description))
+    func launch() async throws -> ServerProcess {
+        let layout = try ClusterLayout.make(directory)
+        let lock = try layout.takeLock()
+        let version = try layout.version()
+        var programs = try await Programs.find(version, in: folders, data: layout.data)
+        let account = try ServerAccount.choose(for: layout.data)
+        try layout.makeSocketFolder(owner: account)
+        if let account {
+            let entered = [layout.directory, layout.socketFolder, programs.folder]
+            programs.prefix = try await account.prefix(entering: entered)
         }
-    }
-
-    private func launch(_ layout: ClusterLayout) async throws -> RunningCluster {
-        let lock = try DirectoryLock(path: layout.lock, directory: layout.directory)
-        let version = try ClusterFolder.version(layout)
-        let installation = try await search.installation(for: version, data: layout.data)
-        let account = try PostgresAccount.choose(layout: layout)
-        let sockets = SocketFolder(layout: layout)
-        try sockets.make(for: account)
-        let launcher = try await Launcher.find(
-            for: account, folders: [layout.directory, layout.socketFolder], program: installation.program("postgres"))
-        if version == nil {
-            let creation = ClusterCreation(
-                layout: layout, settings: settings, installation: installation, launcher: launcher, account: account)
-            try await creation.run()
-            logger.info("embedded PostgreSQL created", metadata: ["directory": "\(layout.directory)"])
+        if version == nil { try await create(layout, programs, owner: account) }
+        let cluster = PreparedCluster(layout: layout, programs: programs, lock: lock)
+        try await cluster.stopServer()
+        // Files that killed servers left there have numbers of processes that may be others now.
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: layout.socketFolder)) ?? [] {
+            unlink("\(layout.socketFolder)/\(name)")
         }
-        try await EarlierServer(layout: layout).stop()
-        try sockets.clear()
-
-        let log = try ServerLog(layout: layout).begin()
-        let deadline = ContinuousClock.now + Self.timeout
-        var server: ServerProcess
-        repeat {
-            let stale = PostmasterFile(path: layout.postmasterFile)
-            server = try ServerProcess(
-                launcher: launcher, program: installation.program("postgres"),
-                arguments: settings.serverArguments(layout: layout), log: log)
-            do {
-                let attempt = Attempt(server: server, layout: layout, stale: stale)
-                if try await attempt.succeeds(before: deadline) { break }
-            } catch {
-                await server.stop(postmasterFile: layout.postmasterFile)
-                throw error
-            }
-        } while true
+        let server = try await serve(cluster)
         logger.debug(
             "embedded PostgreSQL started",
             metadata: ["directory": "\(layout.directory)", "sockets": "\(layout.socketFolder)"])
-        return RunningCluster(layout: layout, server: server, lock: lock)
+        return server
     }
-}
 
-/// One attempt to start the server.
-private struct Attempt {
-    private static let pollInterval = Duration.milliseconds(10)
-    /// A part of PostgreSQL's message when it refuses to start because sessions of a killed server still run. These
-    /// sessions end a moment after the killed server.
-    private static let lingeringSessions = "pre-existing shared memory block"
-
-    let server: ServerProcess
-    let layout: ClusterLayout
-    /// The file of an earlier server, which may still say "ready".
-    let stale: PostmasterFile?
-
-    /// Waits until the server accepts connections. The server writes its state to a file (`PostmasterFile`), so no
-    /// connection and no client program are needed.
-    ///
-    /// - Returns: `false` if another attempt may succeed.
-    /// - Throws: `PostgresClusterError` if the server ended or was not ready in time.
-    func succeeds(before deadline: ContinuousClock.Instant) async throws -> Bool {
-        while true {
-            if let file = PostmasterFile(path: layout.postmasterFile), file.isReady, file.server != stale?.server {
-                return true
-            }
-            let hasEnded = !server.isRunning
-            if hasEnded || ContinuousClock.now > deadline {
-                let lastLine = ServerLog(layout: layout).lastLine()
-                if hasEnded, lastLine.contains(Self.lingeringSessions), ContinuousClock.now < deadline {
-                    try await Task.sleep(for: Self.pollInterval)
-                    return false
-                }
-                throw PostgresClusterError(.serverFailed(lastLine: lastLine, log: layout.log))
-            }
-            try await Task.sleep(for: Self.pollInterval)
+    /// The first start: runs `initdb` and creates the database in a temporary folder, which gets its final name when
+    /// everything is complete. So an interrupted first start leaves nothing incomplete.
+    private func create(_ layout: ClusterLayout, _ programs: Programs, owner: ServerAccount?) async throws {
+        let (files, prefix) = (FileManager.default, "postgres.new-")
+        for name in (try? files.contentsOfDirectory(atPath: layout.directory)) ?? [] where name.hasPrefix(prefix) {
+            try? files.removeItem(atPath: "\(layout.directory)/\(name)")
         }
+        let new = "\(layout.directory)/\(prefix)\(UUID().uuidString)"
+        try layout.makeFolder(new, 0o700, owner: owner)
+        defer { try? files.removeItem(atPath: new) }
+        // `trust` asks for no password. Only the data's owner and root can reach the socket, because its folder is
+        // 0700, and both can read the files anyway. There is no TCP port, except in some tests.
+        let initdb = ["-D", new, "-U", ClusterLayout.name, "--auth=trust", "--encoding=UTF8", "--locale=C"]
+        let session = ["--single", "-D", new, "-c", "exit_on_error=on", "-c", "fsync=\(durable)", "postgres"]
+        for (program, arguments, input) in [
+            ("initdb", durable ? initdb : initdb + ["--no-sync"], ""),
+            ("postgres", session, "CREATE DATABASE \(ClusterLayout.name)\n"),
+        ] {
+            let run = try await programs.run(program, arguments, input: input)
+            if run.status == 0 { continue }
+            throw PostgresClusterError(
+                description: "the embedded database could not be created, initdb said: \(run.output.complaint)")
+        }
+        try Task.checkCancellation()
+        try layout.check(rename(new, layout.data), "make \(layout.data)")
+        // Write the new name to disk before anything is committed in the folder.
+        if durable { try FileHandle(forReadingAtPath: layout.directory)?.synchronize() }
+        logger.info("embedded PostgreSQL created", metadata: ["directory": "\(layout.directory)"])
+    }
+
+    /// Starts the server and waits until it accepts connections. The server writes its state to a file, so no connection
+    /// and no client program are needed.
+    private func serve(_ cluster: PreparedCluster) async throws -> ServerProcess {
+        let layout = cluster.layout
+        // Begin a new log, and keep the previous one.
+        rename(layout.log, "\(layout.log).1")
+        let log = try layout.open(layout.log, O_WRONLY | O_APPEND)
+        let stale = layout.serverFile
+        // Enough for a crash recovery, which replays at most a few hundred megabytes of log.
+        let deadline = ContinuousClock.now + .seconds(120)
+        while true {
+            let server = try ServerProcess(cluster, arguments(layout), log: log, stale: stale)
+            do {
+                while server.isRunning, ContinuousClock.now < deadline {
+                    let file = layout.serverFile
+                    if file != stale, file?.contains("\nready") == true { return server }
+                    try await Task.sleep(for: .milliseconds(10))
+                }
+                let text = try? String(contentsOfFile: layout.log, encoding: .utf8)
+                let complaint = text?.complaint ?? ""
+                // Sessions of a server that was killed end a moment after it. Then the start is repeated.
+                let isEarly = complaint.contains("pre-existing shared memory block")
+                if isEarly, ContinuousClock.now < deadline { continue }
+                throw PostgresClusterError(
+                    description: "the embedded database did not start, its log \(layout.log) ends: \(complaint)")
+            } catch {
+                await server.stop()
+                throw error
+            }
+        }
+    }
+
+    /// The arguments of the server. Its settings are on the command line at every start, so that settings of a newer
+    /// Grandstand also apply to older data.
+    private func arguments(_ layout: ClusterLayout) -> [String] {
+        let settings = [
+            "listen_addresses=\(tcpPort == nil ? "" : "127.0.0.1")", "port=\(tcpPort ?? ClusterLayout.port)",
+            "unix_socket_directories=\(layout.socketFolder)", "unix_socket_permissions=0700",
+            "external_pid_file=\(layout.processFile)",
+            // The values are small, for one machine. 250 connections are enough for an administrator and the pools of
+            // several Grandstand servers, which have at most about 30 connections each.
+            "max_connections=250", "shared_buffers=32MB", "max_wal_size=256MB", "jit=off",
+            // Tests run ANALYZE themselves, because a query plan must not depend on when autovacuum runs.
+            "autovacuum=\(durable)", "fsync=\(durable)", "full_page_writes=\(durable)",
+            // The server's log does not have the errors of statements: clients get these errors and log them, and in
+            // the server's log they would only fill the disk.
+            "log_min_messages=log", "log_checkpoints=off", "log_line_prefix=%m [%p] ",
+        ]
+        return ["-D", layout.data] + settings.flatMap { ["-c", $0] }
     }
 }

@@ -2,12 +2,6 @@ internal import Foundation
 package import Logging
 internal import Synchronization
 
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
-
 /// A private PostgreSQL cluster in a folder. Its server is started and stopped with this process.
 ///
 /// The server listens only on a Unix socket in a folder that no other account can enter. The server stops when this
@@ -16,12 +10,12 @@ internal import Synchronization
 package final class PostgresCluster: Sendable {
     /// The folder that was passed to `init`.
     package let directory: String
-    let settings: ServerSettings
-    let search: InstallationSearch
+    let durable: Bool
+    let tcpPort: Int?
+    let folders: [String]
     let logger: Logger
-    private let running = Mutex<RunningCluster?>(nil)
-    /// The last requested start or stop. Starts and stops run one after the other.
-    private let lastTurn = Mutex<Task<Void, Never>?>(nil)
+    /// The last requested start or stop, which has the running server. Starts and stops run one after the other.
+    private let last = Mutex<Task<ServerProcess?, any Error>?>(nil)
 
     /// A cluster with its data in `directory`/postgres, and with its log, lock and socket next to the data. Nothing is
     /// started yet.
@@ -31,16 +25,14 @@ package final class PostgresCluster: Sendable {
     ///   - durable: `false` makes the server faster, but data may be lost in a power cut. Use `false` only for tests.
     ///   - tcpPort: the port on 127.0.0.1 in the connection string of `start`; `nil`: there is no port, and the string
     ///     has the socket.
-    package convenience init(directory: String, logger: Logger, durable: Bool = true, tcpPort: Int? = nil) {
-        self.init(directory: directory, logger: logger, durable: durable, tcpPort: tcpPort, search: .standard())
-    }
-
-    init(
-        directory: String, logger: Logger, durable: Bool, tcpPort: Int? = nil, search: InstallationSearch
+    ///   - programs: the folders that are searched for PostgreSQL's programs; `nil`: `PATH` and the usual ones.
+    package init(
+        directory: String, logger: Logger, durable: Bool = true, tcpPort: Int? = nil, programs: [String]? = nil
     ) {
         self.directory = directory
-        self.settings = ServerSettings(durable: durable, tcpPort: tcpPort)
-        self.search = search
+        self.durable = durable
+        self.tcpPort = tcpPort
+        self.folders = programs ?? Programs.folders()
         self.logger = logger
     }
 
@@ -52,18 +44,14 @@ package final class PostgresCluster: Sendable {
     /// - Returns: a libpq connection string for the database `grandstand`, with the rights of its owner.
     /// - Throws: `PostgresClusterError` or `CancellationError`. After an error, nothing is left running.
     package func start() async throws -> String {
-        let turn = takeTurn { [self] () async throws -> String in
-            if let cluster = running.withLock({ $0 }) {
-                if cluster.server.isRunning { return cluster.layout.connectionString(tcpPort: settings.tcpPort) }
-                running.withLock { $0 = nil }
-                await cluster.stop(logger: logger)
-            }
-            let cluster = try await launch()
-            running.withLock { $0 = cluster }
-            return cluster.layout.connectionString(tcpPort: settings.tcpPort)
+        let turn = afterLast { [self] server in
+            if let server, server.isRunning { return server }
+            await server?.stop()
+            return try await launch()
         }
         return try await withTaskCancellationHandler {
-            try await turn.value
+            guard let server = try await turn.value else { throw CancellationError() }
+            return server.cluster.layout.connectionString(tcpPort: tcpPort)
         } onCancel: {
             turn.cancel()
         }
@@ -74,55 +62,31 @@ package final class PostgresCluster: Sendable {
     ///
     /// - Returns: a connection string like that of `start`; `nil`: no server is ready there.
     package func runningElsewhere() -> String? {
-        guard let home = try? ClusterFolder.make(directory) else { return nil }
-        let layout = ClusterLayout(directory: home, userID: geteuid())
-        guard let file = PostmasterFile(path: layout.postmasterFile), file.isReady else { return nil }
-        return layout.connectionString(tcpPort: settings.tcpPort)
+        guard let layout = try? ClusterLayout.make(directory), let file = layout.serverFile else { return nil }
+        return file.contains("\nready") ? layout.connectionString(tcpPort: tcpPort) : nil
     }
 
     /// Stops the server, and waits until it has ended. Open sessions end; committed transactions are on disk. This
     /// function may be called again.
     package func stop() async {
-        let turn = takeTurn { [self] in
-            guard let cluster = running.withLock({ $0.take() }) else { return }
-            await cluster.stop(logger: logger)
+        let turn = afterLast { [logger] server in
+            guard let server else { return nil }
+            await server.stop()
+            let directory = server.cluster.layout.directory
+            logger.debug("embedded PostgreSQL stopped", metadata: ["directory": "\(directory)"])
+            return nil
         }
-        try? await turn.value
+        _ = try? await turn.value
     }
 
-    /// Waits until the server has ended in any way.
-    func serverEnding() async {
-        await running.withLock { $0 }?.server.ending()
-    }
-
-    private func takeTurn<Value: Sendable>(
-        _ work: @escaping @Sendable () async throws -> Value
-    ) -> Task<Value, any Error> {
-        lastTurn.withLock { last in
-            let turn = Task { [last] in
-                await last?.value
-                return try await work()
-            }
-            last = Task { _ = await turn.result }
+    /// Runs `work` with the running server. It returns the server that runs then.
+    func afterLast(
+        _ work: @escaping @Sendable (ServerProcess?) async throws -> ServerProcess?
+    ) -> Task<ServerProcess?, any Error> {
+        last.withLock { last in
+            let turn = Task { [last] in try await work(try? await last?.value) }
+            last = turn
             return turn
         }
-    }
-}
-
-/// The resources of a started cluster. If they are released without `stop`, the server also stops, but nothing waits
-/// for its end.
-struct RunningCluster: Sendable {
-    let layout: ClusterLayout
-    let server: ServerProcess
-    let lock: DirectoryLock
-
-    func stop(logger: Logger) async {
-        await server.stop(postmasterFile: layout.postmasterFile)
-        // The server has already ended, unless its parent, the shell in `ServerProcess`, was killed and left the server
-        // behind.
-        try? await EarlierServer(layout: layout).stop()
-        SocketFolder(layout: layout).remove()
-        lock.release()
-        logger.debug("embedded PostgreSQL stopped", metadata: ["directory": "\(layout.directory)"])
     }
 }

@@ -1,68 +1,101 @@
 internal import Foundation
-internal import Synchronization
 
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
+/// What a server needs.
+struct PreparedCluster: Sendable {
+    let layout: ClusterLayout
+    let programs: Programs
+    /// The lock of the directory.
+    let lock: FileHandle
+}
 
-/// A running server, and the connection that makes it end with this process.
+/// A running server, with what makes it end with this process.
 ///
-/// The server's parent is a shell, which has one end of a pair of sockets; this process has the other. When our end
-/// closes, by `stop()` or because this process has ended in any way, the shell stops the server.
+/// The server's parent is a shell, whose standard input is a pipe from this process. When our end closes, because this
+/// process has ended in any way, the shell stops the server.
 final class ServerProcess: Sendable {
-    /// The longest time for a fast shutdown, which writes a checkpoint. After this time the server is told to stop at
-    /// once. It then recovers at its next start.
-    private static let timeout = Duration.seconds(30)
-
-    private let shell: ChildProcess
-    private let lifeline: Mutex<Descriptor?>
+    let cluster: PreparedCluster
+    private let shell: Process
+    private let lifeline = Pipe()
 
     /// Starts the server with its output in `log`.
     ///
-    /// - Throws: `SystemError` if nothing could be started.
-    init(launcher: Launcher, program: String, arguments: [String], log: Descriptor) throws {
-        let line = try Descriptor.pipe()
-        shell = try ChildProcess(
-            launcher.command("/bin/sh", ["-c", Self.script, "grandstand-postgres", program] + arguments),
-            environment: ChildEnvironment.make(), descriptors: [1: log, 2: log, 3: line.read])
-        lifeline = Mutex(line.write)
+    /// - Parameter stale: what is left of `postmaster.pid` by a server that has ended.
+    /// - Throws: if nothing could be started.
+    init(_ cluster: PreparedCluster, _ arguments: [String], log: FileHandle, stale: String?) throws {
+        self.cluster = cluster
+        let programs = cluster.programs
+        let command = [Self.script, cluster.layout.processFile, "\(programs.folder)/postgres"] + arguments
+        shell = Process(programs.prefix + ["/bin/sh", "-c"] + command)
+        // Another program may have the number of the ended server now: in a container the same numbers return at every
+        // start. This variable, which `pg_ctl` sets to the number of its parent, tells PostgreSQL that the number in its
+        // lock files is not a server's.
+        shell.environment?["PG_GRANDPARENT_PID"] = stale.map { String($0.prefix { $0 != "\n" }) }
+        shell.standardInput = lifeline
+        shell.standardOutput = log
+        shell.standardError = log
+        try shell.run()
     }
 
-    var isRunning: Bool { shell.endingSoFar == nil }
-
-    func ending() async {
-        _ = await shell.ending
+    deinit {
+        try? lifeline.fileHandleForWriting.close()
     }
 
-    /// Stops the server and waits until it has ended. This function may be called again.
-    func stop(postmasterFile: String) async {
-        lifeline.withLock { $0 = nil }
-        let escalation = Task {
-            try await Task.sleep(for: Self.timeout)
-            if let file = PostmasterFile(path: postmasterFile) { kill(file.pid, SIGQUIT) }
-        }
-        _ = await shell.ending
-        escalation.cancel()
+    var isRunning: Bool { shell.isRunning }
+
+    /// Stops the server and waits until it has ended, also if the caller was cancelled.
+    func stop() async {
+        await Task {
+            try? await cluster.stopServer()
+            try? lifeline.fileHandleForWriting.close()
+            while isRunning { try? await Task.sleep(for: .milliseconds(10)) }
+        }.value
+        rmdir(cluster.layout.socketFolder)
+        // Closing the file is not enough, because a child that is just being started also has it open.
+        flock(cluster.lock.fileDescriptor, LOCK_UN)
     }
 
     /// - The shell ignores signals to the whole group (from a service manager), because it must end with the server.
+    /// - The server runs in the foreground, because a shell with blocked signals, as Foundation starts it, cannot `wait`.
     /// - The interrupt is repeated, because a server that is starting ignores it.
-    /// - The server inherits neither the pair of sockets nor anything else of ours.
     private static let script = #"""
         trap '' HUP INT TERM
-        "$@" 3<&- &
-        server=$!
+        exec 3<&0
         (
             read -r line <&3
-            while kill -INT "$server" 2>/dev/null; do sleep 1; done
-        ) &
-        reader=$!
-        exec 3<&-
-        wait "$server"
-        status=$?
-        kill -KILL "$reader" 2>/dev/null
-        exit "$status"
+            while kill -0 "$$"; do
+                read -r server <"$0" && kill -INT "$server"
+                sleep 0.1
+            done
+        ) 2>/dev/null &
+        "$@" 3<&- </dev/null
+        kill -KILL "$!"
         """#
+}
+
+extension PreparedCluster {
+    /// Stops the server of this data, which an ended process may have left behind.
+    ///
+    /// - Throws: `PostgresClusterError` if the server does not stop, or somebody else has started it. A PostgreSQL of
+    ///   another account, which we may not signal, only has the number of a server that has ended.
+    func stopServer() async throws {
+        guard let process = layout.serverFile?.split(separator: "\n").first else { return }
+        let line = try await ProgramRun.of(["/bin/sh", "-c", Self.arguments, String(process)]).output
+        if line.contains("/postgres -D \(layout.data) ") {
+            // A shutdown writes a checkpoint. If that takes too long, the next start recovers the data.
+            for mode in ["fast", "immediate"] {
+                let stop = ["stop", "-D", layout.data, "-m", mode, "-w", "-t", "30"]
+                if try await programs.run("pg_ctl", stop).status == 0 { return }
+            }
+            // `pg_ctl` also fails if the server has just ended by itself. Then there is no such file.
+            guard layout.serverFile?.hasPrefix("\(process)\n") == true else { return }
+            let advice = "end it with `kill -QUIT \(process)`"
+            throw PostgresClusterError(
+                description: "an earlier embedded database (process \(process)) does not stop: \(advice)")
+        } else if line.prefix(while: { $0 != " " }).hasSuffix("/postgres"), kill(pid_t(process) ?? 0, 0) == 0 {
+            throw PostgresClusterError.held(layout.directory, by: process)
+        }
+    }
+
+    /// Prints the arguments of a process, joined by spaces; nothing if it has ended.
+    private static let arguments = #"{ tr '\0' ' ' <"/proc/$0/cmdline" || ps -o command= -p "$0"; } 2>/dev/null"#
 }

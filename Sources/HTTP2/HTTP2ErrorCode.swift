@@ -1,3 +1,5 @@
+internal import CNghttp2
+
 /// The error codes of RFC 9113 7, as RST_STREAM and GOAWAY carry them.
 package enum HTTP2ErrorCode: UInt32, Sendable, CaseIterable {
     case noError = 0x0
@@ -16,24 +18,8 @@ package enum HTTP2ErrorCode: UInt32, Sendable, CaseIterable {
     case inadequateSecurity = 0xc
     case http11Required = 0xd
 
-    /// The code's name in the RFC; the number of an unknown code.
+    /// The code's name in the RFC, such as `REFUSED_STREAM`; the number of an unknown code.
     package static func name(_ code: UInt32) -> String {
-        switch HTTP2ErrorCode(rawValue: code) {
-        case .noError: "NO_ERROR"
-        case .protocolError: "PROTOCOL_ERROR"
-        case .internalError: "INTERNAL_ERROR"
-        case .flowControlError: "FLOW_CONTROL_ERROR"
-        case .settingsTimeout: "SETTINGS_TIMEOUT"
-        case .streamClosed: "STREAM_CLOSED"
-        case .frameSizeError: "FRAME_SIZE_ERROR"
-        case .refusedStream: "REFUSED_STREAM"
-        case .cancel: "CANCEL"
-        case .compressionError: "COMPRESSION_ERROR"
-        case .connectError: "CONNECT_ERROR"
-        case .enhanceYourCalm: "ENHANCE_YOUR_CALM"
-        case .inadequateSecurity: "INADEQUATE_SECURITY"
-        case .http11Required: "HTTP_1_1_REQUIRED"
-        case nil: "error code \(code)"
-        }
+        HTTP2ErrorCode(rawValue: code) == nil ? "error code \(code)" : String(cString: nghttp2_http2_strerror(code))
     }
 }

@@ -3,12 +3,6 @@ internal import Testing
 
 @testable internal import EmbeddedPostgres
 
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
-
 /// The whole life of a cluster, with PostgreSQL's programs.
 @Suite(.timeLimit(.minutes(20)))
 struct PostgresClusterTests {
@@ -60,16 +54,15 @@ struct PostgresClusterTests {
         #expect(workshop.cluster().runningElsewhere() == nil)
     }
 
-    @Test func `a second owner is refused`() async throws {
-        try await workshop.withCluster { _, connection in
-            let refusal = await #expect(throws: PostgresClusterError.self) {
-                _ = try await workshop.cluster().start()
-            }
-            #expect(refusal?.reason == .heldByProcess(path: workshop.directory, pid: Int(getpid())))
-            #expect(refusal?.description.contains("process \(getpid())") == true)
-            // The refusal did not affect the first owner.
-            let answer = try await Workshop.ask(connection, "select 1")
-            #expect(answer == "1")
-        }
+    @Test(arguments: [String(repeating: "long/", count: 24) + "path", "it's a \\ \"path\" $HOME", "one, two"])
+    func `a cluster with a path that is long, or has signs with a meaning, serves`(path: String) async throws {
+        #expect(try await workshop.answer("select 1", at: "\(workshop.folder)/\(path)") == "1")
+    }
+
+    @Test func `two directories with long paths have different socket folders`() {
+        let long = "/" + String(repeating: "d", count: ClusterLayout.socketPathLimit)
+        #expect(ClusterLayout(directory: long).socketFolder == ClusterLayout(directory: long).socketFolder)
+        #expect(ClusterLayout(directory: long).socketFolder != ClusterLayout(directory: long + "e").socketFolder)
+        #expect(ClusterLayout(directory: "/srv/grandstand").socketFolder == "/srv/grandstand/run")
     }
 }

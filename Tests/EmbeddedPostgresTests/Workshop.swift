@@ -3,12 +3,6 @@ internal import Logging
 
 @testable internal import EmbeddedPostgres
 
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
-
 /// A folder that is removed after the test, and helpers for it.
 final class Workshop: Sendable {
     static let silence = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -35,9 +29,9 @@ final class Workshop: Sendable {
 
     var directory: String { "\(folder)/data" }
 
-    func cluster(at directory: String? = nil, search: InstallationSearch = .standard()) -> PostgresCluster {
+    func cluster(at directory: String? = nil, programs: [String]? = nil) -> PostgresCluster {
         PostgresCluster(
-            directory: directory ?? self.directory, logger: Self.silence, durable: false, search: search)
+            directory: directory ?? self.directory, logger: Self.silence, durable: false, programs: programs)
     }
 
     /// Runs `body` with a running cluster.
@@ -64,15 +58,16 @@ final class Workshop: Sendable {
     /// Creates a folder with programs that replace PostgreSQL's, and that everyone may run. Returns its path.
     func installation(version: String = "15", initdb: String = "exit 1") async throws -> String {
         let bin = "\(folder)/postgresql-\(version)"
-        let programs = ["postgres": "echo 'postgres (PostgreSQL) \(version).1'", "initdb": initdb]
+        let programs = [
+            "postgres": "echo 'postgres (PostgreSQL) \(version).1'", "initdb": initdb, "pg_ctl": "exit 1",
+        ]
         try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: false)
         for (name, script) in programs {
             // A program cannot be run while any process has its file open for writing. If the test process opened the
             // file, a child process that is just starting could inherit the open file. So a separate process writes the
             // file.
             let write = ["/bin/sh", "-c", #"cat >"$1" && chmod 755 "$1""#, "sh", "\(bin)/\(name)"]
-            let run = try await CapturedRun.of(write, environment: [:], input: "#!/bin/sh\n\(script)\n")
-            guard run.ending.isSuccess else { throw ProgramFailure(output: run.output) }
+            _ = try await Self.output(ProgramRun.of(write, input: "#!/bin/sh\n\(script)\n"))
         }
         return bin
     }
@@ -82,37 +77,52 @@ final class Workshop: Sendable {
     }
 
     /// Starts a server on the data without a cluster object, like a server that is left after a crash. Returns the path
-    /// of the server's log.
-    func startDetachedServer() async throws -> String {
-        let layout = ClusterLayout(directory: directory, userID: geteuid())
-        let installation = try await InstallationSearch.standard().installation(for: nil, data: layout.data)
-        let account = try PostgresAccount.choose(layout: layout)
-        let sockets = SocketFolder(layout: layout)
-        try sockets.make(for: account)
-        let launcher = try await Launcher.find(
-            for: account, folders: [directory], program: installation.program("pg_ctl"))
-        // The log is in the data folder, because the server's account writes it.
-        let log = "\(layout.data)/detached.log"
-        let command = launcher.command(
-            installation.program("pg_ctl"),
-            [
-                "start", "--wait", "-D", layout.data, "-l", log,
-                "-o", "-k '\(layout.socketFolder)' -c listen_addresses='' -F",
-            ])
-        let run = try await CapturedRun.of(command, environment: ChildEnvironment.make())
-        guard run.ending.isSuccess else { throw ProgramFailure(output: run.output) }
+    /// of the server's log, which is in the data folder, because the server's account writes it.
+    func startDetachedServer(data: String) async throws -> String {
+        let log = "\(data)/detached.log"
+        let options = "-k '\(directory)/run' -c listen_addresses='' -F"
+        let layout = ClusterLayout(directory: directory)
+        try layout.makeSocketFolder(owner: try ServerAccount.choose(for: layout.data))
+        // The end of `pg_ctl` is not waited for, because Foundation notices it only when the server has ended, too.
+        let process = Process(try await pgctl(["start", "-w", "-D", data, "-l", log, "-o", options]))
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let text = try output.fileHandleForReading.readToEnd().map { String(decoding: $0, as: UTF8.self) }
+        guard layout.serverFile?.contains("ready") == true else { throw ProgramFailure(output: text ?? "") }
         return log
+    }
+
+    func stopDetachedServer() async throws {
+        _ = try await Self.output(ProgramRun.of(try await pgctl(["stop", "-D", "\(directory)/postgres"])))
+    }
+
+    /// A process of the server's account that is not PostgreSQL.
+    func startStranger() async throws -> Process {
+        let account = try ServerAccount.choose(for: "\(directory)/postgres")
+        let stranger = Process((try await account?.prefix(entering: ["/"]) ?? []) + ["/bin/sleep", "600"])
+        try stranger.run()
+        return stranger
+    }
+
+    /// A command of `pg_ctl` as the server's account.
+    private func pgctl(_ arguments: [String]) async throws -> [String] {
+        let data = "\(directory)/postgres"
+        let programs = try await Programs.find(nil, in: Programs.folders(), data: data)
+        let prefix = try await ServerAccount.choose(for: data)?.prefix(entering: [directory])
+        return (prefix ?? []) + ["\(programs.folder)/pg_ctl"] + arguments
     }
 
     /// The output of `psql` without headers and alignment.
     static func ask(_ connection: String, _ sql: String) async throws -> String {
-        guard let installation = InstallationSearch.standard().installations().first else {
-            throw PostgresClusterError(.binariesMissing)
-        }
-        let command = [installation.program("psql"), "-X", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", sql, connection]
-        let answer = try await CapturedRun.of(command, environment: ChildEnvironment.make())
-        guard answer.ending.isSuccess else { throw ProgramFailure(output: answer.output) }
-        return answer.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        let programs = try await Programs.find(nil, in: Programs.folders(), data: "")
+        return try await output(
+            programs.run("psql", ["-X", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", sql, connection]))
+    }
+
+    private static func output(_ run: ProgramRun) throws -> String {
+        guard run.status == 0 else { throw ProgramFailure(output: run.output) }
+        return run.output.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }
 

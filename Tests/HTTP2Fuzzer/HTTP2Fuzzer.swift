@@ -1,9 +1,11 @@
-internal import CNghttp2
 internal import Cryptography
 internal import Dispatch
 internal import FoundationEssentials
+internal import Logging
+internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOEmbedded
+internal import NIOTLS
 
 @testable internal import HTTP2
 
@@ -11,12 +13,7 @@ internal import NIOEmbedded
 /// calls this, guided by coverage. A crash, a leak, or a call without exactly one outcome is a finding.
 @_cdecl("LLVMFuzzerTestOneInput")
 func fuzzOne(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let streams = ClientStreams(FuzzedClient.configuration)
-    guard let session = Session(.client, events: streams) else { return 0 }
-    var client = FuzzedClient(streams: streams, session: session)
-    client.begin()
-    client.receive(UnsafeRawBufferPointer(start: bytes, count: count))
-    client.end()
+    FuzzedClient.receive(UnsafeBufferPointer(start: bytes, count: count))
     let text = UnsafeBufferPointer(start: bytes, count: count)
     for context in FuzzedTLS.contexts { FuzzedTLS.receive(text, context) }
     return 0
@@ -71,9 +68,9 @@ struct HTTP2Fuzzer {
     }
 }
 
-/// A client without a NIO channel, with three requests in flight and one waiting.
-struct FuzzedClient {
-    static let configuration: HTTP2ClientConfiguration = {
+/// A client without a socket, with three requests in flight and one waiting.
+enum FuzzedClient {
+    private static let configuration: HTTP2ClientConfiguration = {
         var configuration = HTTP2ClientConfiguration(host: "fuzz.example", port: 443)
         // Small limits, so that inputs of a few kilobytes reach them.
         configuration.maximumHeaderList = 2_048
@@ -85,73 +82,46 @@ struct FuzzedClient {
 
     private static let calls = 4
 
-    let streams: ClientStreams
-    let session: Session
-    private let ends = DispatchSemaphore(value: 0)
-    private var isBroken = false
-
-    init(streams: ClientStreams, session: Session) {
-        self.streams = streams
-        self.session = session
-    }
-
-    mutating func begin() {
-        streams.secured(session)
-        let settings = [nghttp2_settings_entry(NGHTTP2_SETTINGS_ENABLE_PUSH, 0)]
-        do { try session.open(settings, connectionWindow: 1 << 20) } catch { isBroken = true }
-        for number in 0..<Self.calls { streams.accept(makeCall(number)) }
-        drain()
-    }
-
-    /// The bytes arrive in pieces, as from a NIO channel. The first byte sets the size of the pieces.
-    mutating func receive(_ bytes: UnsafeRawBufferPointer) {
-        guard let first = bytes.first else { return }
-        let piece = max(1, Int(first) * 4)
-        var offset = 1
-        while offset < bytes.count, !isBroken {
-            let end = min(bytes.count, offset + piece)
-            do {
-                try session.receive(UnsafeRawBufferPointer(rebasing: bytes[offset..<end]))
-            } catch {
-                isBroken = true
-            }
-            offset = end
-            drain()
+    /// The bytes arrive in pieces, as from a socket. The first byte sets the size of the pieces.
+    static func receive(_ bytes: UnsafeBufferPointer<UInt8>) {
+        let channel = EmbeddedChannel()
+        let loop = channel.embeddedEventLoop
+        let logger = Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() }
+        let ready = loop.makePromise(of: Void.self)
+        guard let address = try? SocketAddress(ipAddress: "127.0.0.1", port: 1),
+            let client = try? ClientHandler(
+                configuration, connectDeadline: .distantFuture, ready: ready, on: loop, logger: logger),
+            (try? channel.pipeline.syncOperations.addHandler(client)) != nil
+        else { preconditionFailure("no memory") }
+        channel.connect(to: address, promise: nil)
+        channel.pipeline.fireUserInboundEventTriggered(TLSUserEvent.handshakeCompleted(negotiatedProtocol: "h2"))
+        let ends = DispatchSemaphore(value: 0)
+        for number in 0..<calls { client.start(call(number, endingWith: ends)) }
+        let piece = max(1, Int(bytes.first ?? 0) * 4)
+        var rest = bytes.dropFirst()
+        while !rest.isEmpty {
+            _ = try? channel.writeInbound(ByteBuffer(bytes: rest.prefix(piece)))
+            loop.run()
+            rest = rest.dropFirst(piece)
         }
+        // By now every call must have its outcome. A continuation that is resumed twice crashes by itself.
+        client.end("the input is over")
+        for _ in 0..<calls { precondition(ends.wait(timeout: .now() + 5) == .success, "a call got no answer") }
+        let state = client.state.withLockedValue { $0 }
+        precondition(state.streamsInUse == 0 && state.waiting == -calls, "a stream was not given back")
+        _ = try? channel.finish()
     }
 
-    /// By now every call must have its outcome. A continuation that is resumed twice crashes by itself.
-    func end() {
-        _ = streams.close("the input is over")
-        streams.publish()
-        for _ in 0..<Self.calls {
-            precondition(ends.wait(timeout: .now() + 5) == .success, "a call got no answer")
-        }
-        precondition(streams.streamsInUse == 0 && streams.waiting == 0, "a stream was not given back")
-    }
-
-    private mutating func drain() {
-        repeat {
-            streams.publish()
-            do {
-                while try session.nextOutput() != nil {}
-            } catch {
-                isBroken = true
-            }
-        } while !isBroken && streams.pump()
-        streams.publish()
-    }
-
-    /// A call as `HTTP2ClientConnection` makes it, with a caller that waits elsewhere.
-    private func makeCall(_ number: Int) -> ClientCall {
+    /// A call as `HTTP2ClientConnection` makes it, with a caller that waits elsewhere. The call is not counted as
+    /// waiting.
+    private static func call(_ number: Int, endingWith ends: DispatchSemaphore) -> ClientCall {
         let request = HTTP2Request(
             method: "POST", path: "/\(number)", authority: "fuzz.example", headers: [],
             body: [UInt8](repeating: 120, count: number * 300))
-        let call = ClientCall(request, timeout: .seconds(60))
+        let call = ClientCall(request, timeout: .seconds(60), now: .now())
         let isReady = DispatchSemaphore(value: 0)
-        let ends = ends
         Task {
-            _ = await withUnsafeContinuation { continuation in
+            _ = await withCheckedContinuation { continuation in
                 call.continuation = continuation
                 isReady.signal()
             }

@@ -1,5 +1,6 @@
 internal import Cryptography
 internal import FoundationEssentials
+internal import HTTP2
 
 /// The files of the simulator's folder. Missing ones are created.
 struct Credentials {
@@ -11,8 +12,8 @@ struct Credentials {
     let certificate: String
     /// PEM: a certificate with the same key, for a name that no client asks for.
     let otherCertificate: String
-    /// PEM: the private key of both certificates.
-    let serverKey: String
+    /// The private key of both certificates.
+    let serverKey: PrivateKey
     /// The keys of every `AuthKey_<KEYID>.p8` in the folder.
     let providerKeys: [ProviderKey]
 
@@ -21,12 +22,21 @@ struct Credentials {
     ) throws(SimulatorError) {
         let authority = try CertificateAuthority(in: folder, now: now)
         let key = try Self.key(Self.serverKeyFile, in: folder)
-        serverKey = try Self.text(of: key)
+        serverKey = key
         certificate = try authority.issue(for: key, names: ServerNames.standard, now: now)
         otherCertificate = try authority.issue(for: key, names: ServerNames.wrong, now: now)
         try folder.write(certificate, to: Self.serverCertificateFile, access: .everyone)
         _ = try Self.key(Self.providerKeyFile, in: folder)
         providerKeys = try Self.providerKeys(in: folder, teams: teams, scopes: scopes)
+    }
+
+    /// TLS of a server with one of the certificates.
+    ///
+    /// Apple's hosts ask for a client certificate, too (docs/internals/apns.md 1.1); a client must tolerate it.
+    func tls(_ certificate: String) throws -> TLSContext {
+        try .server(
+            chain: Certificate.all(pem: Array(certificate.utf8)), key: serverKey,
+            protocols: ["h2"], asksForCertificate: true)
     }
 
     static func newKey() throws(SimulatorError) -> PrivateKey {

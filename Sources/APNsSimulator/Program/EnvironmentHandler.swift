@@ -26,12 +26,12 @@ struct EnvironmentHandler: HTTP2ServerHandler {
         }
     }
 
-    func received(_ request: HTTP2ServerRequest, on stream: HTTP2ServerStream) {
+    func received(_ request: HTTP2Request, bodyIsCut: Bool, on stream: HTTP2ServerStream) {
         let place = place(of: stream.connection)
         let request = SimulatorRequest(
             environment: place.environment, service: place.service, connection: stream.connection.id,
             method: request.method, path: request.path, headers: request.headers.map { .init($0.name, $0.value) },
-            body: request.body, bodyIsCut: request.bodyTooLarge)
+            body: request.body, bodyIsCut: bodyIsCut)
         core.receive(request) { steps in
             for step in steps { perform(step, on: stream) }
         }

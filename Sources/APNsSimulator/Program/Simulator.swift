@@ -155,8 +155,8 @@ package final class Simulator: Service {
         _ connections: Connections
     ) async throws -> HTTP2Server {
         var configuration = HTTP2ServerConfiguration(
-            host: options.host, port: port, certificateChain: .bytes(Array(credentials.certificate.utf8)),
-            privateKey: .bytes(Array(credentials.serverKey.utf8)))
+            host: options.host, port: port, tls: try credentials.tls(credentials.certificate))
+        configuration.otherTLS = try credentials.tls(credentials.otherCertificate)
         configuration.initialMaximumConcurrentStreams = ConnectionState.unprovenStreams
         // This limit is larger than every documented limit, so that APNs' rules refuse a request that is too large.
         configuration.maximumRequestBody = 4 * APNsLimits.broadcastPayload
@@ -165,13 +165,8 @@ package final class Simulator: Service {
         configuration.drainTimeout = .milliseconds(250)
         configuration.maximumBodyRead = Self.maximumBodyRead
         configuration.maximumConnections = Self.maximumConnections
-        // Apple's hosts ask for a client certificate, too (docs/internals/apns.md 1.1); a client must tolerate it.
-        configuration.asksForClientCertificate = true
         let handler = EnvironmentHandler(environment: environment, core: core, connections: connections)
         configuration.admission = { handler.admission(serverName: $0) }
-        configuration.otherIdentity = (
-            .bytes(Array(credentials.otherCertificate.utf8)), .bytes(Array(credentials.serverKey.utf8))
-        )
         return try await HTTP2Server.start(configuration, handler: handler, logger: logger)
     }
 }

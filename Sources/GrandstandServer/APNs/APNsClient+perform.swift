@@ -32,7 +32,7 @@ extension APNsClient {
         let deadline = clock.now + settings.requestTimeout
         var why = "no connection to \(endpoint.authority) in time"
         var isProbe = false
-        var lastUsed: ConnectionPool.Member?
+        var lastUsed: HTTP2ClientConnection?
         var sends = 0
         while sends < Self.maximumSends {
             let remaining = clock.now.duration(to: deadline)
@@ -47,25 +47,25 @@ extension APNsClient {
                     }
                 }
                 let pool = try pool(endpoint, credentials, for: traffic)
-                guard let member = pool.ready(avoiding: lastUsed) else {
+                guard let connection = pool.ready(avoiding: lastUsed) else {
                     try await pool.wait(until: deadline)
                     continue
                 }
-                lastUsed = member
+                lastUsed = connection
                 sends += 1
                 var signed = request
                 signed.headers.insert(
                     HTTP2Header(APNsHeader.authorization, "bearer \(token.text)", indexing: .never), at: 0)
-                let response = try await member.connection.send(signed, timeout: remaining)
+                let response = try await connection.send(signed, timeout: remaining)
                 let answer = Self.read(response)
                 switch answer {
                 case .accepted:
-                    member.tokenAccepted()
+                    connection.streamsProven()
                     standings.accepted(token, of: use)
                 // APNs checks the token before the channel and the quota. So if APNs refuses a call because of the
                 // channel or the quota, APNs has accepted the token.
                 case .refused(let refusal) where [.channelGone, .quota].contains(refusal.meaning):
-                    member.tokenAccepted()
+                    connection.streamsProven()
                     standings.accepted(token, of: use)
                 default: break
                 }

@@ -33,13 +33,3 @@ extension APNsClient {
         return .refused(first.key.credentials, first.value)
     }
 }
-
-extension ConnectionPool {
-    /// The reachability of this pool's endpoint, judged by the pool's connections.
-    var reachability: APNsReachability {
-        let (hasOne, fault, silence) = status
-        if let silence { return .unreachable(reason: silence) }
-        if hasOne { return .reachable }
-        return fault.map { .unreachable(reason: $0.message) } ?? .unknown
-    }
-}

@@ -97,7 +97,7 @@ package final class APNsClient: Sendable {
 
     func pool(
         _ endpoint: Endpoint, _ credentials: Credentials, for traffic: Traffic
-    ) throws(ConnectionPool.Closed) -> ConnectionPool {
+    ) throws(ConnectionPool.Unavailable) -> ConnectionPool {
         let pool = pools.withLock { pools in
             guard pools != nil else { return nil as ConnectionPool? }
             let key = PoolKey(endpoint: endpoint, credentials: credentials, traffic: traffic)
@@ -106,7 +106,7 @@ package final class APNsClient: Sendable {
             pools?[key] = pool
             return pool
         }
-        guard let pool else { throw ConnectionPool.Closed() }
+        guard let pool else { throw .closed }
         return pool
     }
 
@@ -124,7 +124,7 @@ package final class APNsClient: Sendable {
         // On a connection with provider tokens, APNs allows only one stream until it has accepted a token
         // (docs/internals/apns.md section 6).
         configuration.initialConcurrency = 1
-        configuration.onAnswer = { metrics.answered($0) }
+        configuration.onAnswer = { metrics.answered(queued: $0, roundTrip: $1) }
         return ConnectionPool(
             configuration: configuration,
             plan: PoolPlan(target: settings.connections, bound: settings.maximumConnections), metrics: metrics,

@@ -31,9 +31,9 @@ final class PoolMetrics: Sendable {
     }
 
     /// Records an answered request: the wait for a stream, and the time that APNs took.
-    func answered(_ timing: HTTP2RequestTiming) {
-        queueWait.recordNanoseconds(timing.queued.nanoseconds)
-        roundTrip.recordNanoseconds(timing.roundTrip.nanoseconds)
+    func answered(queued: Duration, roundTrip time: Duration) {
+        queueWait.recordNanoseconds(queued.nanoseconds)
+        roundTrip.recordNanoseconds(time.nanoseconds)
     }
 
     func connected() { opened.increment() }

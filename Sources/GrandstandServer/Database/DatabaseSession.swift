@@ -79,7 +79,7 @@ package struct DatabaseSession: Sendable {
                 return DatabaseSession(url: url, cluster: cluster, sizes, onWait, onFailure, logger: logger)
             } catch {
                 await cluster.stop()
-                if sharing, (error as? PostgresClusterError)?.isHeld ?? false, let url = cluster.runningElsewhere() {
+                if sharing, (error as? PostgresClusterError)?.isHeld == true, let url = cluster.runningElsewhere() {
                     return DatabaseSession(url: url, cluster: nil, sizes, onWait, onFailure, logger: logger)
                 }
                 throw StartError("\(error)")
@@ -266,12 +266,5 @@ package struct DatabaseSession: Sendable {
         case let error as PostgresError: StartError("the database cannot be used: \(error)")
         default: StartError("the database cannot be used: \(error)")
         }
-    }
-}
-
-extension PostgresClusterError {
-    /// Whether another process runs the database.
-    fileprivate var isHeld: Bool {
-        if case .heldByProcess = reason { true } else { false }
     }
 }

@@ -3,74 +3,82 @@ internal import NIOCore
 /// A request, from the call to the closed stream.
 ///
 /// Sendable by convention: the caller creates it, sets `continuation` and hands it over. After that, only the
-/// connection's event loop uses it. A value in a lock with a checked continuation would cost three more allocations for
-/// each request.
+/// connection's event loop uses it.
 final class ClientCall: @unchecked Sendable {
     typealias Outcome = Result<HTTP2Response, HTTP2Failure>
-    /// A caller's continuation and the outcome to resume it with.
-    typealias Answer = (continuation: UnsafeContinuation<Outcome, Never>, outcome: Outcome)
 
-    enum Phase: Equatable {
-        /// The loop has not taken the command yet.
+    enum Phase {
+        /// The loop has not taken the call yet.
         case submitted
-        /// The request was cancelled before the loop took the command.
+        /// The call was cancelled before the loop took it.
         case withdrawn
         /// The request is waiting for a stream, or is in flight.
-        case held(slot: Int)
+        case held
         /// The caller has the outcome.
         case done
     }
 
     let request: HTTP2Request
     let timeout: Duration
-    /// When the timeout ends. The timeout counts from the call, including the wait for a stream.
-    let deadline: NIODeadline
-    /// Whether the caller runs on the connection's loop.
-    var isFromLoop = false
-    /// `nil` once the caller has its answer, so that the caller gets only one answer.
-    var continuation: UnsafeContinuation<Outcome, Never>?
+    /// The timeout counts from here, including the wait for a stream.
+    let calledAt: NIODeadline
+    var continuation: CheckedContinuation<Outcome, Never>?
     var phase = Phase.submitted
 
     /// The stream's ID; `nil` until there is a stream.
     var stream: Int32?
-    /// When the request got a stream. This is set only if timings are measured.
-    var startedAt: NIODeadline?
+    /// When the request got its stream.
+    var startedAt: NIODeadline
     /// Whether the request's HEADERS were passed to the channel. From then on, the peer may have processed the request.
     var isWritten = false
     /// The body bytes sent in DATA frames so far.
     var sent = 0
     /// The answer so far.
-    var status = 0
-    var fields = FieldBlock()
-    var body: [UInt8] = []
-    var isInTrailers = false
+    private(set) var response = HTTP2Response(status: 0, headers: [], body: [])
+    private var isInTrailers = false
     /// The size of the answer's fields by RFC 9113 6.5.2, including trailers.
-    var headerListSize = 0
+    private var headerListSize = 0
 
-    init(_ request: HTTP2Request, timeout: Duration) {
+    init(_ request: HTTP2Request, timeout: Duration, now: NIODeadline) {
         self.request = request
         self.timeout = timeout
-        deadline = .now() + TimeAmount(timeout)
+        calledAt = now
+        startedAt = now
     }
 
-    func timing(startedAt: NIODeadline, now: NIODeadline) -> HTTP2RequestTiming {
-        let queued = startedAt - (deadline - TimeAmount(timeout))
-        return HTTP2RequestTiming(
-            queued: .nanoseconds(queued.nanoseconds), roundTrip: .nanoseconds((now - startedAt).nanoseconds))
-    }
-
-    var isAnswered: Bool { continuation == nil }
+    var deadline: NIODeadline { calledAt + TimeAmount(timeout) }
     var unsent: Int { request.body.count - sent }
-    /// Whether the final status has not come yet, so that the next HEADERS are not trailers.
-    var awaitsFinalHeaders: Bool { status < 200 }
 
-    /// Sets the outcome. If the call already has an outcome, changes nothing and returns `nil`.
-    func finish(_ outcome: Outcome) -> Answer? {
-        guard let continuation else { return nil }
-        self.continuation = nil
-        phase = .done
-        fields = FieldBlock()
-        body = []
-        return (continuation, outcome)
+    /// Copies the next bytes of the request's body.
+    func send(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let count = min(buffer.count, unsent)
+        buffer.copyBytes(from: request.body[sent..<sent + count])
+        sent += count
+        return count
     }
+
+    /// A header block of the answer begins.
+    func headersBegan() {
+        // Before the final status, the next block replaces an informational answer. Later ones are trailers.
+        if response.status >= 200 { isInTrailers = true } else { forget() }
+    }
+
+    /// Takes a field of the answer. Returns `false` if the fields are larger than `limit`.
+    func take(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>, limit: Int) -> Bool {
+        headerListSize += name.count + value.count + 32
+        guard headerListSize <= limit else { return false }
+        if name.first == UInt8(ascii: ":") {
+            // nghttp2 accepts `:status` only once per block, and only with three digits.
+            response.status = value.reduce(0) { $0 * 10 + Int($1) - Int(UInt8(ascii: "0")) }
+        } else if !isInTrailers {
+            response.headers.append(
+                HTTP2Header(String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self)))
+        }
+        return true
+    }
+
+    func take(body: UnsafeBufferPointer<UInt8>) { response.body.append(contentsOf: body) }
+
+    /// Drops what came of the answer so far.
+    func forget() { response = HTTP2Response(status: 0, headers: [], body: []) }
 }

@@ -2,299 +2,346 @@ internal import CNghttp2
 internal import Logging
 internal import NIOConcurrencyHelpers
 internal import NIOCore
-internal import NIOTLS
 
-enum ClientCommand: Sendable {
-    case start(ClientCall)
-    case cancel(ClientCall)
-    case proven
-    case drain
-    case close(String)
-}
-
-/// A client connection's handler in its pipeline. The handler passes bytes, times and commands to `ClientStreams`, and
-/// acts on what `ClientStreams` returns. All decisions are made by types that do no I/O.
-final class ClientHandler: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
-    typealias OutboundOut = ByteBuffer
-
+/// The client's side of a connection: the waiting and running requests, their deadlines, and PING.
+final class ClientHandler: Session {
     /// The body bytes that the server may send without a WINDOW_UPDATE. A list of 10,000 channels (300 KB) fits.
-    private static let streamWindow: UInt32 = 1 << 20
+    private static let streamWindow = 1 << 20
     private static let connectionWindow: Int32 = 8 << 20
 
-    /// The maximum number of requests that are written together. With a limit, the peer can process the first requests
-    /// while the last requests are still being prepared.
-    private static let burst = 32
+    /// The least time between two sweeps, because each looks at every request.
+    private static let sweepInterval = TimeAmount.milliseconds(10)
 
-    let inbox = CommandInbox<ClientCommand>()
-    var snapshot: NIOLockedValueBox<ClientSnapshot> { streams.snapshot }
-    let closed = ClosedSignal()
+    /// What other threads see. The loop writes it before and after each write.
+    let state = NIOLockedValueBox(HTTP2ConnectionState())
 
     private let configuration: HTTP2ClientConfiguration
     private let logger: Logger
-    private let streams: ClientStreams
-    private let driver = SessionDriver()
-    private var heartbeat: Heartbeat
     private let connectDeadline: NIODeadline
-    private var drainDeadline: NIODeadline?
     private var ready: EventLoopPromise<Void>?
-    private var context: ChannelHandlerContext?
-    private var timer: (at: NIODeadline, task: Scheduled<Void>)?
-    /// The number of requests accepted since the last flush.
-    private var accepted = 0
-    private var isWakeScheduled = false
-    private var connectState = ConnectProgress.handshaking
+    /// The requests without a stream, in order. Those that are done stay until their turn, or until they are half of it.
+    private var queue = CircularBuffer<ClientCall>()
+    /// The requests in `queue` that are done.
+    private var abandoned = 0
+    /// The requests with a stream.
+    private var calls: [Int32: ClientCall] = [:]
+    /// The requests that do not wait for a stream any more, and are still counted in `state.waiting`.
+    private var left = 0
+    /// The outcomes that the callers do not have yet.
+    private var outcomes: [(call: ClientCall, outcome: ClientCall.Outcome)] = []
+    private var budget: StreamBudget
+    private var heartbeat: Heartbeat
+    private var goAway: HTTP2GoAway?
+    private var fellSilent = false
+    /// The body bytes of incomplete answers.
+    private var buffered = 0
+    /// No deadline of a request is earlier.
+    private var nearestDeadline = NIODeadline.distantFuture
+    private var drainDeadline = NIODeadline.distantFuture
+    private var lastSweep: NIODeadline
 
+    /// - Parameter ready: succeeds when requests may start. It fails with an `HTTP2ConnectError`.
     init(
         _ configuration: HTTP2ClientConfiguration, connectDeadline: NIODeadline, ready: EventLoopPromise<Void>,
-        logger: Logger
-    ) {
+        on loop: any EventLoop, logger: Logger
+    ) throws {
         self.configuration = configuration
         self.connectDeadline = connectDeadline
         self.ready = ready
         self.logger = logger
-        streams = ClientStreams(configuration)
+        budget = StreamBudget(cap: configuration.maximumConcurrentStreams, initial: configuration.initialConcurrency)
         heartbeat = Heartbeat(
             idle: TimeAmount(configuration.pingInterval), overdue: TimeAmount(configuration.overdueInterval),
-            timeout: TimeAmount(configuration.pingTimeout), now: .now())
-    }
-
-    // MARK: Channel events
-
-    func handlerAdded(context: ChannelHandlerContext) {
-        self.context = context
-        arm()
-    }
-
-    func handlerRemoved(context: ChannelHandlerContext) {
-        self.context = nil
-        end("the connection was closed")
-    }
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case .handshakeCompleted(let negotiated) = event as? TLSUserEvent {
-            secured(context, negotiated: negotiated)
-        }
-        context.fireUserInboundEventTriggered(event)
-    }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        do {
-            try driver.receive(unwrapInboundIn(data))
-        } catch {
-            end("the peer broke the protocol: \(error)")
-        }
-    }
-
-    func channelReadComplete(context: ChannelHandlerContext) {
-        let now = NIODeadline.now()
-        heartbeat.read(now: now)
-        streams.lastRead = now
-        takeOrders()
-        settle(now: now)
-        context.fireChannelReadComplete()
-    }
-
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable { settle(now: .now()) }
-        context.fireChannelWritabilityChanged()
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if ready != nil { fail(connectState.error(configuration, cause: error)) }
-        end(ConnectProgress.lossText(error))
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        end("the peer closed the connection")
-        context.fireChannelInactive()
-    }
-
-    // MARK: Answers
-
-    /// Publishes the load and passes answers to their callers. If there are several answers for callers on other
-    /// threads, one task resumes all of these callers. To resume the callers here would cost a thread switch for every
-    /// five to ten requests: the first resumed caller wakes a thread, which runs this one caller and sleeps again.
-    private func publish() {
-        let answers = streams.publish()
-        guard answers.count > 1, let context else {
-            for answer in answers { answer.continuation.resume(returning: answer.outcome) }
-            return
-        }
-        inbox.beginHandout()
-        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
-        Task { [inbox] in
-            for answer in answers { answer.continuation.resume(returning: answer.outcome) }
-            // Let the callers that were just resumed run first.
-            await Task.yield()
-            if inbox.endHandout() { bound.eventLoop.execute { bound.value.wake() } }
-        }
+            timeout: TimeAmount(configuration.pingTimeout), now: loop.now)
+        lastSweep = loop.now
+        try super.init(.client, on: loop)
     }
 
     // MARK: Orders
 
-    /// Called on the loop after the first command of a batch was added to the inbox.
-    func wake() {
-        isWakeScheduled = false
-        // An earlier read may already have taken the commands.
-        if takeOrders() || accepted > 0 { settle(now: .now()) }
-    }
-
-    /// Starts a request of a caller on the loop, without inbox and lock. Requests that start in the same turn of the
-    /// event loop are written together.
+    /// Takes a call, whose request starts as soon as it may.
     func start(_ call: ClientCall) {
-        call.isFromLoop = true
-        streams.accept(call)
-        accepted += 1
-        if accepted >= Self.burst { return settle(now: .now()) }
-        guard !isWakeScheduled else { return }
-        guard let context else { return publish() }
-        isWakeScheduled = true
-        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
-        context.eventLoop.execute { bound.value.wake() }
+        let refusal =
+            closeReason.map { "the connection is closed: \($0)" }
+            ?? draining.map { "the connection is draining: \($0)" }
+        guard call.phase == .submitted, refusal == nil else {
+            finish(call, .failure(call.phase == .withdrawn ? .cancelled : .notProcessed(refusal ?? "")))
+            return publish()
+        }
+        call.phase = .held
+        queue.append(call)
+        nearestDeadline = min(nearestDeadline, call.deadline)
+        settleSoon()
     }
 
-    /// Returns whether there were any commands.
-    @discardableResult
-    private func takeOrders() -> Bool {
-        let commands = inbox.takeAll()
-        guard !commands.isEmpty else { return false }
-        for command in commands {
-            switch command {
-            case .start(let call): streams.accept(call)
-            case .cancel(let call): streams.cancel(call)
-            case .proven: streams.proven()
-            case .drain: drain()
-            case .close(let reason): end(reason)
+    func cancel(_ call: ClientCall) {
+        if call.phase == .submitted { return call.phase = .withdrawn }
+        abandon(call, .cancelled)
+        settleSoon()
+    }
+
+    /// The peer has accepted a request's credentials. From now on, the limit `initialConcurrency` no longer applies.
+    func prove() {
+        budget.isProven = true
+        settleSoon()
+    }
+
+    /// Ends the connection after the requests in flight.
+    func drain() {
+        guard !isEnded, drainDeadline == .distantFuture, let context else { return }
+        leave("closed by this side")
+        drainDeadline = context.eventLoop.now + TimeAmount(configuration.drainTimeout)
+        submitGoAway(code: HTTP2ErrorCode.noError.rawValue, debugData: [], lastStream: 0)
+        settle()
+    }
+
+    // MARK: A batch
+
+    override func secured() {
+        if configuration.firstStream > 1 {
+            nghttp2_session_set_next_stream_id(pointer, configuration.firstStream)
+        }
+        submitSettings([
+            NGHTTP2_SETTINGS_ENABLE_PUSH: 0, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE: Self.streamWindow,
+            NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE: configuration.maximumHeaderList,
+        ])
+        nghttp2_session_set_local_window_size(pointer, 0, 0, Self.connectionWindow)
+    }
+
+    override func read(now: NIODeadline) { heartbeat.read(now: now) }
+
+    override func prepare() -> Bool {
+        guard let context else { return false }
+        let now = context.eventLoop.now
+        // While the channel is full, requests wait here and not in nghttp2, because here they still count as not
+        // written.
+        let hasStarted = context.channel.isWritable && startRequests(now: now)
+        heartbeat.awaiting(!calls.isEmpty, now: now)
+        // Publish before the bytes are sent, so that code that sees their effect also sees the new load.
+        publish()
+        if stage == .open, let ready {
+            self.ready = nil
+            logger.debug(
+                "HTTP/2 connection open",
+                metadata: ["host": "\(configuration.host)", "streams": "\(budget.limit)"])
+            ready.succeed()
+        }
+        return hasStarted
+    }
+
+    /// Starts the requests that may start. Returns whether a request was started.
+    private func startRequests(now: NIODeadline) -> Bool {
+        guard stage == .open, draining == nil else { return false }
+        var hasStarted = false
+        while let call = queue.first {
+            guard call.phase == .held else {
+                queue.removeFirst()
+                abandoned -= 1
+                continue
             }
+            let window = Int(nghttp2_session_get_remote_window_size(pointer))
+            guard budget.admits(body: call.request.body.count, inUse: calls.count, window: window) else { break }
+            guard nghttp2_session_get_next_stream_id(pointer) < 1 << 31 else {
+                leave("its stream ids are used up")
+                submitGoAway(code: HTTP2ErrorCode.noError.rawValue, debugData: [], lastStream: 0)
+                break
+            }
+            queue.removeFirst()
+            begin(call, now: now)
+            hasStarted = true
         }
-        inbox.recycle(commands)
-        return true
+        return hasStarted
     }
 
-    private func drain() {
-        streams.leave("closed by this side")
-        guard drainDeadline == nil, let session = driver.session else { return }
-        drainDeadline = .now() + TimeAmount(configuration.drainTimeout)
-        session.leave(code: HTTP2ErrorCode.noError.rawValue, debugData: [])
-    }
-
-    // MARK: Life
-
-    private func secured(_ context: ChannelHandlerContext, negotiated: String?) {
-        guard negotiated == "h2" else {
-            fail(ConnectProgress.noHTTP2(configuration))
-            return end("the peer does not speak HTTP/2")
-        }
-        connectState = .awaitingSettings
-        guard let session = Session(.client, events: streams) else { return end("no memory for a session") }
-        if configuration.firstStream > 1 { session.setNextStream(configuration.firstStream) }
-        driver.start(session)
-        streams.secured(session)
+    private func begin(_ call: ClientCall, now: NIODeadline) {
+        let request = call.request
         do {
-            try session.open(
-                [
-                    nghttp2_settings_entry(NGHTTP2_SETTINGS_ENABLE_PUSH, 0),
-                    nghttp2_settings_entry(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, Self.streamWindow),
-                    nghttp2_settings_entry(
-                        NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, UInt32(clamping: configuration.maximumHeaderList)),
-                ], connectionWindow: Self.connectionWindow)
+            // nghttp2 never indexes :path by default. Apple recommends the same (docs/internals/apns.md 6).
+            let stream = try submit(
+                pseudo: [
+                    HTTP2Header(":method", request.method), HTTP2Header(":scheme", "https"),
+                    HTTP2Header(":authority", request.authority), HTTP2Header(":path", request.path),
+                ], request.headers, hasBody: !request.body.isEmpty
+            ) { fields, count, body in nghttp2_submit_request(pointer, nil, fields, count, body, nil) }
+            call.stream = stream
+            call.startedAt = now
+            calls[stream] = call
+            left += 1
+            budget.unsent += request.body.count
         } catch {
-            return end("\(error)")
+            finish(call, .failure(.notProcessed(error.reason)))
         }
-        settle(now: .now())
     }
 
-    /// Completes a batch: starts waiting requests, writes, checks the deadlines, publishes the load.
-    private func settle(now: NIODeadline) {
-        accepted = 0
-        guard let context, !streams.life.isClosed else { return publish() }
-        do {
-            // While the channel is full, requests wait in `streams` and not in nghttp2, because in `streams` they still
-            // count as not written.
-            if context.channel.isWritable { _ = streams.pump(atMost: Self.burst) }
-            repeat {
-                // Publish before the bytes are sent, so that code that sees their effect also sees the new load.
-                publish()
-                // The flush may free streams, because an outgoing RST_STREAM closes its stream.
-                try driver.flush(context)
-            } while context.channel.isWritable && streams.pump(atMost: Self.burst)
-        } catch {
-            return end("\(error)")
+    /// Publishes the load, then answers the callers. So when a caller has its answer, the published load no longer
+    /// includes the caller's request.
+    private func publish() {
+        state.withLockedValue { state in
+            state.isUsable = stage == .open && draining == nil && !isEnded
+            state.streamsInUse = calls.count
+            state.streamLimit = budget.limit
+            state.waiting -= left
+            state.goAway = goAway
+            state.lastRead = heartbeat.lastRead.uptimeNanoseconds
+            state.fellSilent = fellSilent
         }
-        // The flush may have closed the channel.
-        guard !streams.life.isClosed else { return }
-        if driver.session != nil, driver.isFinished { return end(streams.violation ?? "the last request was answered") }
-        if streams.life.isOpen, ready != nil { becomeReady() }
-        heartbeat.awaiting(streams.streamsInUse > 0, now: now)
-        publish()
-        arm()
+        left = 0
+        let known = outcomes
+        outcomes.removeAll()
+        for (call, outcome) in known { call.continuation?.resume(returning: outcome) }
     }
 
-    private func becomeReady() {
-        logger.debug(
-            "HTTP/2 connection open",
-            metadata: ["host": "\(configuration.host)", "streams": "\(streams.streamLimit)"])
+    // MARK: The end of a call
+
+    private func finish(_ call: ClientCall, _ outcome: ClientCall.Outcome) {
+        guard call.phase != .done else { return }
+        call.phase = .done
+        if call.stream == nil { left += 1 }
+        buffered -= call.response.body.count
+        call.forget()
+        outcomes.append((call, outcome))
+    }
+
+    /// Ends a call from this side, and resets its stream.
+    private func abandon(_ call: ClientCall, _ failure: HTTP2Failure) {
+        guard call.phase == .held else { return }
+        finish(call, .failure(failure))
+        if let stream = call.stream { return reset(stream, code: HTTP2ErrorCode.cancel.rawValue) }
+        abandoned += 1
+        if abandoned > queue.count / 2 {
+            queue.removeAll { $0.phase == .done }
+            abandoned = 0
+        }
+    }
+
+    /// Accepts no new requests, and gives waiting requests back to their callers.
+    private func leave(_ reason: String) {
+        guard draining == nil else { return }
+        draining = reason
+        returnWaiting("the connection is draining: \(reason)")
+    }
+
+    private func returnWaiting(_ reason: String) {
+        for call in queue { finish(call, .failure(.notProcessed(reason))) }
+        queue.removeAll()
+        abandoned = 0
+    }
+
+    override func ended(_ reason: String, cause: (any Error)?) {
+        let final = closeReason ?? reason
+        returnWaiting("the connection is closed: \(final)")
+        for call in calls.values {
+            finish(call, .failure(.connectionLost(reason, written: call.isWritten)))
+        }
+        calls = [:]
         publish()
-        ready?.succeed()
+        ready?.fail(configuration.error(at: stage, final, cause: cause))
         ready = nil
-    }
-
-    private func fail(_ error: HTTP2ConnectError) {
-        ready?.fail(error)
-        ready = nil
-    }
-
-    /// Ends the connection. Callers get their answers at once; the channel may close a moment later.
-    private func end(_ reason: String) {
-        let reason = streams.violation ?? reason
-        guard streams.close(reason) else { return }
-        let final = streams.life.closeReason ?? reason
-        fail(connectState.ended(configuration, reason: final))
-        driver.stop()
-        timer?.task.cancel()
-        timer = nil
-        publish()
         logger.debug("HTTP/2 connection closed", metadata: ["host": "\(configuration.host)", "reason": "\(final)"])
-        closed.fire(final)
-        context?.close(promise: nil)
     }
 
     // MARK: Time
 
-    /// Keeps one timer for the next deadline. A timer is replaced only by a timer with an earlier deadline. So if the
-    /// deadline of a timer was removed, the timer may fire early.
-    private func arm() {
-        guard let context else { return }
-        var nearest = ready == nil ? heartbeat.next : connectDeadline
-        if let deadline = streams.nearestDeadline { nearest = min(nearest, deadline) }
-        if let drainDeadline { nearest = min(nearest, drainDeadline) }
-        if let timer, timer.at <= nearest { return }
-        timer?.task.cancel()
-        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
-        timer = (nearest, context.eventLoop.scheduleTask(deadline: nearest) { bound.value.ring() })
+    override var nextSweep: NIODeadline {
+        let next = min(ready == nil ? heartbeat.next : connectDeadline, nearestDeadline, drainDeadline)
+        return max(next, lastSweep + Self.sweepInterval)
     }
 
-    private func ring() {
-        timer = nil
-        let now = NIODeadline.now()
+    override func sweep(now: NIODeadline) {
+        lastSweep = now
         if ready != nil, now >= connectDeadline {
-            fail(connectState.timeout(configuration))
-            return end("not ready within \(configuration.connectTimeout)")
+            return end(
+                "not ready within \(configuration.connectTimeout)", cause: HTTP2ClientConfiguration.TimedOut())
         }
-        if let drainDeadline, now >= drainDeadline {
-            return end("requests in flight did not end within \(configuration.drainTimeout)")
+        if now >= drainDeadline { return end("requests in flight did not end within \(configuration.drainTimeout)") }
+        if now >= nearestDeadline { expire(now: now) }
+        guard ready == nil else { return }
+        switch heartbeat.check(now: now) {
+        case .wait: break
+        case .ping: _ = nghttp2_submit_ping(pointer, 0, nil)
+        case .dead:
+            fellSilent = !calls.isEmpty
+            end("the peer sent nothing for \(configuration.pingTimeout) after a PING")
         }
-        streams.expire(now: now)
-        if ready == nil {
-            switch heartbeat.check(now: now) {
-            case .wait: break
-            case .ping: driver.session?.ping()
-            case .dead:
-                streams.fellSilent = streams.streamsInUse > 0
-                return end("the peer sent nothing for \(configuration.pingTimeout) after a PING")
-            }
+    }
+
+    /// Ends every request whose deadline has passed.
+    private func expire(now: NIODeadline) {
+        for call in held where call.deadline <= now {
+            let started = call.stream != nil
+            abandon(call, .timedOut(after: call.timeout, started: started, written: call.isWritten))
         }
-        settle(now: now)
+        nearestDeadline = held.map(\.deadline).min() ?? .distantFuture
+    }
+
+    private var held: [ClientCall] { (Array(queue) + calls.values).filter { $0.phase == .held } }
+
+    // MARK: Events
+
+    override func headersBegan(_ stream: Int32) { calls[stream]?.headersBegan() }
+
+    override func header(
+        _ stream: Int32, name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
+        guard let call = calls[stream], call.phase == .held else { return true }
+        let limit = configuration.maximumHeaderList
+        if !call.take(name: name, value: value, limit: limit) {
+            abandon(call, .unanswered("the answer's header is larger than \(limit) bytes"))
+        }
+        return true
+    }
+
+    override func data(_ stream: Int32, bytes: UnsafeBufferPointer<UInt8>) {
+        guard let call = calls[stream], call.phase == .held else { return }
+        let (limit, shared) = (configuration.maximumResponseBody, configuration.maximumBufferedBytes)
+        guard call.response.body.count + bytes.count <= limit else {
+            return abandon(call, .unanswered("the answer's body is larger than \(limit) bytes"))
+        }
+        guard buffered + bytes.count <= shared else {
+            return abandon(
+                call,
+                .unanswered("the unfinished answers on this connection are together larger than \(shared) bytes"))
+        }
+        buffered += bytes.count
+        call.take(body: bytes)
+    }
+
+    override func finished(_ stream: Int32) {
+        guard let call = calls[stream], call.phase == .held else { return }
+        let response = call.response
+        finish(call, .success(response))
+        if let onAnswer = configuration.onAnswer, let now = context?.eventLoop.now {
+            onAnswer(Duration(call.startedAt - call.calledAt), Duration(now - call.startedAt))
+        }
+        // The answer came before the whole request was sent, so the rest of the request is useless.
+        if call.unsent > 0 { reset(stream, code: HTTP2ErrorCode.cancel.rawValue) }
+    }
+
+    override func headersWritten(_ stream: Int32) { calls[stream]?.isWritten = true }
+
+    override func readBody(
+        _ stream: Int32, into buffer: UnsafeMutableRawBufferPointer
+    ) -> (count: Int, isLast: Bool) {
+        guard let call = calls[stream] else { return (0, true) }
+        let count = call.send(into: buffer)
+        budget.unsent -= count
+        return (count, call.unsent == 0)
+    }
+
+    override func streamClosed(_ stream: Int32, code: UInt32) {
+        guard let call = calls.removeValue(forKey: stream) else { return }
+        budget.unsent -= call.unsent
+        finish(call, .failure(.streamClosed(stream, code: code, written: call.isWritten, goAway: goAway)))
+    }
+
+    override func settingsReceived() {
+        super.settingsReceived()
+        budget.peerLimit = Int(
+            nghttp2_session_get_remote_settings(pointer, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))
+    }
+
+    override func goAwayReceived(_ goAway: HTTP2GoAway) {
+        self.goAway = goAway
+        leave(goAway.text)
     }
 }

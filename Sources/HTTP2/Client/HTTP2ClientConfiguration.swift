@@ -38,8 +38,9 @@ package struct HTTP2ClientConfiguration: Sendable {
     package var initialConcurrency: Int = .max
     /// The most streams at any time, even if SETTINGS allows more.
     package var maximumConcurrentStreams: Int = 1_000
-    /// Called on the connection's loop for every answered request, so this function must be fast.
-    package var onAnswer: (@Sendable (HTTP2RequestTiming) -> Void)?
+    /// Called on the connection's loop for every answered request, so this function must be fast. It gets the time from
+    /// the call until the request had a stream, and the time from then to the end of the answer.
+    package var onAnswer: (@Sendable (_ queued: Duration, _ roundTrip: Duration) -> Void)?
     /// How long `close()` waits for the requests in flight.
     package var drainTimeout: Duration = .seconds(10)
 

@@ -1,30 +1,27 @@
 package import Logging
 internal import NIOConcurrencyHelpers
 internal import NIOCore
+internal import NIOPosix
 
 /// One connection to an HTTP/2 server, from `connect` to its end. It cannot be reopened; a pool opens another
 /// connection.
 ///
 /// It can be used from any thread. Requests are sent in the order of the calls, as the peer's limits allow.
 package final class HTTP2ClientConnection: Sendable {
-    private let channel: any Channel
+    private let loop: any EventLoop
     private let handler: NIOLoopBound<ClientHandler>
-    private let inbox: CommandInbox<ClientCommand>
-    private let snapshot: NIOLockedValueBox<ClientSnapshot>
-    private let signal: ClosedSignal
-    private let executor: LoopTaskExecutor
+    private let shared: NIOLockedValueBox<HTTP2ConnectionState>
+    private let end: EventLoopFuture<String>
 
-    /// Must be called on the channel's loop.
-    init(channel: any Channel, handler: ClientHandler) {
-        self.channel = channel
-        self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
-        inbox = handler.inbox
-        snapshot = handler.snapshot
-        signal = handler.closed
-        executor = LoopTaskExecutor(channel.eventLoop)
+    /// Must be called on the handler's loop.
+    private init(_ handler: ClientHandler, on loop: any EventLoop) {
+        self.loop = loop
+        self.handler = NIOLoopBound(handler, eventLoop: loop)
+        shared = handler.state
+        end = handler.closed.futureResult
     }
 
-    deinit { order(.close("the connection is no longer used")) }
+    deinit { order { $0.end("the connection is no longer used") } }
 
     /// Resolves the host, connects, negotiates TLS and `h2`, and waits for the peer's first SETTINGS.
     ///
@@ -33,7 +30,39 @@ package final class HTTP2ClientConnection: Sendable {
     package static func connect(
         _ configuration: HTTP2ClientConfiguration, logger: Logger
     ) async throws(HTTP2ConnectError) -> HTTP2ClientConnection {
-        try await ClientConnector(configuration: configuration, logger: logger).connect()
+        let tls = try configuration.trustRoots.tls()
+        let timeout = TimeAmount(configuration.connectTimeout)
+        let deadline = NIODeadline.now() + timeout
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let ready = loop.makePromise(of: Void.self)
+        let connection = ClientBootstrap(group: loop)
+            .connectTimeout(timeout)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            // The buffer holds several batches before the loop has to wait for the socket.
+            .channelOption(.writeBufferWaterMark, value: .init(low: 128 << 10, high: 512 << 10))
+            .connect(host: configuration.host, port: configuration.port)
+            .flatMapThrowing { channel in
+                // The handler is not made in the channel initializer. The initializer runs for each address that is
+                // tried, and only one of these channels is connected.
+                let handler = try ClientHandler(
+                    configuration, connectDeadline: deadline, ready: ready, on: loop, logger: logger)
+                try channel.pipeline.syncOperations.addHandlers([
+                    TLSHandler(tls, peer: configuration.serverName ?? configuration.host), handler,
+                ])
+                return HTTP2ClientConnection(handler, on: loop)
+            }
+        connection.whenFailure { ready.fail($0) }
+        do {
+            // If `ready` fails first, for example because the task is cancelled, a connection that opens later is
+            // released here, and its `deinit` closes it.
+            return try await withTaskCancellationHandler {
+                try await connection.and(ready.futureResult).map { connection, _ in connection }.get()
+            } onCancel: {
+                ready.fail(HTTP2ConnectError(kind: .connect, message: "the attempt to connect was cancelled"))
+            }
+        } catch {
+            throw configuration.error(connecting: error)
+        }
     }
 
     // MARK: Requests
@@ -48,81 +77,57 @@ package final class HTTP2ClientConnection: Sendable {
         _ request: HTTP2Request, timeout: Duration
     ) async throws(HTTP2Failure) -> HTTP2Response {
         if Task.isCancelled { throw .cancelled }
-        let call = ClientCall(request, timeout: timeout)
+        let call = ClientCall(request, timeout: timeout, now: .now())
+        shared.withLockedValue { $0.waiting += 1 }
         let outcome = await withTaskCancellationHandler {
-            await withUnsafeContinuation { continuation in
+            await withCheckedContinuation { continuation in
                 call.continuation = continuation
-                start(call)
+                order { $0.start(call) }
             }
         } onCancel: {
-            order(.cancel(call))
+            order { $0.cancel(call) }
         }
         return try outcome.get()
     }
 
     /// Ends the limit `initialConcurrency`, because the peer has accepted a request. From now on, only the peer's
-    /// SETTINGS and `maximumConcurrentStreams` limit the streams.
-    package func streamsProven() { order(.proven) }
+    /// SETTINGS and `maximumConcurrentStreams` limit the streams. Later calls have no effect.
+    package func streamsProven() {
+        let isFirst = shared.withLockedValue { state in
+            defer { state.isProven = true }
+            return !state.isProven
+        }
+        if isFirst { order { $0.prove() } }
+    }
 
     // MARK: State
 
-    /// The load for a pool's decisions, with all values read together.
-    package var load: HTTP2ConnectionLoad {
-        let seen = snapshot.withLockedValue { ($0.isUsable, $0.streamsInUse, $0.streamLimit, $0.waiting) }
-        return HTTP2ConnectionLoad(
-            isUsable: seen.0, streamsInUse: seen.1, streamLimit: seen.2, waiting: seen.3 + inbox.count)
-    }
-
-    /// Whether the connection accepts requests: it is connected, not draining and not closed.
-    package var isUsable: Bool { snapshot.withLockedValue { $0.isUsable } }
-
-    /// The open streams, which count towards the peer's SETTINGS_MAX_CONCURRENT_STREAMS, as they were at the end of the
-    /// last batch.
-    package var streamsInUse: Int { snapshot.withLockedValue { $0.streamsInUse } }
-
-    /// The maximum number of streams at present: the lower of the peer's limit and our own.
-    package var streamLimit: Int { snapshot.withLockedValue { $0.streamLimit } }
-
-    /// The requests without a stream, including those that the loop has not seen yet.
-    package var waiting: Int { snapshot.withLockedValue { $0.waiting } + inbox.count }
-
-    /// The peer's GOAWAY, if it sent one. APNs puts `{"reason":…}` into the debug data.
-    package var goAway: (code: UInt32, debugData: [UInt8])? {
-        snapshot.withLockedValue { $0.goAway.map { ($0.code, $0.debugData) } }
-    }
-
-    /// When bytes last came from the peer, in nanoseconds of a monotonic clock.
-    package var lastRead: UInt64 { snapshot.withLockedValue { $0.lastRead } }
-
-    /// Whether the connection ended because the peer sent nothing while answers were awaited, not even after a PING.
-    package var fellSilent: Bool { snapshot.withLockedValue { $0.fellSilent } }
-
-    /// The connection's event loop as a task executor. Callers on this executor get their answers without a thread
-    /// switch, so their requests are about a third faster. A caller's work between two requests must be short, because
-    /// it blocks the connection.
-    package var taskExecutor: any TaskExecutor { executor }
+    /// The connection's state now. The streams are counted at the end of the last batch.
+    package var state: HTTP2ConnectionState { shared.withLockedValue { $0 } }
 
     // MARK: The end
 
     /// Returns when the connection has ended, with the reason. Returns early if the task is cancelled.
-    package func closed() async -> String { await signal.wait() }
+    package func closed() async -> String {
+        let reason = loop.makePromise(of: String.self)
+        end.cascade(to: reason)
+        return await withTaskCancellationHandler {
+            (try? await reason.futureResult.get()) ?? ""
+        } onCancel: {
+            reason.succeed("no longer waiting")
+        }
+    }
 
     /// Accepts no more requests. Gives requests without a stream back as `notProcessed`. Waits up to `drainTimeout` for
     /// the requests in flight, and closes the connection.
     package func close() async {
-        order(.drain)
-        _ = await signal.wait()
+        order { $0.drain() }
+        _ = await closed()
     }
 
-    private func start(_ call: ClientCall) {
-        if channel.eventLoop.inEventLoop { return handler.value.start(call) }
-        order(.start(call))
-    }
-
-    private func order(_ command: ClientCommand) {
-        let isUrgent = if case .start = command { false } else { true }
-        guard inbox.append(command, isUrgent: isUrgent) else { return }
+    /// Runs `body` on the connection's event loop.
+    private func order(_ body: @escaping @Sendable (ClientHandler) -> Void) {
         let handler = handler
-        channel.eventLoop.execute { handler.value.wake() }
+        loop.execute { body(handler.value) }
     }
 }

@@ -1,12 +1,13 @@
-/// A request as a client sends it. The scheme is always `https`.
+/// A request, as a client sends it and a server receives it. The scheme is always `https`.
 package struct HTTP2Request: Sendable, Hashable {
-    /// In upper case: `POST`.
+    /// Methods are case-sensitive: `POST`.
     package var method: String
-    /// Path and query, already percent-encoded.
+    /// Path and query, percent-encoded.
     package var path: String
-    /// Host, and port when it isn't 443.
+    /// Host, and port when it isn't 443. A server takes it from the field `host` if `:authority` is missing (RFC 9113
+    /// 8.3.1).
     package var authority: String
-    /// Regular fields only. The four pseudo fields are made from the properties above.
+    /// The regular fields in order, including duplicates. The four pseudo fields are the properties above.
     package var headers: [HTTP2Header]
     /// The body is sent unchanged; no `content-length` is added. If the body is empty, the request ends with its
     /// header.

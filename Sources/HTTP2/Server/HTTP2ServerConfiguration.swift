@@ -1,21 +1,13 @@
-/// PEM text, by path or in memory.
-package enum HTTP2PEM: Sendable, Hashable {
-    /// Read once, when the server starts.
-    case file(String)
-    /// The PEM text as UTF-8.
-    case bytes([UInt8])
-}
-
 /// A server's address, certificate and limits.
 package struct HTTP2ServerConfiguration: Sendable {
     /// An address or a name of this machine.
     package var host: String
     /// 0: the system picks a free port, see `HTTP2Server.port`.
     package var port: Int
-    /// The server's certificate first, then intermediates.
-    package var certificateChain: HTTP2PEM
-    /// The key of the first certificate, without a passphrase.
-    package var privateKey: HTTP2PEM
+    /// The server's certificate. Its protocols must be `h2` only.
+    package var tls: TLSContext
+    /// The certificate for connections that are admitted with `.otherIdentity`; `nil`: they get `tls`, too.
+    package var otherTLS: TLSContext?
     /// SETTINGS_MAX_CONCURRENT_STREAMS of a new connection.
     package var initialMaximumConcurrentStreams: Int = 1_000
     /// The most bytes of one request's body that are kept. Further bytes are dropped, and the handler is told so.
@@ -23,10 +15,6 @@ package struct HTTP2ServerConfiguration: Sendable {
     /// The largest size of one request's header fields by RFC 9113 6.5.2 (name + value + 32 each). A larger one resets
     /// the stream.
     package var maximumHeaderList: Int = 32 << 10
-    /// The flow-control window of the whole connection: the body bytes that a client may send without a WINDOW_UPDATE.
-    /// The default is HTTP/2's initial window, which APNs uses, too. The window of each stream always begins with
-    /// HTTP/2's initial window.
-    package var connectionWindow: Int = 65_535
     /// The time from the accepted socket to the peer's first SETTINGS.
     package var handshakeTimeout: Duration = .seconds(10)
     /// The silence after which a connection without outstanding answers is closed.
@@ -40,19 +28,12 @@ package struct HTTP2ServerConfiguration: Sendable {
     package var maximumConnections: Int = .max
     /// Decides about a connection after its ClientHello; `nil`: all are served.
     package var admission: (@Sendable (_ serverName: String?) -> HTTP2Admission)?
-    /// The chain and key for connections that are admitted with `.otherIdentity`.
-    package var otherIdentity: (certificateChain: HTTP2PEM, privateKey: HTTP2PEM)?
-
-    /// Whether TLS asks clients for a certificate. A client without a certificate is accepted. The handshake of a
-    /// client with a certificate fails, because the server has no trust roots.
-    package var asksForClientCertificate = false
 
     /// All other settings have their defaults.
-    package init(host: String, port: Int, certificateChain: HTTP2PEM, privateKey: HTTP2PEM) {
+    package init(host: String, port: Int, tls: TLSContext) {
         self.host = host
         self.port = port
-        self.certificateChain = certificateChain
-        self.privateKey = privateKey
+        self.tls = tls
     }
 }
 
@@ -62,6 +43,6 @@ package enum HTTP2Admission: Sendable, Hashable {
     case serve
     /// The connection is closed during the handshake, without an alert.
     case close
-    /// TLS continues with `HTTP2ServerConfiguration.otherIdentity`, or as with `serve` if there is none.
+    /// TLS continues with `HTTP2ServerConfiguration.otherTLS`.
     case otherIdentity
 }

@@ -11,26 +11,21 @@ package final class HTTP2ServerConnection: Sendable {
     package let id: Int
     /// The peer's address and port, for logs.
     package let remoteAddress: String
-    let closed: ClosedSignal
+    let closed: EventLoopFuture<String>
     private let loop: any EventLoop
-    private let inbox: CommandInbox<ServerCommand>
-    private let handler: NIOLoopBound<ServerChannelHandler>
+    private let handler: NIOLoopBound<ServerHandler>
     private let name = NIOLockedValueBox<String?>(nil)
-    private let userInfo = NIOLockedValueBox<(any Sendable)?>(nil)
 
     /// Must be called on the channel's loop.
-    init(channel: any Channel, handler: ServerChannelHandler) {
+    init(channel: any Channel, handler: ServerHandler) {
         id = Self.counter.withLockedValue { counter in
             counter += 1
             return counter
         }
-        remoteAddress =
-            channel.remoteAddress.flatMap { address in
-                address.ipAddress.map { "\($0):\(address.port ?? 0)" }
-            } ?? "unknown"
+        let address = channel.remoteAddress
+        remoteAddress = address?.ipAddress.map { "\($0):\(address?.port ?? 0)" } ?? "unknown"
         loop = channel.eventLoop
-        inbox = handler.inbox
-        closed = handler.closed
+        closed = handler.closed.futureResult
         self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
     }
 
@@ -40,13 +35,8 @@ package final class HTTP2ServerConnection: Sendable {
         set { name.withLockedValue { $0 = newValue } }
     }
 
-    /// Gives access to any value that the handler stores for this connection, under a lock.
-    package func withUserInfo<Result>(_ body: (inout (any Sendable)?) throws -> Result) rethrows -> Result {
-        try userInfo.withLockedValue(body)
-    }
-
     /// Sends SETTINGS_MAX_CONCURRENT_STREAMS. Open streams stay open and still count.
-    package func setMaximumConcurrentStreams(_ limit: Int) { order(.setMaximumConcurrentStreams(limit)) }
+    package func setMaximumConcurrentStreams(_ limit: Int) { order { $0.setMaximumConcurrentStreams(limit) } }
 
     /// Sends GOAWAY. Open streams up to `lastStream` are still answered, and open streams above it are refused. Streams
     /// that the client opens later are ignored. The connection closes after the last answer.
@@ -54,23 +44,23 @@ package final class HTTP2ServerConnection: Sendable {
     /// - Parameter lastStream: `nil` and a number above all streams mean all streams so far. It may only decrease from
     ///   one GOAWAY to the next.
     package func goAway(code: UInt32, debugData: [UInt8], lastStream: Int? = nil) {
-        order(.goAway(code: code, debugData: debugData, lastStream: lastStream))
+        order { $0.goAway(code: code, debugData: debugData, lastStream: lastStream) }
     }
 
     /// Reads nothing from the peer for this time. The peer fills its windows and the socket, and then has to wait. Each
     /// call starts the time again.
-    package func pauseReading(for duration: Duration) { order(.pauseReading(duration)) }
+    package func pauseReading(for duration: Duration) { order { $0.pauseReading(for: TimeAmount(duration)) } }
 
     /// Closes the TCP connection without close_notify or GOAWAY, as if the process was killed.
-    package func close() { order(.cut) }
+    package func close() { order { $0.cut() } }
 
     /// Sends GOAWAY, and closes after all outstanding answers or after `drainTimeout`.
-    func drain() { order(.drain) }
+    func drain() { order { $0.drain() } }
 
-    func order(_ command: ServerCommand) {
-        if loop.inEventLoop { return handler.value.perform(command) }
-        guard inbox.append(command) else { return }
+    /// Runs `body` on the connection's event loop, at once if the caller is there.
+    func order(_ body: @escaping @Sendable (ServerHandler) -> Void) {
         let handler = handler
-        loop.execute { handler.value.wake() }
+        if loop.inEventLoop { return handler.value.perform(body) }
+        loop.execute { handler.value.perform(body) }
     }
 }

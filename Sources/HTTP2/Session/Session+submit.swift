@@ -1,99 +1,57 @@
 internal import CNghttp2
 
 extension Session {
-    /// Sends the connection preface and our settings.
+    /// Why a request or an answer cannot be sent.
+    struct Unsendable: Error {
+        var reason: String
+    }
+
+    /// Passes the fields of a request or an answer to nghttp2, which copies them.
     ///
     /// - Parameters:
-    ///   - settings: the entries of the first SETTINGS frame.
-    ///   - connectionWindow: the body bytes that the peer may send on the whole connection without a WINDOW_UPDATE.
-    func open(_ settings: [nghttp2_settings_entry], connectionWindow: Int32) throws(SessionError) {
-        try check(nghttp2_submit_settings(pointer, 0, settings, settings.count))
-        try check(nghttp2_session_set_local_window_size(pointer, 0, 0, connectionWindow))
-    }
-
-    /// Changes our limit of concurrent streams.
-    func setMaximumConcurrentStreams(_ limit: Int) {
-        let entry = nghttp2_settings_entry(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(clamping: limit))
-        _ = withUnsafePointer(to: entry) { nghttp2_submit_settings(pointer, 0, $0, 1) }
-    }
-
-    /// Why nghttp2 did not accept a request or an answer.
-    enum Refusal: Error {
-        case invalidHeader(String)
-        case library(SessionError)
-    }
-
-    /// Client only: submits a request and returns the stream's ID.
-    func submit(_ request: HTTP2Request, slot: Int) throws(Refusal) -> Int32 {
-        do {
-            try fields.fill(request)
-        } catch {
-            throw .invalidHeader(error.name)
+    ///   - pseudo: the fields whose names begin with a colon.
+    ///   - submit: one of nghttp2's functions. It returns a negative number for an error.
+    func submit(
+        pseudo: [HTTP2Header], _ headers: [HTTP2Header], hasBody: Bool,
+        by submit: (UnsafePointer<nghttp2_nv>?, Int, UnsafePointer<nghttp2_data_provider>?) -> Int32
+    ) throws(Unsendable) -> Int32 {
+        let invalid = pseudo.first { !$0.hasValidValue } ?? headers.first { !$0.hasValidName || !$0.hasValidValue }
+        if let invalid { throw Unsendable(reason: "the field \(invalid.name) has a byte that HTTP forbids") }
+        let fields = pseudo + headers
+        var bytes: [UInt8] = []
+        for field in fields {
+            bytes += field.name.utf8
+            bytes += field.value.utf8
         }
-        let stream = withBody(slot: slot, isEmpty: request.body.isEmpty) { provider in
-            fields.withPairs { pairs, count in
-                nghttp2_submit_request(pointer, nil, pairs, count, provider, Self.pointer(slot: slot))
+        let status = bytes.withUnsafeMutableBufferPointer { buffer in
+            var next = buffer.baseAddress
+            let pairs = fields.map { field in
+                let (name, value) = (next, next.map { $0 + field.name.utf8.count })
+                next = value.map { $0 + field.value.utf8.count }
+                let flags = field.indexing == .never ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE
+                return nghttp2_nv(
+                    name: name, value: value, namelen: field.name.utf8.count, valuelen: field.value.utf8.count,
+                    flags: UInt8(truncatingIfNeeded: flags.rawValue))
             }
+            let body = nghttp2_data_provider(source: nghttp2_data_source(), read_callback: SessionCallbacks.readBody)
+            return withUnsafePointer(to: body) { submit(pairs, pairs.count, hasBody ? $0 : nil) }
         }
-        guard stream > 0 else { throw .library(SessionError(code: stream, complaint: "")) }
-        return stream
-    }
-
-    /// Server only: answers a stream that has no answer yet.
-    func respond(_ stream: Int32, status: Int, headers: [HTTP2Header], hasBody: Bool, slot: Int) throws(Refusal) {
-        fields.removeAll()
-        do {
-            try fields.add(pseudo: ":status", String(status))
-            for header in headers { try fields.add(header) }
-        } catch {
-            throw .invalidHeader(error.name)
-        }
-        let result = withBody(slot: slot, isEmpty: !hasBody) { provider in
-            fields.withPairs { pairs, count in nghttp2_submit_response(pointer, stream, pairs, count, provider) }
-        }
-        guard result == 0 else { throw .library(SessionError(code: result, complaint: "")) }
-    }
-
-    /// Sends RST_STREAM. A closed stream is not affected.
-    func reset(_ stream: Int32, code: UInt32) {
-        _ = nghttp2_submit_rst_stream(pointer, 0, stream, code)
-    }
-
-    func ping() { _ = nghttp2_submit_ping(pointer, 0, nil) }
-
-    /// Sends GOAWAY. The session ends after the streams up to `lastStream`.
-    ///
-    /// - Parameter lastStream: `nil`: `lastProcessedStream`. From one GOAWAY to the next, the ID may decrease, but not
-    ///   increase. It must not be the ID of a stream that this side opened.
-    func leave(code: UInt32, debugData: [UInt8], lastStream: Int? = nil) {
-        isLeaving = true
-        let last = min(lastStream.map { Int32(clamping: $0) } ?? .max, lastProcessedStream)
-        lastServed = min(lastServed, max(0, last))
-        _ = nghttp2_submit_goaway(pointer, 0, max(0, last), code, debugData, debugData.count)
-    }
-
-    /// Assigns a slot to a stream that the peer opened; `nil`: the stream is closed (client and server). A client's own
-    /// streams get their slot in `submit`.
-    func adopt(_ stream: Int32, slot: Int?) {
-        _ = nghttp2_session_set_stream_user_data(pointer, stream, slot.flatMap { Self.pointer(slot: $0) })
-    }
-
-    private func withBody<Result>(
-        slot: Int, isEmpty: Bool, _ submit: (UnsafePointer<nghttp2_data_provider>?) -> Result
-    ) -> Result {
-        guard !isEmpty else { return submit(nil) }
-        let provider = nghttp2_data_provider(
-            source: nghttp2_data_source(ptr: Self.pointer(slot: slot)), read_callback: SessionCallbacks.readBody)
-        return withUnsafePointer(to: provider, submit)
-    }
-
-    private func check(_ status: Int32) throws(SessionError) {
-        if status != 0 { throw SessionError(code: status, complaint: "") }
+        if status < 0 { throw Unsendable(reason: Self.text(Int(status))) }
+        return status
     }
 }
 
-extension nghttp2_settings_entry {
-    init(_ id: nghttp2_settings_id, _ value: UInt32) {
-        self.init(settings_id: Int32(bitPattern: id.rawValue), value: value)
+extension HTTP2Header {
+    /// Whether HTTP allows the name (RFC 9113 8.2.1). The peer would treat the request as malformed, and some peers close
+    /// the whole connection.
+    fileprivate var hasValidName: Bool {
+        var name = name
+        // nghttp2's check accepts a leading colon, but callers must not add pseudo fields.
+        return !name.hasPrefix(":") && name.withUTF8 { nghttp2_check_header_name($0.baseAddress, $0.count) } != 0
+    }
+
+    fileprivate var hasValidValue: Bool {
+        var value = value
+        return value.withUTF8 { nghttp2_check_header_value($0.baseAddress, $0.count) } != 0
     }
 }

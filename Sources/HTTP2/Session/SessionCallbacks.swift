@@ -1,7 +1,7 @@
 internal import CNghttp2
 
-/// nghttp2's callbacks: C functions without captures. Each finds its `Session` in the session's user data and the slot
-/// in the stream's user data, and passes the event on.
+/// nghttp2's callbacks: C functions without captures. Each finds its `Session` in the session's user data and passes the
+/// event on.
 enum SessionCallbacks {
     static func install(in callbacks: OpaquePointer) {
         nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, beginHeaders)
@@ -13,13 +13,11 @@ enum SessionCallbacks {
         nghttp2_session_callbacks_set_error_callback2(callbacks, complained)
     }
 
-    /// The body of a request or an answer; `source.ptr` is the slot of its stream.
-    static let readBody: nghttp2_data_source_read_callback = { _, _, buffer, length, flags, source, user in
-        guard let session = session(user), let buffer, let flags, let slot = Session.slot(source?.pointee.ptr) else {
-            return ssize_t(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
-        }
-        let room = UnsafeMutableBufferPointer(start: buffer, count: length)
-        let (count, isLast) = session.events.readBody(slot: slot, into: room)
+    /// The body of a request or an answer.
+    static let readBody: nghttp2_data_source_read_callback = { _, stream, buffer, length, flags, _, user in
+        guard let session = session(user), let flags else { return ssize_t(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue) }
+        let room = UnsafeMutableRawBufferPointer(start: buffer, count: length)
+        let (count, isLast) = session.readBody(stream, into: room)
         if isLast { flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
         return count
     }
@@ -31,25 +29,17 @@ enum SessionCallbacks {
     private static let beginHeaders: nghttp2_on_begin_headers_callback = { _, frame, user in
         guard let session = session(user), let frame = frame?.pointee else { return 0 }
         let stream = frame.hd.stream_id
-        if frame.headers.cat == NGHTTP2_HCAT_REQUEST {
-            guard let slot = session.events.streamOpened(stream) else {
-                session.reset(stream, code: HTTP2ErrorCode.refusedStream.rawValue)
-                return 0
-            }
-            session.adopt(stream, slot: slot)
+        if frame.headers.cat == NGHTTP2_HCAT_REQUEST, !session.streamOpened(stream) {
+            session.reset(stream, code: HTTP2ErrorCode.refusedStream.rawValue)
         }
-        let slot = session.slot(of: stream)
-        session.block = slot.map { (stream, $0) }
-        if let slot { session.events.headersBegan(slot: slot) }
+        session.headersBegan(stream)
         return 0
     }
 
     private static let header: nghttp2_on_header_callback = { _, frame, name, nameLength, value, valueLength, _, user in
-        guard let session = session(user), let frame, let block = session.block,
-            block.stream == frame.pointee.hd.stream_id
-        else { return 0 }
-        let isAccepted = session.events.header(
-            slot: block.slot, name: UnsafeBufferPointer(start: name, count: nameLength),
+        guard let session = session(user), let frame else { return 0 }
+        let isAccepted = session.header(
+            frame.pointee.hd.stream_id, name: UnsafeBufferPointer(start: name, count: nameLength),
             value: UnsafeBufferPointer(start: value, count: valueLength))
         // A result other than 0 resets the stream. The rest of the block is still decoded, because HPACK's state
         // belongs to the connection.
@@ -57,8 +47,7 @@ enum SessionCallbacks {
     }
 
     private static let data: nghttp2_on_data_chunk_recv_callback = { _, _, stream, bytes, count, user in
-        guard let session = session(user), let slot = session.slot(of: stream) else { return 0 }
-        session.events.data(slot: slot, bytes: UnsafeBufferPointer(start: bytes, count: count))
+        session(user)?.data(stream, bytes: UnsafeBufferPointer(start: bytes, count: count))
         return 0
     }
 
@@ -67,12 +56,12 @@ enum SessionCallbacks {
         let header = frame.pointee.hd
         switch UInt32(header.type) {
         case NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue:
-            guard UInt32(header.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0 else { break }
-            if let slot = session.slot(of: header.stream_id) { session.events.ended(slot: slot) }
+            let isLast = UInt32(header.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0
+            if isLast { session.finished(header.stream_id) }
         case NGHTTP2_SETTINGS.rawValue:
-            if UInt32(header.flags) & NGHTTP2_FLAG_ACK.rawValue == 0 { session.events.settingsReceived() }
+            if UInt32(header.flags) & NGHTTP2_FLAG_ACK.rawValue == 0 { session.settingsReceived() }
         case NGHTTP2_GOAWAY.rawValue:
-            session.events.goAwayReceived(GoAway(frame.pointee.goaway))
+            session.goAwayReceived(HTTP2GoAway(frame.pointee.goaway))
         default:
             break
         }
@@ -84,13 +73,14 @@ enum SessionCallbacks {
         let header = frame.pointee.hd
         switch UInt32(header.type) {
         case NGHTTP2_HEADERS.rawValue:
-            if let slot = session.slot(of: header.stream_id) { session.events.headersWritten(slot: slot) }
-        case NGHTTP2_GOAWAY.rawValue where !session.isLeaving:
+            session.headersWritten(header.stream_id)
+        case NGHTTP2_GOAWAY.rawValue where !session.hasSentGoAway:
             // This GOAWAY is nghttp2's own; it is the reaction to a peer that violated the protocol.
-            let goAway = GoAway(frame.pointee.goaway)
+            let goAway = HTTP2GoAway(frame.pointee.goaway)
             guard goAway.code != HTTP2ErrorCode.noError.rawValue else { break }
             let name = HTTP2ErrorCode.name(goAway.code)
-            session.events.violated(session.complaint.isEmpty ? name : "\(name): \(session.complaint)")
+            let complaint = session.complaint
+            session.violation = "the peer broke the protocol: \(complaint.isEmpty ? name : "\(name): \(complaint)")"
         default:
             break
         }
@@ -98,10 +88,7 @@ enum SessionCallbacks {
     }
 
     private static let streamClosed: nghttp2_on_stream_close_callback = { _, stream, code, user in
-        guard let session = session(user), let slot = session.slot(of: stream) else { return 0 }
-        if session.block?.stream == stream { session.block = nil }
-        session.events.streamClosed(slot: slot, stream: stream, code: code)
-        session.adopt(stream, slot: nil)
+        session(user)?.streamClosed(stream, code: code)
         return 0
     }
 
@@ -114,7 +101,7 @@ enum SessionCallbacks {
     }
 }
 
-extension GoAway {
+extension HTTP2GoAway {
     init(_ frame: nghttp2_goaway) {
         self.init(
             lastStream: Int(frame.last_stream_id), code: frame.error_code,

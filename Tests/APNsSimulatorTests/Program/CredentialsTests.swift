@@ -22,7 +22,7 @@ struct CredentialsTests {
         let authority = try folder.text("ca.pem")
         let second = try credentials(folder.path)
         #expect(try folder.text("ca.pem") == authority)
-        #expect(second.serverKey == first.serverKey)
+        #expect(try second.serverKey.pem == first.serverKey.pem)
         #expect(try second.providerKeys.map { try $0.key.pem } == first.providerKeys.map { try $0.key.pem })
     }
 

@@ -7,10 +7,11 @@ internal import Testing
 struct PoolPlanTests {
     private static func member(
         _ inUse: Int, of limit: Int = 1_000, waiting: Int = 0, isProven: Bool = true, isUsable: Bool = true
-    ) -> PoolPlan.Member {
-        PoolPlan.Member(
-            load: HTTP2ConnectionLoad(isUsable: isUsable, streamsInUse: inUse, streamLimit: limit, waiting: waiting),
-            isProven: isProven)
+    ) -> HTTP2ConnectionState {
+        var state = HTTP2ConnectionState()
+        (state.isUsable, state.isProven) = (isUsable, isProven)
+        (state.streamsInUse, state.streamLimit, state.waiting) = (inUse, limit, waiting)
+        return state
     }
 
     private let plan = PoolPlan(target: 2, bound: 4)

@@ -27,28 +27,17 @@ import Testing
         }
     }
 
-    @Test func `an expired certificate is refused`() async throws {
-        try await withServer(.echo, identity: TestAuthority.shared.expired) { server in
-            let error = try #require(await failure(configuration(server.port)))
-            #expect(error.kind == .tls)
-            #expect(error.message.contains("certificate has expired"), "\(error)")
-            #expect(error.message.contains("the clock"), "\(error)")
-        }
-    }
-
-    @Test func `the system does not trust the test authority`() async throws {
-        try await withServer(.echo) { server in
-            let error = try #require(await failure(HTTP2ClientConfiguration(host: "127.0.0.1", port: server.port)))
-            #expect(error.kind == .tls)
-            #expect(error.message.contains("system's CA certificates"), "\(error)")
-        }
-    }
-
-    @Test func `a certificate for another address is refused`() async throws {
-        try await withServer(.echo, identity: TestAuthority.shared.elsewhere) { server in
-            let error = try #require(await failure(configuration(server.port)))
-            #expect(error.kind == .tls)
-            #expect(error.message.contains("not for 127.0.0.1"), "\(error)")
+    @Test func `the error of a refused certificate says what to check`() {
+        var system = configuration(443)
+        system.trustRoots = .system
+        for (settings, error, words) in [
+            (configuration(443), TLSError.untrusted("certificate has expired"), "has expired"),
+            (configuration(443), .untrusted("certificate has expired"), "the clock"),
+            (system, .untrusted("unable to get local issuer certificate"), "system's CA certificates"),
+            (configuration(443), .wrongName, "not for 127.0.0.1"), (configuration(443), .oldVersion, "TLS 1.2"),
+        ] {
+            let error = settings.error(at: .handshaking, error.summary, cause: error)
+            #expect(error.kind == .tls && error.message.contains(words), "\(error)")
         }
     }
 
@@ -110,8 +99,10 @@ import Testing
 
     @Test func `the error says which step timed out`() {
         let settings = configuration(443)
-        #expect(ConnectProgress.handshaking.timeout(settings).message.contains("no TLS handshake"))
-        #expect(ConnectProgress.awaitingSettings.timeout(settings).message.contains("sent no SETTINGS"))
+        for (stage, words) in [(Session.Stage.handshaking, "no TLS handshake"), (.awaitingSettings, "no SETTINGS")] {
+            let error = settings.error(at: stage, "", cause: HTTP2ClientConfiguration.TimedOut())
+            #expect(error.kind == .timedOut && error.message.contains(words))
+        }
     }
 
     @Test(arguments: [

@@ -18,7 +18,7 @@ import Testing
                 #expect(await last.status == 200)
                 // This answer comes too late, so it has no effect.
                 held[0].stream.respond(status: 200, headers: [], body: [])
-                #expect(connection.isUsable)
+                #expect(connection.state.isUsable)
             }
         }
     }
@@ -31,7 +31,7 @@ import Testing
                 let held = try await handler.take(1)
                 let waiting = await connection.outcome(post("/waiting"), timeout: .milliseconds(50))
                 #expect(waiting == .failure(.notProcessed("no free stream within 50 ms")))
-                #expect(connection.waiting == 0)
+                #expect(connection.state.waiting == 0)
                 held[0].stream.respond(status: 200, headers: [], body: [])
                 #expect(await first.status == 200)
             }
@@ -51,7 +51,7 @@ import Testing
                     return await group.reduce(into: []) { $0.append($1) }
                 }
                 #expect(outcomes.count { $0.isUnanswered || $0.isNotProcessed } == 1_000)
-                #expect(connection.waiting == 0)
+                #expect(connection.state.waiting == 0)
             }
         }
     }
@@ -72,7 +72,34 @@ import Testing
                 #expect(held[0].request.path == "/next")
                 held[0].stream.respond(status: 200, headers: [], body: [])
                 #expect(await next.status == 200)
-                #expect(connection.isUsable)
+                #expect(connection.state.isUsable)
+            }
+        }
+    }
+
+    @Test func `among many cancelled requests in the line the others keep their order`() async throws {
+        let handler = TestHandler()
+        try await withServer(handler, { $0.initialMaximumConcurrentStreams = 1 }) { server in
+            try await withConnection(server.port) { connection in
+                async let first = connection.outcome(post("/first"))
+                let held = try await handler.take(1)
+                var waiting: [Task<Result<HTTP2Response, HTTP2Failure>, Never>] = []
+                for number in 0..<60 {
+                    waiting.append(Task { await connection.outcome(post("/\(number)")) })
+                    while connection.state.waiting <= number { await Task.yield() }
+                }
+                for (number, task) in waiting.enumerated() where !number.isMultiple(of: 20) {
+                    task.cancel()
+                    #expect(await task.value == .failure(.cancelled))
+                }
+                #expect(connection.state.waiting == 3)
+                held[0].stream.respond(status: 200, headers: [], body: [])
+                for path in ["/0", "/20", "/40"] {
+                    let next = try await handler.take(1)
+                    #expect(next[0].request.path == path)
+                    next[0].stream.respond(status: 200, headers: [], body: [])
+                }
+                #expect(await first.status == 200)
             }
         }
     }

@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import Testing
 
 @testable import HTTP2
@@ -16,9 +17,9 @@ import Testing
                 // last stream ID of GOAWAY.
                 let late = await connection.outcome(post("/late"))
                 #expect(late.isNotProcessed, "\(late)")
-                #expect(!connection.isUsable)
-                #expect(connection.goAway?.code == 0)
-                #expect(connection.goAway?.debugData == Array(#"{"reason":"Shutdown"}"#.utf8))
+                #expect(!connection.state.isUsable)
+                #expect(connection.state.goAway?.code == 0)
+                #expect(connection.state.goAway?.debugData == Array(#"{"reason":"Shutdown"}"#.utf8))
                 held.stream.respond(status: 200, headers: [], body: [])
                 #expect(await first.status == 200)
                 #expect(await connection.closed().contains("Shutdown"))
@@ -55,14 +56,15 @@ import Testing
         let (total, period, back) = (3_000, 300, 20)
         let answered = Ledger()
         let perConnection = Ledger()
+        let lastStreams = NIOLockedValueBox<[Int: Int]>([:])
         let handler = TestHandler(answering: { request, stream in
             let number = perConnection.add("\(stream.connection.id)")
             if number <= period - back {
                 answered.add(request.path)
-                if number == period - back { stream.connection.withUserInfo { $0 = stream.id } }
+                if number == period - back { lastStreams.withLockedValue { $0[stream.connection.id] = stream.id } }
                 stream.respond(status: 200, headers: [], body: [])
             } else if number == period {
-                let last = stream.connection.withUserInfo { $0 as? Int }
+                let last = lastStreams.withLockedValue { $0[stream.connection.id] }
                 stream.connection.goAway(code: 0, debugData: [], lastStream: last)
             }
             return true

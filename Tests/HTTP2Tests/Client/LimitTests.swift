@@ -20,7 +20,7 @@ import Testing
         let handler = TestHandler()
         try await withServer(handler, { $0.initialMaximumConcurrentStreams = 1 }) { server in
             try await withConnection(server.port) { connection in
-                #expect(connection.streamLimit == 1)
+                #expect(connection.state.streamLimit == 1)
                 let answers = callers(500, connection)
                 let first = try await handler.take(1)
                 first[0].stream.connection.setMaximumConcurrentStreams(1_000)
@@ -28,7 +28,7 @@ import Testing
                 // The other 499 requests are in flight at the same time, which only the new limit allows.
                 answer(try await handler.take(499))
                 #expect(await answers.value == 500)
-                #expect(connection.streamLimit == 1_000)
+                #expect(connection.state.streamLimit == 1_000)
             }
         }
     }
@@ -37,11 +37,11 @@ import Testing
         let handler = TestHandler()
         try await withServer(handler) { server in
             try await withConnection(server.port, { $0.initialConcurrency = 1 }) { connection in
-                #expect(connection.streamLimit == 1)
+                #expect(connection.state.streamLimit == 1)
                 let answers = callers(50, connection)
                 answer(try await handler.take(1))
                 let second = try await handler.take(1)
-                #expect(connection.streamsInUse == 1)
+                #expect(connection.state.streamsInUse == 1)
                 connection.streamsProven()
                 let others = try await handler.take(48)
                 answer(second + others)
@@ -61,7 +61,7 @@ import Testing
                     answer(one)
                 }
                 #expect(await answers.value == 100)
-                #expect(connection.waiting == 0)
+                #expect(connection.state.waiting == 0)
             }
         }
     }
@@ -77,11 +77,11 @@ import Testing
                 peer.setMaximumConcurrentStreams(1)
                 answer(held)
                 #expect(await early.value == 300)
-                #expect(connection.streamLimit == 1)
+                #expect(connection.state.streamLimit == 1)
                 let late = callers(300, connection)
                 for _ in 0..<3 {
                     let one = try await handler.take(1)
-                    #expect(connection.streamsInUse == 1)
+                    #expect(connection.state.streamsInUse == 1)
                     answer(one)
                 }
                 let last = try await handler.take(1)
@@ -89,7 +89,7 @@ import Testing
                 answer(last)
                 answer(try await handler.take(296))
                 #expect(await late.value == 300)
-                #expect(connection.isUsable)
+                #expect(connection.state.isUsable)
             }
         }
     }
@@ -97,7 +97,7 @@ import Testing
     @Test func `a peer without a limit gets the client's own limit`() async throws {
         let server = try await RawServer.start(bytes: Frame.settings)
         try await withConnection(server.port, { $0.maximumConcurrentStreams = 7 }) { connection in
-            #expect(connection.streamLimit == 7)
+            #expect(connection.state.streamLimit == 7)
         }
         await server.stop()
     }
@@ -112,7 +112,7 @@ import Testing
                 #expect(held.map(\.stream.id) == [0x7fff_fffd, 0x7fff_ffff])
                 let third = await connection.outcome(post())
                 #expect(third.isNotProcessed, "\(third)")
-                #expect(!connection.isUsable)
+                #expect(!connection.state.isUsable)
                 answer(held)
                 #expect(await first.status == 200)
                 #expect(await second.status == 200)

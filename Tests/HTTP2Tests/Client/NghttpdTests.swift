@@ -49,7 +49,7 @@ struct NghttpdTests {
     @Test func `two thousand posts on few streams and small windows are answered`() async throws {
         try await withNghttpd(["--max-concurrent-streams", "10"]) { port in
             try await withConnection(port) { connection in
-                #expect(connection.streamLimit == 10)
+                #expect(connection.state.streamLimit == 10)
                 let answered = Ledger()
                 try await flood(2_000, concurrency: 200) { request in
                     var request = request

@@ -42,7 +42,7 @@ import Testing
                 let outcome = await connection.outcome(post())
                 #expect(outcome.isUnanswered, "\(outcome)")
                 #expect("\(outcome)".contains(HTTP2ErrorCode.name(code.rawValue)))
-                #expect(connection.isUsable)
+                #expect(connection.state.isUsable)
             }
         }
     }
@@ -55,7 +55,7 @@ import Testing
         try await withConnection(server.port) { connection in
             let outcome = await connection.outcome(post(body: [UInt8](repeating: 0, count: 200_000)))
             #expect(outcome.status == 413, "\(outcome)")
-            #expect(connection.isUsable)
+            #expect(connection.state.isUsable)
         }
         await server.stop()
     }

@@ -17,8 +17,8 @@ import Testing
             #expect(outcomes.count { $0.isUnanswered } == 1, "the one on the wire")
             #expect(outcomes.count { $0.isNotProcessed } == 1, "the one in line")
             #expect(await connection.closed().contains("PING"))
-            #expect(!connection.isUsable)
-            #expect(connection.fellSilent)
+            #expect(!connection.state.isUsable)
+            #expect(connection.state.fellSilent)
         }
         await server.stop()
     }
@@ -33,7 +33,7 @@ import Testing
             #expect(await connection.closed().contains("PING"))
             // On an idle connection, a missing answer to PING says nothing about the peer: a router may have dropped
             // the connection.
-            #expect(!connection.fellSilent)
+            #expect(!connection.state.fellSilent)
         }
         await server.stop()
     }
@@ -48,7 +48,7 @@ import Testing
             try await withConnection(server.port, curious) { connection in
                 // The timeout is long enough for about twenty PINGs.
                 #expect(await connection.outcome(post(), timeout: .milliseconds(250)).isUnanswered)
-                #expect(connection.isUsable)
+                #expect(connection.state.isUsable)
             }
         }
     }
@@ -84,7 +84,7 @@ import Testing
                 let waiter = Task { await connection.closed() }
                 waiter.cancel()
                 #expect(await waiter.value == "no longer waiting")
-                #expect(connection.isUsable)
+                #expect(connection.state.isUsable)
             }
         }
     }

@@ -18,7 +18,7 @@ import Testing
                 }
                 #expect(outcomes.allSatisfy { $0.isUnanswered }, "\(outcomes)")
             }
-            #expect(connection.isUsable)
+            #expect(connection.state.isUsable)
         }
         await server.stop()
     }
@@ -44,7 +44,7 @@ import Testing
             let outcome = await connection.outcome(post())
             #expect(outcome.isUnanswered || outcome.isNotProcessed)
             _ = await connection.closed()
-            #expect(!connection.isUsable)
+            #expect(!connection.state.isUsable)
         } catch {
             #expect(error.kind == .settings)
         }
@@ -64,16 +64,16 @@ import Testing
                     outcomes.add(outcome.isUnanswered ? "unanswered" : "\(outcome)")
                 }
                 #expect(outcomes.all == ["unanswered": 5_000])
-                #expect(connection.isUsable)
+                #expect(connection.state.isUsable)
             }
         }
     }
 
     @Test func `the timing distinguishes queue and round trip`() async throws {
         let handler = TestHandler()
-        let (timings, told) = AsyncStream<HTTP2RequestTiming>.makeStream()
+        let (timings, told) = AsyncStream<(queued: Duration, roundTrip: Duration)>.makeStream()
         try await withServer(handler, { $0.initialMaximumConcurrentStreams = 1 }) { server in
-            try await withConnection(server.port, { $0.onAnswer = { told.yield($0) } }) { connection in
+            try await withConnection(server.port, { $0.onAnswer = { told.yield(($0, $1)) } }) { connection in
                 async let first = connection.outcome(post("/first"))
                 let held = try await handler.take(1)
                 async let second = connection.outcome(post("/second"))
@@ -82,7 +82,7 @@ import Testing
                 next[0].stream.respond(status: 200, headers: [], body: [])
                 #expect(await first.status == 200)
                 #expect(await second.status == 200)
-                var seen: [HTTP2RequestTiming] = []
+                var seen: [(queued: Duration, roundTrip: Duration)] = []
                 for await timing in timings {
                     seen.append(timing)
                     if seen.count == 2 { break }

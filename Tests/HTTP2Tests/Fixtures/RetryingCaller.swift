@@ -30,7 +30,7 @@ actor RetryingCaller {
     private func usable() async throws -> HTTP2ClientConnection {
         if let current {
             let connection = try await current.value
-            if connection.isUsable { return connection }
+            if connection.state.isUsable { return connection }
             // Another task may have replaced the connection while this task waited.
             if self.current == current { self.current = nil }
         }

@@ -10,8 +10,7 @@ func withServer<Result: Sendable>(
     _ configure: (inout HTTP2ServerConfiguration) -> Void = { _ in },
     _ body: (HTTP2Server) async throws -> Result
 ) async throws -> Result {
-    var configuration = HTTP2ServerConfiguration(
-        host: "127.0.0.1", port: 0, certificateChain: identity.chain, privateKey: identity.key)
+    var configuration = HTTP2ServerConfiguration(host: "127.0.0.1", port: 0, tls: try identity.server())
     configuration.drainTimeout = .milliseconds(100)
     configure(&configuration)
     let server = try await HTTP2Server.start(configuration, handler: handler, logger: quiet)

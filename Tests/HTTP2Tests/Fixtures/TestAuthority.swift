@@ -15,9 +15,6 @@ struct TestAuthority: Sendable {
         var chainPEM: [UInt8]
         var keyPEM: [UInt8]
 
-        var chain: HTTP2PEM { .bytes(chainPEM) }
-        var key: HTTP2PEM { .bytes(keyPEM) }
-
         /// TLS of a server with this certificate.
         func server(protocols: [String] = ["h2"], asksForCertificate: Bool = false) throws -> TLSContext {
             try .server(

@@ -2,10 +2,10 @@
 
 /// A server with the test's behaviour. Requests that the closures do not handle can be awaited.
 final class TestHandler: HTTP2ServerHandler {
-    typealias Exchange = (request: HTTP2ServerRequest, stream: HTTP2ServerStream)
+    typealias Exchange = (request: HTTP2Request, bodyIsCut: Bool, stream: HTTP2ServerStream)
 
     private let onOpen: @Sendable (HTTP2ServerConnection) -> Void
-    private let onRequest: @Sendable (HTTP2ServerRequest, HTTP2ServerStream) -> Bool
+    private let onRequest: @Sendable (HTTP2Request, HTTP2ServerStream) -> Bool
     private let held: AsyncStream<Exchange>.Continuation
     private let gone: AsyncStream<Int>.Continuation
     /// The requests that the closure `answering` did not handle, in order.
@@ -17,7 +17,7 @@ final class TestHandler: HTTP2ServerHandler {
     ///   `requests`.
     init(
         opened: @escaping @Sendable (HTTP2ServerConnection) -> Void = { _ in },
-        answering: @escaping @Sendable (HTTP2ServerRequest, HTTP2ServerStream) -> Bool = { _, _ in false }
+        answering: @escaping @Sendable (HTTP2Request, HTTP2ServerStream) -> Bool = { _, _ in false }
     ) {
         onOpen = opened
         onRequest = answering
@@ -27,8 +27,8 @@ final class TestHandler: HTTP2ServerHandler {
 
     func opened(_ connection: HTTP2ServerConnection) { onOpen(connection) }
 
-    func received(_ request: HTTP2ServerRequest, on stream: HTTP2ServerStream) {
-        if !onRequest(request, stream) { held.yield((request, stream)) }
+    func received(_ request: HTTP2Request, bodyIsCut: Bool, on stream: HTTP2ServerStream) {
+        if !onRequest(request, stream) { held.yield((request, bodyIsCut, stream)) }
     }
 
     func closed(_ connection: HTTP2ServerConnection) { gone.yield(connection.id) }

@@ -4,11 +4,10 @@ import Testing
 
 @Suite(.timeLimit(.minutes(20))) struct ServerTests {
     private func startFailure(_ change: (inout HTTP2ServerConfiguration) -> Void) async -> String? {
-        let identity = TestAuthority.shared.local
-        var settings = HTTP2ServerConfiguration(
-            host: "127.0.0.1", port: 0, certificateChain: identity.chain, privateKey: identity.key)
-        change(&settings)
         do {
+            var settings = HTTP2ServerConfiguration(
+                host: "127.0.0.1", port: 0, tls: try TestAuthority.shared.local.server())
+            change(&settings)
             let server = try await HTTP2Server.start(settings, handler: TestHandler.echo, logger: quiet)
             await server.stop()
             return nil
@@ -24,18 +23,6 @@ import Testing
         }
     }
 
-    @Test func `the error of an unusable certificate or key is one clear line`() async throws {
-        let missing = try #require(await startFailure { $0.certificateChain = .file("/nowhere/chain.pem") })
-        #expect(missing.contains("certificate chain /nowhere/chain.pem"))
-        let empty = try #require(await startFailure { $0.certificateChain = .bytes([]) })
-        #expect(empty.contains("certificate chain"))
-        let noKey = try #require(await startFailure { $0.privateKey = .file("/nowhere/key.pem") })
-        #expect(noKey.contains("private key /nowhere/key.pem"))
-        let foreign = try #require(await startFailure { $0.privateKey = TestAuthority.shared.elsewhere.key })
-        #expect(foreign.contains("belongs to the first certificate"), "\(foreign)")
-        #expect([missing, empty, noKey, foreign].allSatisfy { !$0.contains("\n") })
-    }
-
     @Test func `a body over the limit is cut and marked`() async throws {
         let handler = TestHandler()
         try await withServer(handler, { $0.maximumRequestBody = 1_000 }) { server in
@@ -44,7 +31,7 @@ import Testing
                     async let answer = connection.outcome(post(body: [UInt8](repeating: 7, count: size)))
                     let exchange = try await handler.take(1)[0]
                     #expect(exchange.request.body.count == 1_000)
-                    #expect(exchange.request.bodyTooLarge == isTooLarge)
+                    #expect(exchange.bodyIsCut == isTooLarge)
                     exchange.stream.respond(status: 413, headers: [], body: [])
                     #expect(await answer.status == 413)
                 }
@@ -84,17 +71,14 @@ import Testing
         try await withServer(handler) { server in
             try await withConnection(server.port) { connection in
                 #expect(await connection.outcome(post()).isUnanswered)
-                #expect(connection.isUsable)
+                #expect(connection.state.isUsable)
             }
         }
     }
 
-    @Test func `a connection has an ID, a stored value and an end`() async throws {
+    @Test func `a connection has an ID and an end`() async throws {
         let opened = AsyncStream<HTTP2ServerConnection>.makeStream()
-        let handler = TestHandler(opened: { connection in
-            connection.withUserInfo { $0 = "mine" }
-            opened.continuation.yield(connection)
-        })
+        let handler = TestHandler(opened: { opened.continuation.yield($0) })
         try await withServer(handler) { server in
             var seen: [HTTP2ServerConnection] = []
             for _ in 0..<2 {
@@ -107,7 +91,6 @@ import Testing
             }
             #expect(Set(seen.map(\.id)).count == 2)
             #expect(seen.allSatisfy { $0.remoteAddress.hasPrefix("127.0.0.1:") })
-            #expect(seen.allSatisfy { connection in connection.withUserInfo { $0 as? String } == "mine" })
             var ended: Set<Int> = []
             for await id in handler.closures {
                 ended.insert(id)
@@ -132,7 +115,7 @@ import Testing
             #expect(await silent.isUnanswered)
             await stopping
             _ = await connection.closed()
-            #expect(connection.goAway != nil)
+            #expect(connection.state.goAway != nil)
         }
     }
 

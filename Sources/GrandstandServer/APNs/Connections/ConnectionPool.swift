@@ -8,42 +8,28 @@ internal import Synchronization
 /// A connection that accepts no more requests, e.g. after GOAWAY, leaves the pool, and a new connection replaces it.
 /// The open requests of the old connection can still finish.
 final class ConnectionPool: Sendable {
-    /// The pool is closed. Trying again is useless.
-    struct Closed: Error, CustomStringConvertible {
-        var description: String { "the connections to APNs are closed" }
-    }
-
-    /// There was no connection in time.
+    /// There is no connection.
     struct Unavailable: Error, CustomStringConvertible {
         let description: String
+
+        /// Trying again is useless.
+        static let closed = Unavailable(description: "the connections to APNs are closed")
     }
 
-    /// A connection of the pool, with the pool's data about it.
-    final class Member: Sendable {
-        let connection: HTTP2ClientConnection
-        private let proven = Atomic(false)
-
-        init(_ connection: HTTP2ClientConnection) { self.connection = connection }
-
-        var isProven: Bool { proven.load(ordering: .relaxed) }
-
-        /// Records that APNs accepted a token on this connection.
-        func tokenAccepted() {
-            guard !proven.exchange(true, ordering: .relaxed) else { return }
-            connection.streamsProven()
-        }
-    }
+    private typealias Waiter = CheckedContinuation<Void, any Error>
 
     private struct State {
-        var members: [Member] = []
+        var members: [HTTP2ClientConnection] = []
+        /// The attempts to connect.
         var opening: [Int: Task<Void, Never>] = [:]
-        var waiters: [Int: CheckedContinuation<Result<Void, any Error>, Never>] = [:]
+        var waiters: [Int: Waiter] = [:]
         var lastTicket = 0
         /// The number of the last request. It decides which of several connections with equal load is used.
         var turn = 0
         var backoff = Backoff()
         /// The pool does not try to connect before this time.
-        var pause: ContinuousClock.Instant?
+        var pause = ContinuousClock.now
+        /// Whether a task waits for the end of a pause.
         var isRetryScheduled = false
         /// Why the last attempt failed; `nil` after a success.
         var fault: HTTP2ConnectError?
@@ -55,6 +41,22 @@ final class ConnectionPool: Sendable {
         mutating func ticket() -> Int {
             lastTicket += 1
             return lastTicket
+        }
+
+        /// Removes connections that accept no more requests; they drain by themselves. Returns the states of the
+        /// others.
+        mutating func usable() -> [HTTP2ConnectionState] {
+            let states = members.map(\.state)
+            guard !states.allSatisfy(\.isUsable) else { return states }
+            members = zip(members, states).filter(\.1.isUsable).map(\.0)
+            return states.filter(\.isUsable)
+        }
+
+        mutating func startPause() { pause = .now + backoff.failed(jitter: Double.random(in: 0..<1)) }
+
+        mutating func takeWaiters() -> [Waiter] {
+            defer { waiters = [:] }
+            return Array(waiters.values)
         }
     }
 
@@ -77,20 +79,20 @@ final class ConnectionPool: Sendable {
     /// The best connection now; `nil`: there is none. Opens more connections if the load requires it.
     ///
     /// - Parameter avoided: the connection that has just refused the request.
-    func ready(avoiding avoided: Member? = nil) -> Member? {
+    func ready(avoiding avoided: HTTP2ClientConnection? = nil) -> HTTP2ClientConnection? {
         state.withLock { state in
-            let members = removeUnusable(&state)
-            openMore(&state, members)
+            let loads = state.usable()
+            openMore(&state, loads)
             let index = avoided.flatMap { avoided in state.members.firstIndex { $0 === avoided } }
             state.turn = (state.turn + 1) % 1_000_000
-            return plan.choose(members, avoiding: index, turn: state.turn).map { state.members[$0] }
+            return plan.choose(loads, avoiding: index, turn: state.turn).map { state.members[$0] }
         }
     }
 
     /// Waits until there may be a connection.
     ///
     /// - Throws: `Unavailable` after `deadline`, or at once after a failure that waiting does not cure (TLS or
-    ///   ALPN); `Closed`; `CancellationError`.
+    ///   ALPN), or if the pool is closed; `CancellationError`.
     func wait(until deadline: ContinuousClock.Instant) async throws {
         let ticket = state.withLock { $0.ticket() }
         let timer = Task {
@@ -98,130 +100,123 @@ final class ConnectionPool: Sendable {
             self.giveUp(ticket)
         }
         defer { timer.cancel() }
-        let outcome = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let known = state.withLock { enqueue(continuation, ticket, &$0) }
-                if let known { continuation.resume(returning: known) }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let known = state.withLock { enqueue(continuation, ticket, until: deadline, &$0) }
+                if let known { continuation.resume(with: known) }
             }
         } onCancel: {
             let waiter = state.withLock { $0.waiters.removeValue(forKey: ticket) }
-            waiter?.resume(returning: .failure(CancellationError()))
+            waiter?.resume(throwing: CancellationError())
         }
-        try outcome.get()
     }
 
     /// Lets requests in flight finish and closes all connections. No new ones are opened.
     func close() async {
         let (members, opening, waiters) = state.withLock { state in
             state.isClosed = true
-            defer {
-                state.members = []
-                state.waiters = [:]
-            }
-            return (state.members, Array(state.opening.values), Array(state.waiters.values))
+            defer { state.members = [] }
+            return (state.members, Array(state.opening.values), state.takeWaiters())
         }
-        for waiter in waiters { waiter.resume(returning: .failure(Closed())) }
+        for waiter in waiters { waiter.resume(throwing: Unavailable.closed) }
         for task in opening { task.cancel() }
         await withTaskGroup(of: Void.self) { group in
-            for member in members { group.addTask { await member.connection.close() } }
+            for member in members { group.addTask { await member.close() } }
         }
         recordGauges()
     }
 
     /// Updates the gauges of connections and streams in use.
     func recordGauges() {
-        let loads = state.withLock { $0.members.map(\.connection.load) }.filter(\.isUsable)
+        let loads = state.withLock { $0.usable() }
         metrics.gauges(connections: loads.count, streams: loads.reduce(0) { $0 + $1.streamsInUse })
     }
 
-    /// Whether a connection can be used now, and why the last attempt to connect failed. `silence`: why a silent
-    /// connection was closed; `nil` if APNs has sent something since.
-    var status: (hasOne: Bool, fault: HTTP2ConnectError?, silence: String?) {
+    /// The reachability of this pool's endpoint, judged by the pool's connections.
+    var reachability: APNsReachability {
         state.withLock { state in
-            let members = removeUnusable(&state)
-            if let last = state.silence?.lastRead, state.members.contains(where: { $0.connection.lastRead > last }) {
-                state.silence = nil
+            let loads = state.usable()
+            if let silence = state.silence {
+                // APNs has sent something since.
+                if loads.contains(where: { $0.lastRead > silence.lastRead }) {
+                    state.silence = nil
+                } else {
+                    return .unreachable(reason: silence.reason)
+                }
             }
-            return (!members.isEmpty, state.fault, state.silence?.reason)
+            if !loads.isEmpty { return .reachable }
+            return state.fault.map { .unreachable(reason: $0.message) } ?? .unknown
         }
     }
 
     // MARK: Under the lock
 
-    /// Removes connections that accept no more requests; they drain by themselves. Returns the others.
-    private func removeUnusable(_ state: inout State) -> [PoolPlan.Member] {
-        var members = state.members.map { PoolPlan.Member(load: $0.connection.load, isProven: $0.isProven) }
-        if members.contains(where: { !$0.load.isUsable }) {
-            state.members = zip(state.members, members).filter(\.1.load.isUsable).map(\.0)
-            members.removeAll { !$0.load.isUsable }
-        }
-        return members
-    }
-
-    private func openMore(_ state: inout State, _ members: [PoolPlan.Member]) {
+    private func openMore(_ state: inout State, _ loads: [HTTP2ConnectionState]) {
         guard !state.isClosed,
-            plan.wantsOneMore(members, opening: state.opening.count, waiters: state.waiters.count)
+            plan.wantsOneMore(loads, opening: state.opening.count, waiters: state.waiters.count)
         else { return }
-        if let pause = state.pause, pause > .now { return retryLater(&state, at: pause) }
+        if state.pause > .now { return retryLater(&state) }
         let ticket = state.ticket()
         state.opening[ticket] = Task { await self.open(ticket) }
     }
 
-    private func retryLater(_ state: inout State, at instant: ContinuousClock.Instant) {
+    private func retryLater(_ state: inout State) {
         guard !state.isRetryScheduled else { return }
         state.isRetryScheduled = true
-        Task { [weak self] in
-            try? await Task.sleep(until: instant, clock: .continuous)
-            self?.retry()
+        Task { [weak self, pause = state.pause] in
+            try? await Task.sleep(until: pause, clock: .continuous)
+            self?.state.withLock { $0.isRetryScheduled = false }
+            self?.openIfAwaited()
         }
     }
 
+    /// Returns what is known at once; `nil`: the continuation is resumed later.
     private func enqueue(
-        _ continuation: CheckedContinuation<Result<Void, any Error>, Never>, _ ticket: Int, _ state: inout State
+        _ continuation: Waiter, _ ticket: Int, until deadline: ContinuousClock.Instant, _ state: inout State
     ) -> Result<Void, any Error>? {
-        if state.isClosed { return .failure(Closed()) }
+        if state.isClosed { return .failure(Unavailable.closed) }
         if Task.isCancelled { return .failure(CancellationError()) }
-        let members = removeUnusable(&state)
-        if !members.isEmpty { return .success(()) }
-        if let fault = state.fault, fault.isLasting, let pause = state.pause, pause > .now {
-            return .failure(Unavailable(description: fault.message))
-        }
+        let loads = state.usable()
+        if !loads.isEmpty { return .success(()) }
+        if let fault = state.fault, fault.isLasting, state.pause > .now { return .failure(unavailable(fault)) }
+        // The timer may have found no waiter yet.
+        if deadline <= .now { return .failure(unavailable(state.fault)) }
         state.waiters[ticket] = continuation
-        openMore(&state, members)
+        openMore(&state, loads)
         return nil
+    }
+
+    private func unavailable(_ fault: HTTP2ConnectError?) -> Unavailable {
+        Unavailable(
+            description: fault?.message ?? "no connection to \(configuration.host):\(configuration.port) in time")
     }
 
     // MARK: Opening and losing
 
-    private func retry() {
-        state.withLock { state in
-            state.isRetryScheduled = false
-            guard !state.waiters.isEmpty else { return }
-            openMore(&state, removeUnusable(&state))
-        }
-    }
-
     private func giveUp(_ ticket: Int) {
         let (waiter, fault) = state.withLock { ($0.waiters.removeValue(forKey: ticket), $0.fault) }
-        let why = fault?.message ?? "no connection to \(configuration.host):\(configuration.port) in time"
-        waiter?.resume(returning: .failure(Unavailable(description: why)))
+        waiter?.resume(throwing: unavailable(fault))
+    }
+
+    private func openIfAwaited() {
+        state.withLock { state in
+            if !state.waiters.isEmpty { openMore(&state, state.usable()) }
+        }
     }
 
     private func open(_ ticket: Int) async {
         do throws(HTTP2ConnectError) {
             let connection = try await HTTP2ClientConnection.connect(configuration, logger: logger)
             metrics.connected()
-            let member = Member(connection)
             let (isClosed, waiters) = state.withLock { state in
                 state.opening[ticket] = nil
                 state.fault = nil
-                if !state.isClosed { state.members.append(member) }
-                defer { state.waiters = [:] }
-                return (state.isClosed, Array(state.waiters.values))
+                if !state.isClosed { state.members.append(connection) }
+                return (state.isClosed, state.takeWaiters())
             }
-            for waiter in waiters { waiter.resume(returning: .success(())) }
+            for waiter in waiters { waiter.resume() }
             if isClosed { return await connection.close() }
-            await watch(member)
+            await watch(connection)
         } catch {
             failed(ticket, error)
         }
@@ -229,64 +224,49 @@ final class ConnectionPool: Sendable {
 
     private func failed(_ ticket: Int, _ error: HTTP2ConnectError) {
         metrics.failed(error.kind)
-        let (failures, hopeless) = state.withLock { state in
+        let (failures, isClosed, hopeless) = state.withLock { state in
             state.opening[ticket] = nil
             state.fault = error
-            startPause(&state)
-            guard error.isLasting else { return (state.backoff.failures, Array(state.waiters.values).prefix(0)) }
-            defer { state.waiters = [:] }
-            return (state.backoff.failures, Array(state.waiters.values)[...])
+            state.startPause()
+            return (state.backoff.failures, state.isClosed, error.isLasting ? state.takeWaiters() : [])
         }
-        for waiter in hopeless {
-            waiter.resume(returning: .failure(Unavailable(description: error.message)))
-        }
+        for waiter in hopeless { waiter.resume(throwing: unavailable(error)) }
         // `close()` cancels attempts to connect. That needs no warning.
-        guard state.withLock({ !$0.isClosed }) else { return }
+        guard !isClosed else { return }
         logger.warning(
             "no connection to APNs",
             metadata: ["error": "\(error)", "step": "\(error.kind.rawValue)", "failures": "\(failures)"])
-        retryIfAwaited()
+        openIfAwaited()
     }
 
     /// Waits for the end of a connection, and decides how soon another may be opened.
-    private func watch(_ member: Member) async {
-        let reason = await member.connection.closed()
-        let goAway = member.connection.goAway.map { GoAwayReason(debugData: $0.debugData) }
+    private func watch(_ connection: HTTP2ClientConnection) async {
+        let reason = await connection.closed()
+        let last = connection.state
+        let goAway = last.goAway.map { GoAwayReason(debugData: $0.debugData) }
         if let goAway { metrics.goAway(goAway) }
         state.withLock { state in
-            if member.connection.fellSilent {
-                let lastRead = (state.members + [member]).map(\.connection.lastRead).max() ?? 0
-                state.silence = (reason, lastRead)
+            if last.fellSilent {
+                state.silence = (reason, (state.members.map(\.state) + [last]).map(\.lastRead).max() ?? 0)
             }
-            state.members.removeAll { $0 === member }
+            state.members.removeAll { $0 === connection }
             // No pause is needed if APNs accepted a token on the connection and the connection ended without a GOAWAY
             // or for a normal reason. Otherwise the pool waits before the next attempt, because the next connection
             // would probably end in the same way.
-            if member.isProven, goAway?.isOrdinary ?? true {
+            if last.isProven, goAway?.isOrdinary ?? true {
                 state.backoff.succeeded()
-                state.pause = nil
-            } else if member.isProven, goAway?.concernsDeviceTokens ?? false {
+                state.pause = .now
+            } else if last.isProven, goAway?.concernsDeviceTokens ?? false {
                 state.pause = .now + state.backoff.endedByDeviceTokens(jitter: Double.random(in: 0..<1))
             } else if !state.isClosed {
-                startPause(&state)
+                state.startPause()
             }
         }
         let isOurs = goAway.map { !$0.isOrdinary } ?? false
         logger.log(
             level: isOurs ? .warning : .debug, "connection to APNs ended",
             metadata: ["reason": "\(reason)", "goaway": "\(goAway?.text ?? "-")"])
-        retryIfAwaited()
-    }
-
-    private func startPause(_ state: inout State) {
-        state.pause = .now + state.backoff.failed(jitter: Double.random(in: 0..<1))
-    }
-
-    private func retryIfAwaited() {
-        state.withLock { state in
-            guard !state.waiters.isEmpty else { return }
-            openMore(&state, removeUnusable(&state))
-        }
+        openIfAwaited()
     }
 }
 

@@ -1,0 +1,44 @@
+import CNghttp2
+import NIOEmbedded
+import Testing
+
+@testable import HTTP2
+
+struct SubmitTests {
+    private func pairs(_ headers: [HTTP2Header]) throws -> [(String, String, UInt8)] {
+        let loop = EmbeddedEventLoop()
+        let session = try Session(.client, on: loop)
+        var block: [(String, String, UInt8)] = []
+        _ = try session.submit(pseudo: [HTTP2Header(":path", "/x")], headers, hasBody: false) { pairs, count, _ in
+            block = UnsafeBufferPointer(start: pairs, count: count).map { pair in
+                (
+                    String(decoding: UnsafeBufferPointer(start: pair.name, count: pair.namelen), as: UTF8.self),
+                    String(decoding: UnsafeBufferPointer(start: pair.value, count: pair.valuelen), as: UTF8.self),
+                    pair.flags
+                )
+            }
+            return 0
+        }
+        return block
+    }
+
+    @Test func `fields keep their order and their indexing`() throws {
+        let block = try pairs([
+            HTTP2Header("authorization", "bearer x", indexing: .never), HTTP2Header("a", ""), HTTP2Header("b", "2"),
+        ])
+        #expect(block.map(\.0) == [":path", "authorization", "a", "b"])
+        #expect(block.map(\.1) == ["/x", "bearer x", "", "2"])
+        let noIndex = UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue)
+        #expect(block.map { $0.2 & noIndex } == [0, noIndex, 0, 0])
+    }
+
+    @Test(arguments: ["", "Upper", ":status", "with space", "new\nline", "nul\0"])
+    func `names that HTTP forbids are refused`(name: String) {
+        #expect(throws: Session.Unsendable.self) { try pairs([HTTP2Header(name, "x")]) }
+    }
+
+    @Test(arguments: ["a\r\nb", "nul\0", "bell\u{7}"])
+    func `values that HTTP forbids are refused`(value: String) {
+        #expect(throws: Session.Unsendable.self) { try pairs([HTTP2Header("x", value)]) }
+    }
+}
