@@ -29,7 +29,7 @@ run: build ## the same set-up, but it stays up and prints a key and calls to try
 	@"$$($(SWIFT_BUILD) --show-bin-path)/grandstand" demo
 
 watch: build ## a match with an outage, watched by a real Prometheus: which alerts fire and stop
-	@scripts/setup watch
+	@scripts/setup watch python3
 	@GRANDSTAND="$$($(SWIFT_BUILD) --show-bin-path)/grandstand" scripts/watch $(WATCH)
 
 docs: build ## check the pages: every link, and the shell blocks against a demo
@@ -37,14 +37,15 @@ docs: build ## check the pages: every link, and the shell blocks against a demo
 	@GRANDSTAND="$$($(SWIFT_BUILD) --show-bin-path)/grandstand" scripts/check-docs
 
 test: setup ## build and run the tests, but for the long ones of make check
+	@scripts/setup python3
 	swift build --build-tests
 	swift test --skip-build --skip '$(LONG)' --experimental-maximum-parallelization-width $(TEST_WIDTH)
 
 check: test ## all that the gate leaves out: long tests, pages, browser, alerts, dashboards, sanitizers
 	swift test --skip-build --filter '$(LONG)' --experimental-maximum-parallelization-width 2
-	scripts/check-examples
+	scripts/check-examples --prove
 	scripts/check-dependency
-	scripts/check-versions
+	scripts/dependencies check
 	scripts/setup watch && scripts/check-alerts && scripts/check-dashboards
 	$(MAKE) watch WATCH=--check
 	$(MAKE) docs browser conformance sanitize
@@ -52,11 +53,13 @@ check: test ## all that the gate leaves out: long tests, pages, browser, alerts,
 contract: ## generate Swift from openapi.yaml: types, kinds of problems, the client's calls
 	scripts/generate-contract
 
-conformance: build ## check the server against openapi.yaml with a generated client and CASES requests (needs PyPI once)
+conformance: build ## check server and simulator with other programs: a generated client and CASES requests; curl, nghttp, httpx (needs PyPI once)
+	scripts/setup curl nghttp python3
+	GRANDSTAND="$$($(SWIFT_BUILD) --show-bin-path)/grandstand" scripts/simulator-conformance
 	GRANDSTAND="$$($(SWIFT_BUILD) --show-bin-path)/grandstand" scripts/contract-check $(or $(CASES),500)
 
 browser: build ## play a match day in the console with a headless Chromium; pictures in .build/browser (needs PyPI once)
-	scripts/setup browser
+	scripts/setup browser python3
 	GRANDSTAND="$$($(SWIFT_BUILD) --show-bin-path)/grandstand" scripts/browser-check
 
 # The sanitizers need a complete build, so only the targets of these tests are built.
@@ -77,6 +80,7 @@ soak: setup ## run with random faults between the client and APNs for SOAK_SECON
 	GRANDSTAND_SOAK_SECONDS=$${SOAK_SECONDS:-600} swift test --filter SoakTests
 
 lint: ## check format, imports, sizes, and the code for Apple's platforms
+	@scripts/setup python3
 	swift format lint --strict --recursive --parallel Package.swift Plugins Sources Tests Benchmarks Examples migrations
 	scripts/check-imports
 	scripts/check-size
@@ -86,20 +90,13 @@ format: ## format every Swift file in place
 	swift format --in-place --recursive --parallel Package.swift Plugins Sources Tests Benchmarks Examples migrations
 
 migrations: setup ## apply the migrations to an empty database, and check that older builds can still use it
+	@scripts/setup python3
 	scripts/check-migrations
 
-bench: setup ## run the benchmarks, also against other programs (docs/internals/benchmarks.md)
-	GRANDSTAND_BENCHMARKS=1 swift build -c release --product HTTP2Benchmark
-	Benchmarks/postgres-vs-pgbench.sh
-	Benchmarks/http2-vs-h2load.sh
+bench: setup ## run the benchmarks beside their limits and peers (docs/internals/benchmarks.md)
+	GRANDSTAND_BENCHMARKS=1 swift build -c release --product TransportBenchmark
 	swift build -c release --product grandstand
-	Benchmarks/simulator-vs-nghttpd.sh
-	Benchmarks/simulator-memory.sh
-	Benchmarks/ledger.sh
-	Benchmarks/history.sh
-	Benchmarks/registrations.sh
-	Benchmarks/lookup.sh
-	Benchmarks/states.sh
+	Benchmarks/run.py all
 
 docker: ## run PostgreSQL, simulator and server in containers until Ctrl-C
 	docker compose -f docker/compose.yaml up --build
@@ -124,13 +121,13 @@ bases: ## update docker/bases with the present digests of the base images; commi
 RELEASE = swift build -c release --static-swift-stdlib --force-resolved-versions $(SWIFT_FLAGS)
 PORTABLE = $(or $(GRANDSTAND),$$($(RELEASE) --show-bin-path)/grandstand)
 portable: setup
-	$(if $(GRANDSTAND),,scripts/check-versions --pin && $(RELEASE) --product grandstand)
+	$(if $(GRANDSTAND),,scripts/dependencies pin && $(RELEASE) --product grandstand)
 
 deb: portable ## build .build/grandstand_VERSION_ARCH.deb for this machine's Debian (docs/deploy.md)
 	scripts/deb "$(PORTABLE)"
 
 sbom: portable ## write .build/grandstand.cdx.json: the parts of the program and the libraries it loads (CycloneDX)
-	scripts/sbom "$(PORTABLE)" >.build/grandstand.cdx.json
+	scripts/dependencies sbom "$(PORTABLE)" >.build/grandstand.cdx.json
 	@echo .build/grandstand.cdx.json
 
 clean: ## remove all builds

@@ -41,27 +41,8 @@ let benchmarks: [Target] =
     ? []
     : [
         .executableTarget(
-            name: "PostgresBenchmark", dependencies: ["Postgres", log],
-            path: "Benchmarks/PostgresBenchmark", swiftSettings: settings),
-        .executableTarget(
-            name: "RegistrationBenchmark",
-            dependencies: [
-                "APNsWire", "Grandstand", "GrandstandContract", "GrandstandServer", "JSON", "Postgres", log,
-            ],
-            path: "Benchmarks/RegistrationBenchmark", swiftSettings: settings),
-        .executableTarget(
-            name: "HTTP2Benchmark", dependencies: ["HTTP2", log, nioCore, nioPosix],
-            path: "Benchmarks/HTTP2Benchmark", swiftSettings: settings),
-        .executableTarget(
-            name: "HummingbirdBenchmark", dependencies: [httpTypes, hummingbird, log, nioCore],
-            path: "Benchmarks/HummingbirdBenchmark", swiftSettings: settings),
-        .executableTarget(
-            name: "LedgerBenchmark",
-            dependencies: [
-                "APNsSimulator", "APNsWire", "Grandstand", "GrandstandContract", "GrandstandServer", "HTTP2", "JSON",
-                "Postgres", log,
-            ],
-            path: "Benchmarks/LedgerBenchmark", swiftSettings: settings),
+            name: "TransportBenchmark", dependencies: ["HTTP2", "Postgres", log],
+            path: "Benchmarks/TransportBenchmark", swiftSettings: settings)
     ]
 
 /// Built only by scripts/fuzz, with the compiler's fuzzing runtime.

@@ -20,16 +20,18 @@
             environment: PushEnvironment? = nil
         ) throws {
             let environment = try environment ?? .of(bundle)
-            let bundleID = bundle.bundleIdentifier ?? ""
+            let app = GrandstandClient.AppEnvironment(
+                bundle.bundleIdentifier ?? "", .init(rawValue: environment.rawValue))
             let folder = try FileManager.default.url(
                 for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
+            let client = GrandstandClient(server: server, key: key, retry: .never, cache: .standard)
             self.init(
                 host: ActivityKitHost(types: types, bundle: bundle),
-                server: GrandstandServer(
-                    client: GrandstandClient(server: server, key: key, retry: .never, cache: .standard),
-                    app: .init(bundleID, .init(rawValue: environment.rawValue))),
-                store: RecordStore(file: folder.appending(path: "Grandstand/\(environment.rawValue).json")),
-                credentials: KeychainCredentials(account: "\(bundleID) \(environment.rawValue)"), time: .system)
+                server: GrandstandServer(client: client, app: app),
+                store: DeviceStore(
+                    file: folder.appending(path: "Grandstand/\(environment.rawValue).json"),
+                    vault: KeychainVault(account: "\(app.bundleId) \(environment.rawValue)"), app: app),
+                time: .system)
         }
 
         /// Shows an activity. If the system supports channels and the event has one, the activity uses the event's
@@ -48,9 +50,8 @@
             _ attributes: Attributes, event: String, state: Attributes.ContentState, variant: String? = nil,
             relevanceScore: Double? = nil
         ) async throws -> ShowResult {
-            var wanted = try WantedStart(attributes, event: event, state: state, relevanceScore: relevanceScore)
-            wanted.variant = variant
-            return try await show(wanted)
+            try await show(
+                WantedStart(attributes, event: event, state: state, relevanceScore: relevanceScore, variant: variant))
         }
 
         /// Shows an activity at a later date. From iOS 26 on, the system shows it at that date. On older systems, the
@@ -64,114 +65,97 @@
             _ attributes: Attributes, event: String, state: Attributes.ContentState, at date: Date, alert: StartAlert,
             variant: String? = nil, relevanceScore: Double? = nil
         ) async throws -> ShowResult {
-            var wanted = try WantedStart(attributes, event: event, state: state, relevanceScore: relevanceScore)
+            var wanted = try WantedStart(
+                attributes, event: event, state: state, relevanceScore: relevanceScore, variant: variant)
             wanted.startsAt = date
             wanted.alert = alert
-            wanted.variant = variant
             return try await show(wanted)
         }
     }
 
+    /// A type of attributes that an app registers. It also says how to find the event of an activity of this type.
     @available(iOS 16.2, *)
-    extension WantedStart {
-        fileprivate init<Attributes: ActivityAttributes>(
-            _ attributes: Attributes, event: String, state: Attributes.ContentState, relevanceScore: Double?
-        ) throws {
-            let encoder = JSONEncoder()
-            self.init(
-                eventKey: event, attributesType: String(describing: Attributes.self),
-                attributes: try encoder.encode(attributes), contentState: try encoder.encode(state),
-                relevanceScore: relevanceScore)
-        }
+    public struct ActivityType: Sendable {
+        let kind: any ActivityKind
+
+        /// A type of attributes.
+        ///
+        /// - Parameter eventKey: returns the event of an activity. Organisers put the key into the start's `attributes`,
+        ///   so that the app knows the event of an activity that a push started.
+        public init<Attributes: ActivityAttributes & Sendable>(
+            _ type: Attributes.Type, eventKey: @escaping @Sendable (Attributes) -> String
+        ) where Attributes.ContentState: Sendable { kind = AttributesKind(eventKey: eventKey) }
     }
 
     /// ActivityKit as the host of the app's activities.
     @available(iOS 16.2, *)
     struct ActivityKitHost: ActivityHost {
-        let types: [ActivityType]
+        private let kinds: [any ActivityKind]
         private let appVersion: String?
 
         init(types: [ActivityType], bundle: Bundle) {
-            self.types = types
+            kinds = types.map(\.kind)
             appVersion = bundle.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String
         }
 
         func condition() async -> HostCondition {
             let system = ProcessInfo.processInfo.operatingSystemVersion
             let permissions = ActivityAuthorizationInfo()
-            var condition = HostCondition(
-                systemVersion: "\(system.majorVersion).\(system.minorVersion).\(system.patchVersion)")
-            condition.appVersion = appVersion
-            condition.locale = Locale.preferredLanguages.first
-            condition.timeZone = TimeZone.current.identifier
-            condition.liveActivitiesEnabled = permissions.areActivitiesEnabled
-            condition.frequentPushesEnabled = permissions.frequentPushesEnabled
+            var condition = HostCondition()
+            condition.facts.systemVersion = "\(system.majorVersion).\(system.minorVersion).\(system.patchVersion)"
+            condition.facts.appVersion = appVersion
+            condition.facts.locale = Locale.preferredLanguages.first
+            condition.facts.timeZone = TimeZone.current.identifier
+            condition.facts.liveActivitiesEnabled = permissions.areActivitiesEnabled
+            condition.facts.frequentPushesEnabled = permissions.frequentPushesEnabled
             if #unavailable(iOS 18) { condition.hasChannels = false }
             if #unavailable(iOS 26) { condition.schedules = false }
-            condition.types = Set(types.map(\.name))
-            for type in types {
-                condition.startTokens[type.name] = type.startToken()?.hex
-                condition.activities += type.activities()
+            for kind in kinds {
+                condition.types.insert(kind.name)
+                condition.facts.tokens[kind.name] = kind.startToken?.hex
+                condition.activities += kind.activities
             }
             return condition
         }
 
         func events() -> AsyncStream<HostEvent> {
             let (stream, events) = AsyncStream.makeStream(of: HostEvent.self)
-            let types = types
-            let watching = Task {
+            let watching = Task { [kinds] in
                 await withTaskGroup { group in
-                    for type in types { group.addTask { await type.watch(events) } }
+                    for kind in kinds { group.addTask { await kind.watch(events) } }
                     group.addTask {
-                        let permissions = ActivityAuthorizationInfo()
-                        for await _ in permissions.activityEnablementUpdates { events.yield(.permissionsChanged) }
+                        await events.follow(ActivityAuthorizationInfo().activityEnablementUpdates)
                     }
                     group.addTask {
-                        let permissions = ActivityAuthorizationInfo()
-                        for await _ in permissions.frequentPushEnablementUpdates {
-                            events.yield(.permissionsChanged)
-                        }
+                        await events.follow(ActivityAuthorizationInfo().frequentPushEnablementUpdates)
                     }
                 }
             }
             // The notification's name is written as text, so that UIKit is not linked and extensions can use this code,
-            // too.
-            let front = NotificationCenter.default.addObserver(
+            // too. The observer may cross threads, because it is only passed back to `NotificationCenter`.
+            nonisolated(unsafe) let observer = NotificationCenter.default.addObserver(
                 forName: Notification.Name("UIApplicationDidBecomeActiveNotification"), object: nil, queue: nil
             ) { _ in events.yield(.cameToFront) }
-            let observer = Observer(front)
             events.onTermination = { _ in
                 watching.cancel()
-                observer.remove()
+                NotificationCenter.default.removeObserver(observer)
             }
             return stream
         }
 
-        func start(
-            _ wanted: WantedStart, by delivery: ActivityDelivery, contentState: Data?
-        ) async throws -> ActivitySnapshot {
-            guard let type = types.first(where: { $0.name == wanted.attributesType }) else {
-                throw StartRefusal.impossible("\(wanted.attributesType) is not registered")
+        func start(_ wanted: WantedStart, as found: Lookup) async throws -> DeviceActivity? {
+            guard let kind = kinds.first(where: { $0.name == wanted.attributesType }) else {
+                throw LiveActivitiesError.impossible("\(wanted.attributesType) is not registered")
             }
-            return try type.start(wanted, delivery, contentState)
+            return try kind.start(wanted, as: found)
         }
 
         func savedStart(for activity: String) async -> WantedStart? {
-            types.lazy.compactMap { $0.savedStart(activity) }.first
+            kinds.lazy.compactMap { $0.savedStart(for: activity) }.first
         }
 
         func end(_ activity: String, contentState: Data?, atOnce: Bool) async {
-            for type in types { await type.end(activity, contentState, atOnce) }
-        }
-
-        /// Foundation's token of an observer. The token may cross threads, because it is only passed back to
-        /// `NotificationCenter`.
-        private struct Observer: @unchecked Sendable {
-            private let token: any NSObjectProtocol
-
-            init(_ token: any NSObjectProtocol) { self.token = token }
-
-            func remove() { NotificationCenter.default.removeObserver(token) }
+            for kind in kinds { await kind.end(activity, contentState: contentState, atOnce: atOnce) }
         }
     }
 #endif

@@ -7,39 +7,34 @@ extension LiveActivities {
     /// Checks the activities that listen to a channel.
     func heal() async {
         guard let condition, condition.hasChannels, courier.keyRefusal == nil else { return }
-        let cards = condition.activities.filter { $0.state == .active || $0.state == .stale }
-        for card in cards.sorted(by: { $0.id < $1.id }) {
+        for id in condition.activities.filter(\.state.isShown).map(\.id).sorted() {
             // An activity with a token gets its updates by token, so its channel need not be checked.
-            guard let entry = record.activities[card.id], entry.updateToken == nil else { continue }
-            await heal(card.id, entry, await find(card.eventKey, variant: entry.variant))
+            guard let card = record.activities[id], card.updateToken == nil else { continue }
+            do {
+                await heal(card, try await find(card.eventKey, variant: card.variant))
+            } catch let problem as ServerProblem where problem.kind == .eventEnded {
+                // The activity may have missed the push that ended it. So end it now, with the last content.
+                await host.end(id, contentState: problem.contentState?.bytes, atOnce: false)
+            } catch {}
         }
     }
 
-    private func heal(_ id: String, _ entry: ActivityEntry, _ found: LookupOutcome) async {
-        switch found {
-        case .refused(let problem) where problem.kind == .eventEnded:
-            // The activity may have missed the push that ended it. So end the activity now, with the last content.
-            await host.end(id, contentState: problem.contentState?.bytes, atOnce: false)
-        case .found(let channel?, let content, let variant, _):
-            guard var start = await host.savedStart(for: id) else { return }
-            switch entry.channelID {
-            case channel: return
-            case nil where content.map({ start.shows($0) }) ?? true:
-                // A push started the activity, and ActivityKit does not say on which channel the activity listens. The
-                // activity shows the server's newest content, or the server has no content. So the activity probably
-                // listens to the event's present channel, and this channel is recorded.
-                try? update { $0.learn(channel, variant, of: id) }
-            default:
-                start.replaces = id
-                start.variant = variant
-                start.since = time.now()
-                // Record the new start first. If the app is killed between the end and the start, the activity is not
-                // lost.
-                guard (try? update { $0.want(start) }) != nil else { return }
-                _ = await attempt(start).value
-            }
-        case .found, .refused, .unanswered: return
+    private func heal(_ card: DeviceActivity, _ found: Lookup) async {
+        guard let channel = found.channelId, channel != card.channelID, var start = await host.savedStart(for: card.id)
+        else { return }
+        if card.channelID == nil, found.contentState.map({ start.shows($0.bytes) }) ?? true {
+            // A push started the activity, and ActivityKit does not say on which channel the activity listens. The
+            // activity shows the server's newest content, or the server has no content. So the activity probably
+            // listens to the event's present channel, and this channel is recorded.
+            try? update { $0.learn(channel, found.variant, of: card.id) }
+            return
         }
+        start.replaces = card.id
+        start.variant = found.variant
+        start.since = time.now()
+        // Record the new start first. If the app is killed between the end and the start, the activity is not lost.
+        guard (try? update { $0.wanted[start.name] = start }) != nil else { return }
+        _ = await attempt(start).value
     }
 }
 

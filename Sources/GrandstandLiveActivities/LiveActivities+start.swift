@@ -3,6 +3,8 @@ internal import GrandstandClient
 
 /// Starting activities, from the app's request to the activity on the screen.
 extension LiveActivities {
+    typealias StartResult = Result<ShowResult, LiveActivitiesError>
+
     /// Shows an activity. If the system (iOS 18) supports channels and the event has one, the activity uses the event's
     /// channel. Otherwise the activity uses its own push token. The request is saved first, so a crash, a kill or a
     /// missing network loses no start. There is one activity for each event and type, however often this method is
@@ -13,11 +15,10 @@ extension LiveActivities {
     public func show(_ wanted: WantedStart) async throws(LiveActivitiesError) -> ShowResult {
         var wanted = wanted
         let isBack = try update { record throws(LiveActivitiesError) in
-            let earlier = record.wanted.first { $0.isSame(as: wanted) }
+            let earlier = record.wanted[wanted.name]
             wanted.since = earlier?.since ?? time.now()
             wanted.replaces = earlier?.replaces
-            record.wanted.removeAll { $0.isSame(as: wanted) }
-            record.wanted.append(wanted)
+            record.wanted[wanted.name] = wanted
             return record.comeBack()
         }
         if isBack { await look() }
@@ -25,7 +26,7 @@ extension LiveActivities {
         // An earlier attempt for the same event and type may be in progress. The earlier and the new attempt result in
         // the same activity.
         let attempt = attempt(wanted)
-        let (results, result) = AsyncStream.makeStream(of: Result<ShowResult, LiveActivitiesError>.self)
+        let (results, result) = AsyncStream.makeStream(of: StartResult.self)
         Task { result.yield(await attempt.value) }
         for await result in results { return try result.get() }
         return .waiting
@@ -37,22 +38,14 @@ extension LiveActivities {
 
     /// Removes the request to show an activity. An activity that is already on the screen stays.
     public func withdraw(eventKey: String) throws(LiveActivitiesError) {
-        try update { $0.wanted.removeAll { $0.eventKey == eventKey } }
+        try update { record in record.wanted = record.wanted.filter { $0.value.eventKey != eventKey } }
     }
 
-    /// A request that should be tried now.
-    func dueStart() -> WantedStart? {
-        guard condition?.liveActivitiesEnabled == true, courier.keyRefusal == nil else { return nil }
-        let now = time.uptime()
-        return record.wanted.first {
-            (startBackoffs[$0.name]?.notBefore ?? now) <= now && attempts[$0.name] == nil && !isTooEarly($0)
-        }
-    }
-
-    /// When the next request should be tried; `nil`: no request has such a time.
-    var nextStart: TimeInterval? {
-        guard condition?.liveActivitiesEnabled == true, courier.keyRefusal == nil else { return nil }
-        return record.wanted.filter { !isTooEarly($0) }.compactMap { startBackoffs[$0.name]?.notBefore }.min()
+    /// The request to try next, and when; `nil`: no request has such a time.
+    var nextStart: (wanted: WantedStart, at: TimeInterval)? {
+        guard condition?.allowsActivities == true, courier.keyRefusal == nil else { return nil }
+        return record.wanted.values.filter { attempts[$0.name] == nil && !isTooEarly($0) }
+            .map { ($0, startBackoffs[$0.name]?.notBefore ?? 0) }.min { $0.at < $1.at }
     }
 
     /// Whether the start must wait for its date. Systems before iOS 26 cannot schedule an activity. On these systems,
@@ -63,9 +56,9 @@ extension LiveActivities {
     }
 
     /// Tries once to show an activity, unless an attempt is already in progress.
-    func attempt(_ wanted: WantedStart) -> Task<Result<ShowResult, LiveActivitiesError>, Never> {
+    func attempt(_ wanted: WantedStart) -> Task<StartResult, Never> {
         if let attempt = attempts[wanted.name] { return attempt }
-        let attempt = Task { () -> Result<ShowResult, LiveActivitiesError> in
+        let attempt = Task { () -> StartResult in
             let result = await self.tryOnce(wanted)
             self.attempts[wanted.name] = nil
             self.wake()
@@ -77,22 +70,24 @@ extension LiveActivities {
 
     /// The activity, if it already exists. The app may have been killed after the activity was started and before it
     /// was recorded, or a push or another launch may have started the activity.
-    private func existing(_ wanted: WantedStart) async -> ActivitySnapshot? {
+    private func existing(_ wanted: WantedStart) async -> DeviceActivity? {
         let condition = await host.condition()
         self.condition = condition
-        return condition.activities.first { wanted.isOf($0) && $0.state.isLive }
+        return condition.activities.first { $0.name == wanted.name && $0.id != wanted.replaces && $0.state.isLive }
     }
 
-    private func tryOnce(_ wanted: WantedStart) async -> Result<ShowResult, LiveActivitiesError> {
+    private func tryOnce(_ wanted: WantedStart) async -> StartResult {
         if let there = await existing(wanted) { return note(there, of: wanted) }
-        guard let condition, condition.liveActivitiesEnabled else { return give(up: wanted, .disabled) }
+        guard let condition, condition.allowsActivities else { return give(up: wanted, .disabled) }
         guard !isTooEarly(wanted) else { return .success(.waiting) }
-        switch await find(wanted.eventKey, variant: wanted.variant) {
-        case .found(let channelID, let content, let variant, _):
-            let delivery = channelID.flatMap { condition.hasChannels ? ActivityDelivery.channel($0) : nil } ?? .token
-            return await begin(wanted, by: delivery, content, variant)
-        case .unanswered: return postpone(wanted)
-        case .refused(let problem): return refuse(wanted, problem)
+        do {
+            var found = try await find(wanted.eventKey, variant: wanted.variant)
+            if !condition.hasChannels { found.channelId = nil }
+            return await begin(wanted, found)
+        } catch let problem as ServerProblem {
+            return refuse(wanted, problem)
+        } catch {
+            return postpone(wanted)
         }
     }
 
@@ -100,26 +95,21 @@ extension LiveActivities {
     ///
     /// - Parameter variant: `nil`: the variant that a push would start. To find this variant, an event with several
     ///   variants may need a second request.
-    func find(_ eventKey: String, variant: String?) async -> LookupOutcome {
-        let found = await server.lookup(eventKey, variant: variant)
-        guard variant == nil, case .found(_, _, let first, let variants) = found, !variants.isEmpty else {
-            return found
-        }
-        let all = (first == nil ? [nil] : []) + variants.map(Optional.some)
+    func find(_ eventKey: String, variant: String?) async throws -> Lookup {
+        let found = try await server.lookup(eventKey, variant: variant)
+        guard variant == nil, let variants = found.variants, !variants.isEmpty else { return found }
+        let all = (found.variant == nil ? [nil] : []) + variants.map(Optional.some)
         let choice = VariantChoice(all).index(named: record.facts.variant, locale: record.facts.locale)
-        guard let chosen = choice.flatMap({ all[$0] }), chosen != first else { return found }
-        return await server.lookup(eventKey, variant: chosen)
+        guard let chosen = choice.flatMap({ all[$0] }), chosen != found.variant else { return found }
+        return try await server.lookup(eventKey, variant: chosen)
     }
 
-    private func refuse(_ wanted: WantedStart, _ problem: ServerProblem) -> Result<ShowResult, LiveActivitiesError> {
+    private func refuse(_ wanted: WantedStart, _ problem: ServerProblem) -> StartResult {
         switch problem.kind {
-        case .channelPending: return postpone(wanted, retryAfter: problem.retryAfter ?? 5)
-        case .eventNotFound:
-            // The organiser may declare the event later, so the request stays for a day.
-            if let since = wanted.since, time.now().timeIntervalSince(since) > Self.longestUnknown {
-                return give(up: wanted, .noSuchEvent(wanted.eventKey))
-            }
-            return postpone(wanted, retryAfter: problem.retryAfter ?? 5)
+        case .eventNotFound where time.now().timeIntervalSince(wanted.since ?? .distantFuture) > Self.longestUnknown:
+            return give(up: wanted, .noSuchEvent(wanted.eventKey))
+        // The organiser may declare the event later, so the request stays for a day.
+        case .channelPending, .eventNotFound: return postpone(wanted, retryAfter: problem.retryAfter ?? 5)
         case .eventEnded: return give(up: wanted, .eventEnded(wanted.eventKey))
         case _ where problem.refusesKey:
             // The request stays, because the app's next version may have a valid key.
@@ -130,28 +120,18 @@ extension LiveActivities {
         }
     }
 
-    private func begin(
-        _ wanted: WantedStart, by delivery: ActivityDelivery, _ content: Data?, _ variant: String?
-    ) async -> Result<ShowResult, LiveActivitiesError> {
+    private func begin(_ wanted: WantedStart, _ found: Lookup) async -> StartResult {
         // A push or another launch may have started the activity during the lookup.
         if let there = await existing(wanted) { return note(there, of: wanted) }
         // The request may have been withdrawn in the meantime.
-        guard !Task.isCancelled, record.wanted.contains(where: { $0.isSame(as: wanted) }) else {
-            return .success(.waiting)
-        }
+        guard !Task.isCancelled, record.wanted[wanted.name] != nil else { return .success(.waiting) }
         do {
             if let stale = wanted.replaces { await host.end(stale, contentState: nil, atOnce: true) }
-            var snapshot = try await host.start(wanted, by: delivery, contentState: content)
-            if case .channel(let id) = delivery { snapshot.channelID = id }
-            return note(snapshot, of: wanted, variant)
-        } catch StartRefusal.notInFront {
-            return postpone(wanted)
-        } catch StartRefusal.disabled {
-            return give(up: wanted, .disabled)
-        } catch StartRefusal.impossible(let detail) {
-            return give(up: wanted, .impossible(detail))
+            guard var activity = try await host.start(wanted, as: found) else { return postpone(wanted) }
+            activity.channelID = found.channelId
+            return note(activity, of: wanted, found.variant)
         } catch {
-            return give(up: wanted, .impossible("\(error)"))
+            return give(up: wanted, error as? LiveActivitiesError ?? .impossible("\(error)"))
         }
     }
 
@@ -159,14 +139,11 @@ extension LiveActivities {
     ///
     /// - Parameter variant: the variant of the audience that the activity was started for; `nil`: the variant is
     ///   unknown, or the audience has none.
-    private func note(
-        _ snapshot: ActivitySnapshot, of wanted: WantedStart, _ variant: String? = nil
-    ) -> Result<ShowResult, LiveActivitiesError> {
-        end(wanted) { record in
-            record.see(snapshot)
-            if let variant = variant ?? wanted.variant { record.activities[snapshot.id]?.variant = variant }
-        }
-        return .success(.shown(snapshot.id))
+    private func note(_ activity: DeviceActivity, of wanted: WantedStart, _ variant: String? = nil) -> StartResult {
+        var activity = activity
+        activity.variant = variant ?? wanted.variant
+        end(wanted) { $0.see(activity) }
+        return .success(.shown(activity.id))
     }
 
     /// Removes a finished request. If the record is not accessible, the request stays and is tried again later. If the
@@ -175,7 +152,7 @@ extension LiveActivities {
         do {
             try update { record in
                 change(&record)
-                record.wanted.removeAll { $0.isSame(as: wanted) }
+                record.wanted[wanted.name] = nil
             }
             startBackoffs[wanted.name] = nil
         } catch {
@@ -183,22 +160,15 @@ extension LiveActivities {
         }
     }
 
-    private func postpone(_ wanted: WantedStart, retryAfter: Int? = nil) -> Result<ShowResult, LiveActivitiesError> {
+    private func postpone(_ wanted: WantedStart, retryAfter: Int? = nil) -> StartResult {
         startBackoffs[wanted.name, default: Backoff()].fail(
             at: time.uptime(), retryAfter: retryAfter, jitter: time.chance())
         publish()
         return .success(.waiting)
     }
 
-    private func give(
-        up wanted: WantedStart, _ error: LiveActivitiesError
-    ) -> Result<ShowResult, LiveActivitiesError> {
+    private func give(up wanted: WantedStart, _ error: LiveActivitiesError) -> StartResult {
         end(wanted)
         return .failure(error)
     }
-}
-
-extension WantedStart {
-    /// Identifies the event and the type. Neither the key of the event nor the name of the type contains a space.
-    fileprivate var name: String { "\(eventKey) \(attributesType)" }
 }

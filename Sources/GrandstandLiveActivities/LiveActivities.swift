@@ -10,24 +10,23 @@ package import GrandstandClient
 public actor LiveActivities {
     let host: any ActivityHost
     let server: any DeviceServer
-    let credentials: any CredentialStore
+    let store: DeviceStore
     let time: ClientTime
-    private let store: RecordStore
 
     private(set) var record = DeviceRecord()
     /// Why the last change could not be written. If this is not `nil`, only the record in memory is up to date.
-    private var storageFailure: StorageFailure?
-    /// Why the record or the credential cannot be read.
+    private var storageFailure: String?
+    /// Why the record or the identity cannot be read.
     private(set) var recordLock: String?
-    var credentialLock: String?
+    var identityLock: String?
     var lockBackoff = Backoff()
     var courier = Courier()
-    var credential: InstallationCredential?
+    var identity: InstallationIdentity?
     /// The system's state at the last reading.
     var condition: HostCondition?
 
     /// The attempts in progress, by event and type, so that only one attempt for each event and type runs at a time.
-    var attempts: [String: Task<Result<ShowResult, LiveActivitiesError>, Never>] = [:]
+    var attempts: [String: Task<StartResult, Never>] = [:]
     /// When to try each start again.
     var startBackoffs: [String: Backoff] = [:]
 
@@ -36,22 +35,17 @@ public actor LiveActivities {
     /// Whether a state of the system could not be recorded.
     var isUnseen = false
     private var running: [Task<Void, Never>] = []
-    var wakeUp: CheckedContinuation<Void, Never>?
-    var isWoken = false
+    /// Rings when there may be something to do. A ring during a step is kept until the next rest.
+    let bell = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     var flushes: [AsyncStream<Void>.Continuation] = []
-    private var readers: [Int: AsyncStream<LiveActivitiesStatus>.Continuation] = [:]
-    private var readersMade = 0
+    private var readers: [AsyncStream<LiveActivitiesStatus>.Continuation] = []
     private var lastStatus = LiveActivitiesStatus()
 
     /// An instance with another host and server, for tests and for systems without ActivityKit.
-    package init(
-        host: any ActivityHost, server: any DeviceServer, store: RecordStore, credentials: any CredentialStore,
-        time: ClientTime
-    ) {
+    package init(host: any ActivityHost, server: any DeviceServer, store: DeviceStore, time: ClientTime) {
         self.host = host
         self.server = server
         self.store = store
-        self.credentials = credentials
         self.time = time
     }
 
@@ -117,7 +111,7 @@ public actor LiveActivities {
         variant: String? = nil, _ change: (inout Set<String>) -> Void
     ) throws(LiveActivitiesError) {
         let isBack = try update { record throws(LiveActivitiesError) in
-            var topics = Set(record.facts.topics)
+            var topics = Set(record.facts.topics ?? [])
             change(&topics)
             guard topics.count <= InstallationFacts.mostTopics else { throw LiveActivitiesError.tooManyTopics }
             let isBack = !topics.isEmpty && record.comeBack()
@@ -144,7 +138,7 @@ public actor LiveActivities {
     /// the answer, the request is cancelled. If they do so after the answer, a new installation is made.
     public func forget() throws(LiveActivitiesError) {
         try update { record throws(LiveActivitiesError) in
-            record.wanted = []
+            record.wanted = [:]
             record.changeFacts { $0.topics = [] }
             record.isLeaving = true
         }
@@ -165,33 +159,26 @@ public actor LiveActivities {
     public func statuses() -> AsyncStream<LiveActivitiesStatus> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: LiveActivitiesStatus.self, bufferingPolicy: .bufferingNewest(1))
-        readersMade += 1
-        let number = readersMade
-        readers[number] = continuation
-        continuation.onTermination = { [weak self] _ in
-            Task { await self?.leave(number) }
-        }
         continuation.yield(status)
+        readers.append(continuation)
         return stream
     }
-
-    private func leave(_ reader: Int) { readers[reader] = nil }
 
     /// The present status.
     public var status: LiveActivitiesStatus {
         var status = LiveActivitiesStatus()
         status.phase = phase
-        status.installation = record.installation
-        status.topics = record.facts.topics
-        status.areActivitiesEnabled = condition?.liveActivitiesEnabled ?? record.facts.liveActivitiesEnabled
-        status.activities = record.activities.reduce(into: [:]) { $0[$1.key] = $1.value.snapshot(id: $1.key) }
-        status.waitingFor = record.wanted.map(\.eventKey)
-        status.storageFailure = storageFailure?.detail
+        status.installation = record.installation.flatMap(UUID.init)
+        status.topics = record.facts.topics ?? []
+        status.areActivitiesEnabled = (condition?.facts ?? record.facts).liveActivitiesEnabled ?? true
+        status.activities = record.activities
+        status.waitingFor = record.wanted.values.map(\.eventKey).sorted()
+        status.storageFailure = storageFailure
         return status
     }
 
     private var phase: LiveActivitiesStatus.Phase {
-        if let lock = recordLock ?? credentialLock { return .locked(lock) }
+        if let lock = recordLock ?? identityLock { return .locked(lock) }
         if record.isGone { return .forgotten }
         if let refusal = courier.keyRefusal { return .keyRefused("\(refusal)") }
         guard condition != nil else { return .idle }
@@ -203,12 +190,12 @@ public actor LiveActivities {
         }
     }
 
-    /// Sends the status to all readers, if it has changed.
+    /// Sends the status to all readers, if it has changed, and drops the readers that have left.
     func publish() {
         let status = status
         guard status != lastStatus else { return }
         lastStatus = status
-        for reader in readers.values { reader.yield(status) }
+        readers.removeAll { if case .terminated = $0.yield(status) { true } else { false } }
     }
 
     /// Changes the record on disk, then in memory. If the file cannot be written, the record changes only in memory.
@@ -233,13 +220,5 @@ public actor LiveActivities {
             publish()
             throw .locked("\(error)")
         }
-    }
-}
-
-extension ActivityEntry {
-    func snapshot(id: String) -> ActivitySnapshot {
-        ActivitySnapshot(
-            id: id, attributesType: attributesType, eventKey: eventKey, state: state, updateToken: updateToken,
-            channelID: channelID)
     }
 }

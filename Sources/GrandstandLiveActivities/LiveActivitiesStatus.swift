@@ -31,7 +31,7 @@ public struct LiveActivitiesStatus: Sendable, Hashable {
     /// Whether people allow the app to show Live Activities.
     public var areActivitiesEnabled = true
     /// The activities on the device, by ID.
-    public var activities: [String: ActivitySnapshot] = [:]
+    public var activities: [String: DeviceActivity] = [:]
     /// Events whose activity is requested but not shown yet.
     public var waitingFor: [String] = []
     /// Why the newest state could not be written to disk. The state is lost if the app ends now. `nil`: the state was

@@ -40,20 +40,11 @@ public class Activity<Attributes: ActivityAttributes>: Identifiable {
         attributes: Attributes, content: ActivityContent<ContentState>, pushType: PushType? = nil
     ) throws -> Activity<Attributes> { fatalError() }
 
-    @available(iOS 18, *)
-    public static func request(
-        attributes: Attributes, content: ActivityContent<ContentState>, pushType: PushType? = nil,
-        style: ActivityStyle
-    ) throws -> Activity<Attributes> { fatalError() }
-
     @available(iOS 26, *)
     public static func request(
         attributes: Attributes, content: ActivityContent<ContentState>, pushType: PushType? = nil,
         style: ActivityStyle, alertConfiguration: AlertConfiguration, start: Date
     ) throws -> Activity<Attributes> { fatalError() }
-
-    @available(iOS 16.2, *)
-    public func update(_ content: ActivityContent<ContentState>) async { fatalError() }
 
     @available(iOS 16.2, *)
     public func end(
@@ -108,14 +99,13 @@ public enum ActivityState: Codable, Hashable, Sendable {
 
 @available(iOS 18, *)
 public enum ActivityStyle: Sendable {
-    case standard, transient
+    case standard
 }
 
 @available(iOS 16.1, *)
 public struct ActivityUIDismissalPolicy: Sendable {
     public static let `default` = Self()
     public static let immediate = Self()
-    public static func after(_ date: Date) -> Self { fatalError() }
 }
 
 @available(iOS 16.1, *)
@@ -129,7 +119,6 @@ public struct PushType: Sendable {
 public struct AlertConfiguration: Sendable {
     public struct AlertSound: Sendable {
         public static var `default`: AlertSound { fatalError() }
-        public static func named(_ name: String) -> AlertSound { fatalError() }
     }
 
     public init(title: LocalizedStringResource, body: LocalizedStringResource, sound: AlertSound) { fatalError() }

@@ -68,7 +68,6 @@ public struct WindowGroup: Scene {
 public struct HorizontalAlignment: Sendable {
     public static let leading = Self()
     public static let center = Self()
-    public static let trailing = Self()
 }
 
 public struct VStack: View {
@@ -134,7 +133,6 @@ public struct Binding<Value> {
         get { fatalError() }
         nonmutating set { fatalError() }
     }
-    public var projectedValue: Binding<Value> { self }
 }
 
 @MainActor
@@ -145,7 +143,6 @@ public struct State<Value> {
         get { fatalError() }
         nonmutating set { fatalError() }
     }
-    public var projectedValue: Binding<Value> { fatalError() }
 }
 
 public struct Font: Sendable {
@@ -176,5 +173,4 @@ extension View {
     @available(iOS 14, *)
     public func accessibilityLabel(_ label: some StringProtocol) -> Stub { fatalError() }
     public func lineLimit(_ number: Int?) -> Stub { fatalError() }
-    public func multilineTextAlignment(_ alignment: HorizontalAlignment) -> Stub { fatalError() }
 }

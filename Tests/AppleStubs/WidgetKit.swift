@@ -39,7 +39,6 @@ public enum WidgetBundleBuilder {
 public struct ActivityViewContext<Attributes: ActivityAttributes> {
     public let state: Attributes.ContentState
     public let attributes: Attributes
-    public let activityID: String
     @available(iOS 16.2, *)
     public var isStale: Bool { fatalError() }
 }

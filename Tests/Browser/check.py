@@ -9,7 +9,8 @@ import axe_playwright_python
 
 from browser import Browser
 from matchday import CHAPTERS
-from place import ROOT, Place
+from place import Place
+from stage import ROOT
 
 
 def main():
@@ -38,8 +39,8 @@ def main():
                 failed += 1
                 print(f"browser-check: {name}: FAILED: {error}", flush=True)
                 traceback.print_exc(limit=-3)
-                if place.server.poll() is not None:
-                    print("browser-check: the server ended: " + open(place.log.name).read()[-1_000:])
+                if place.processes["server"].poll() is not None:
+                    print("browser-check: the server ended: " + place.log("server")[-1_000:])
                     break
             if options.only and options.only in name:
                 break

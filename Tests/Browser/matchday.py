@@ -11,7 +11,7 @@ import urllib.request
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
-from place import PROGRAM
+from stage import PROGRAM
 
 APP = "com.example.Stadium"
 OTHER = "com.example.Museum"

@@ -14,28 +14,34 @@ struct CourierTests {
 
     init() { record.changeFacts { $0.systemVersion = "18.4" } }
 
-    private static let accepted = DeviceOutcome.accepted(isNew: false)
+    private typealias Outcome = Result<Bool, any Error>
 
-    private static func refused(_ status: Int, _ slug: String, sequence: Int? = nil, after: Int? = nil) -> DeviceOutcome
-    { .refused(.device(status, slug, sequence: sequence, retryAfter: after)) }
+    private static let accepted = Outcome.success(false)
+    private static let unanswered = Outcome.failure(NoAnswer())
+
+    private static func refused(_ status: Int, _ slug: String, sequence: Int? = nil, after: Int? = nil) -> Outcome {
+        .failure(ServerProblem.device(status, slug, sequence: sequence, retryAfter: after))
+    }
+
+    private func due(at now: TimeInterval = .zero) throws -> DeviceRequest {
+        guard case .send(let request) = courier.next(record, at: now) else { throw Unexpected() }
+        return request
+    }
 
     /// Takes the next request from the courier and records its outcome.
     @discardableResult
-    private mutating func settle(_ outcome: DeviceOutcome, at now: TimeInterval = .zero) throws -> Courier.Consequence {
-        guard case .send(let request) = courier.next(record, at: now) else {
-            Issue.record("nothing was due: \(courier.next(record, at: now))")
-            return .none
-        }
+    private mutating func settle(_ outcome: Outcome, at now: TimeInterval = .zero) throws -> Courier.Consequence? {
+        let request = try due(at: now)
         return courier.settle(request, outcome, &record, at: now, jitter: 0)
     }
 
     private mutating func see(_ state: ActivityPhase, of key: String = "derby") {
-        record.see(ActivitySnapshot(id: "1", attributesType: "M", eventKey: key, state: state))
+        record.see(DeviceActivity(id: "1", attributesType: "M", eventKey: key, state: state))
     }
 
     private func sequence(at now: TimeInterval = .zero) -> Int? {
-        guard case .send(.register(let sequence, _)) = courier.next(record, at: now) else { return nil }
-        return sequence
+        guard case .send(.register(let facts)) = courier.next(record, at: now) else { return nil }
+        return facts.sequence
     }
 
     @Test func `nothing is sent before the phone's tokens and activities were read`() {
@@ -53,7 +59,7 @@ struct CourierTests {
     }
 
     @Test mutating func `a change during a request is uploaded after it`() throws {
-        guard case .send(let request) = courier.next(record, at: .zero) else { throw Unexpected() }
+        let request = try due()
         record.changeFacts { $0.topics = ["a"] }
         _ = courier.settle(request, Self.accepted, &record, at: .zero, jitter: 0)
         #expect(sequence() == 2)
@@ -63,7 +69,7 @@ struct CourierTests {
     mutating func `failures make waits longer, and a wait that the server asked for also applies in the foreground`()
         throws
     {
-        try settle(.unanswered("offline"))
+        try settle(Self.unanswered)
         #expect(courier.next(record, at: .zero) == .wait(until: 1))
         try settle(Self.refused(503, "store-unavailable"), at: 1)
         #expect(courier.next(record, at: 1) == .wait(until: 3))
@@ -72,11 +78,10 @@ struct CourierTests {
         courier.hurry(at: 3)
         #expect(courier.next(record, at: 3) == .wait(until: 62))
         for _ in 0..<20 {
-            let now = if case .wait(let until) = courier.next(record, at: 62) { until } else { TimeInterval(62) }
-            try settle(.unanswered("offline"), at: now)
+            try settle(Self.unanswered, at: max(62, courier.backoff.notBefore))
         }
-        guard case .wait(let until) = courier.next(record, at: 62) else { throw Unexpected() }
-        #expect(until < 20 * 300 + 62)
+        #expect(courier.next(record, at: 62) == .wait(until: courier.backoff.notBefore))
+        #expect(courier.backoff.notBefore < 20 * 300 + 62)
     }
 
     @Test mutating func `a reinstalled app continues from the server's sequence`() throws {
@@ -100,7 +105,7 @@ struct CourierTests {
     /// An answer of a proxy or captive portal says nothing about the key or the request.
     @Test(arguments: [401, 403, 404, 407, 422, 502])
     mutating func `an answer that is not the server's changes nothing`(status: Int) throws {
-        guard case .send(let request) = courier.next(record, at: .zero) else { throw Unexpected() }
+        let request = try due()
         courier.willSend(request, &record)
         _ = courier.settle(request, Self.refused(status, ""), &record, at: .zero, jitter: 0)
         #expect(courier.keyRefusal == nil)
@@ -118,11 +123,9 @@ struct CourierTests {
         see(.stale)
         try settle(Self.refused(404, "installation-not-found"))
         #expect(sequence(at: 1) == 1)
-        try settle(.accepted(isNew: true), at: 1)
-        guard case .send(.report("1", let entry)) = courier.next(record, at: 1) else {
-            throw Unexpected()
-        }
-        #expect(entry.state == .stale)
+        try settle(.success(true), at: 1)
+        guard case .report(let activity) = try due(at: 1) else { throw Unexpected() }
+        #expect(activity.state == .stale)
     }
 
     @Test mutating func `a permanent refusal is not repeated until the state changes`() throws {
@@ -143,7 +146,7 @@ struct CourierTests {
     {
         try settle(Self.accepted)
         see(.active)
-        try settle(.unanswered("offline"))
+        try settle(Self.unanswered)
         see(.dismissed)
         try settle(Self.accepted, at: 5)
         #expect(courier.next(record, at: 5) == .idle)
@@ -151,15 +154,6 @@ struct CourierTests {
         record.clearDoubts()
         try settle(Self.accepted, at: 6)
         #expect(record.activities.isEmpty)
-    }
-
-    @Test mutating func `a scheduled activity is reported when it is shown, and confirms no start before`() throws {
-        try settle(Self.accepted)
-        see(.pending)
-        #expect(courier.next(record, at: .zero) == .idle)
-        see(.active)
-        try settle(Self.accepted)
-        #expect(record.activities["1"]?.confirmed == record.activities["1"]?.version)
     }
 
     @Test mutating func `a launch without a change registers nothing, and the repetition waits for its time`() throws {
@@ -191,12 +185,12 @@ struct CourierTests {
     @Test mutating func `a request to forget is repeated until it succeeds, unless the person returns`() throws {
         try settle(Self.accepted)
         record.isLeaving = true
-        guard case .send(.forget) = courier.next(record, at: .zero) else { throw Unexpected() }
-        try settle(.unanswered("offline"))
-        guard case .send(let request) = courier.next(record, at: 1) else { throw Unexpected() }
+        #expect(try due() == .forget)
+        try settle(Self.unanswered)
+        let request = try due(at: 1)
         #expect(record.comeBack() == false)
         record.changeFacts { $0.topics = ["a"] }
-        #expect(courier.settle(request, Self.accepted, &record, at: 1, jitter: 0) == .none)
+        #expect(courier.settle(request, Self.accepted, &record, at: 1, jitter: 0) == nil)
         #expect(sequence(at: 1) == 2)
     }
 }

@@ -46,7 +46,7 @@ struct FailingDiskTests {
     @Test func `an activity that cannot be written is started once and recorded later`() async throws {
         try await Phone.with(Phone(time: .standing)) { phone, app in
             await app.uploaded()
-            phone.server.setLookup("derby", .found(channelID: nil, contentState: nil))
+            phone.server.setLookup("derby", .found(channelID: nil))
             phone.host.setOnStart { try? Self.fail(phone) }
             #expect(try await app.show(Phone.match()) == .shown("card-1"))
             await app.flush()
@@ -59,37 +59,50 @@ struct FailingDiskTests {
         }
     }
 
+    @Test func `a record that cannot be written is changed in memory, and the status says so`() async throws {
+        let phone = Phone()
+        let new = phone.record.appendingPathExtension("new")
+        try FileManager.default.createDirectory(at: new, withIntermediateDirectories: true)
+        try await Phone.with(phone) { (phone, app) async throws in
+            try await app.follow(["team:rapid"])
+            let status = await app.wait { $0.phase == .upToDate && $0.topics == ["team:rapid"] }
+            #expect(status.storageFailure?.hasPrefix("record.json") == true)
+            #expect(await phone.known(app)?.facts.topics == ["team:rapid"])
+            try FileManager.default.removeItem(at: new)
+            try await app.follow(["team:sturm"])
+            #expect(await app.status.storageFailure == nil)
+            #expect(try phone.store().change { $0.facts.topics }.value == ["team:rapid", "team:sturm"])
+        }
+    }
+
     @Test func `changes while the record was locked are uploaded after the first unlock`() async throws {
-        let phone = Phone(host: FakeHost { $0.startTokens = ["MatchAttributes": "01"] })
+        let phone = Phone(host: FakeHost { $0.facts.tokens = ["MatchAttributes": "01"] })
         try Self.fail(phone)
         try await Phone.with(phone) { (phone, app) async throws in
             _ = await app.wait(Self.isLocked)
             try Self.mend(phone)
             _ = await app.wait { $0.phase == .upToDate && $0.installation != nil }
-            #expect(await phone.known(app)?.facts.startTokens == ["MatchAttributes": "01"])
+            #expect(await phone.known(app)?.facts.tokens == ["MatchAttributes": "01"])
         }
     }
 
     /// A server that never answers.
     private struct SilentServer: DeviceServer {
-        func perform(_ request: DeviceRequest, as credential: InstallationCredential) async -> DeviceOutcome {
-            try? await ClientTime.standing.sleep(.zero)
-            return .unanswered("silence")
+        func perform(_ request: DeviceRequest, as identity: InstallationIdentity) async throws -> Bool {
+            try await ClientTime.standing.sleep(.zero)
+            throw NoAnswer()
         }
 
-        func lookup(_ eventKey: String, variant: String?) async -> LookupOutcome {
-            try? await ClientTime.standing.sleep(.zero)
-            return .unanswered("silence")
+        func lookup(_ eventKey: String, variant: String?) async throws -> Lookup {
+            try await ClientTime.standing.sleep(.zero)
+            throw NoAnswer()
         }
     }
 
     @Test func `a cancelled caller returns at once, and its request continues`() async throws {
         let phone = Phone(time: .standing)
         defer { phone.discard() }
-        let app = LiveActivities(
-            host: phone.host, server: SilentServer(), store: RecordStore(file: phone.record),
-            credentials: FileCredentials(file: phone.keychain), time: phone.time)
-        await app.start()
+        let app = await phone.launch(server: SilentServer())
         let flush = Task { await app.flush() }
         let show = Task { try await app.show(Phone.match()) }
         _ = await app.wait { $0.waitingFor == ["derby"] }

@@ -24,7 +24,7 @@ struct HealTests {
             phone.server.setLookup("derby", Self.found("bmV3", #"{"home": 3}"#))
             await app.refresh()
             #expect(phone.host.cards.map(\.id) == ["card-2"] && phone.host.secondCards == 0)
-            #expect(phone.host.starts.last?.delivery == .channel("bmV3"))
+            #expect(phone.host.channels.last == "bmV3")
             #expect(phone.host.content(of: "card-2") == Self.new)
             await app.uploaded()
             #expect(await phone.known(app)?.activities["card-2"]?.channelID == "bmV3")
@@ -50,7 +50,7 @@ struct HealTests {
     {
         let phone = Phone()
         defer { phone.discard() }
-        let card = ActivitySnapshot(id: "pushed", attributesType: "MatchAttributes", eventKey: "derby", state: .active)
+        let card = Phone.card("pushed")
         phone.host.change { $0.activities = [card] }
         phone.host.show(Data(#"{"home": 2}"#.utf8), on: "pushed")
         phone.server.setLookup("derby", Self.found("bmV3", #"{"home": 3}"#))
@@ -77,15 +77,11 @@ struct HealTests {
 
     @Test func `an activity started by push on a variant is compared with that variant`() async throws {
         let phone = Phone()
-        phone.host.change {
-            $0.activities = [
-                ActivitySnapshot(id: "pushed", attributesType: "MatchAttributes", eventKey: "derby", state: .active)
-            ]
-        }
+        phone.host.change { $0.activities = [Phone.card("pushed")] }
         phone.host.show(Self.new, on: "pushed")
         phone.server.setLookup(
             "derby",
-            .found(channelID: "b25l", contentState: Data(#"{"home": 9}"#.utf8), variant: nil, variants: ["de"]))
+            .found(channelID: "b25l", contentState: Data(#"{"home": 9}"#.utf8), variants: ["de"]))
         phone.server.setLookup(
             "derby de", .found(channelID: "ZGU=", contentState: Self.new, variant: "de", variants: ["de"]))
         try await Phone.with(phone) { (phone, app) async throws in
@@ -109,12 +105,10 @@ struct HealTests {
         await app.uploaded()
         if isHeardLater { await app.stop() }
         phone.server.setLookup("derby", Self.found("bmV3", #"{"home": 3}"#))
-        let pushed = ActivitySnapshot(
-            id: "pushed", attributesType: "MatchAttributes", eventKey: "derby", state: .active)
-        phone.host.change { $0.activities.append(pushed) }
+        phone.host.change { $0.activities.append(Phone.card("pushed")) }
         phone.host.show(Self.new, on: "pushed")
-        if isHeardLater { app = await phone.launch() } else { phone.host.tell(.activity(pushed)) }
-        await phone.host.ended("card-1")
+        if isHeardLater { app = await phone.launch() } else { phone.host.tell(.changed) }
+        while phone.host.cards.contains(where: { $0.id == "card-1" }) { await Task.yield() }
         await app.refresh()
         await app.stop()
         #expect(phone.host.cards.map(\.id) == ["card-2", "pushed"])
@@ -135,7 +129,7 @@ struct HealTests {
         phone.host.setInFront(true)
         let again = await phone.launch()
         _ = await again.wait { $0.waitingFor.isEmpty && !$0.activities.isEmpty }
-        #expect(phone.host.cards.count == 1 && phone.host.starts.last?.delivery == .channel("bmV3"))
+        #expect(phone.host.cards.count == 1 && phone.host.channels.last == "bmV3")
         await again.stop()
     }
 }

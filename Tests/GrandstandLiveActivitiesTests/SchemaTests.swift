@@ -11,16 +11,28 @@ struct SchemaTests {
 
     // MARK: Types
 
-    enum Period: String, Decodable { case first, second = "2nd", fullTime }
+    enum Period: String, Decodable, CaseIterable { case first, second = "2nd", fullTime }
     enum Half: Int, Decodable, CaseIterable { case one = 1, two = 2 }
-    enum Rate: Double, Decodable { case slow = 0.5, fast = 5 }
-    enum Only: String, Decodable { case one }
+    enum Rate: Double, Decodable, CaseIterable { case slow = 0.5, fast = 5 }
+    enum Only: String, Decodable, CaseIterable { case one }
+    struct Team: RawRepresentable, Decodable { var rawValue: String }
     struct Nothing: Decodable {}
     struct Score: Decodable { var home: Int; var away: UInt8; var at: Date? }
     struct Keys: Decodable {
         var name: String
         var id: UUID?
         enum CodingKeys: String, CodingKey { case name = "n/a~me"; case id = "é" }
+    }
+    /// A member that is missing, null, or a number, read without `decodeIfPresent`.
+    struct Careful: Decodable {
+        var minute: Int??
+        enum CodingKeys: String, CodingKey { case minute }
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            guard container.contains(.minute) else { return }
+            let isNull = try container.decodeNil(forKey: .minute)
+            minute = .some(try isNull ? nil : container.decode(Int.self, forKey: .minute))
+        }
     }
     struct Tree: Decodable { var name: String; var children: [Tree]? }
     struct Minute: Decodable {
@@ -44,8 +56,8 @@ struct SchemaTests {
     private static var simple: [any Decodable.Type] {
         [
             Int.self, Int8.self, UInt16.self, Int32.self, UInt64.self, Double.self, Float.self, Bool.self, String.self,
-            Date.self, UUID.self, URL.self, Decimal.self, Period.self, Half.self, Rate.self, Only.self, Nothing.self,
-            Score.self, Keys.self, Tree.self, Minute.self, Flat.self, Set<String>.self,
+            Date.self, UUID.self, URL.self, Decimal.self, Period.self, Half.self, Rate.self, Only.self, Team.self,
+            Nothing.self, Score.self, Keys.self, Careful.self, Tree.self, Minute.self, Flat.self, Set<String>.self,
         ]
     }
 
@@ -131,12 +143,26 @@ struct SchemaTests {
         enum CodingKeys: String, CodingKey { case home }
         init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: CodingKeys.self).contains(.home) }
     }
+    struct Existing: Decodable {
+        enum CodingKeys: String, CodingKey { case home }
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            if container.contains(.home) { _ = try container.decode(Int.self, forKey: .home) }
+        }
+    }
+    struct Anything: Decodable {
+        enum CodingKeys: String, CodingKey { case home }
+        init(from decoder: any Decoder) throws {
+            guard let container = try? decoder.container(keyedBy: CodingKeys.self) else { return }
+            _ = try container.decode(Int.self, forKey: .home)
+        }
+    }
     enum Either: Decodable { case goal(Int); case card(String) }
 
     @Test func `a type that depends on its values is refused by name`() throws {
         let types: [any Decodable.Type] = [
-            Positive.self, Lenient.self, Branching.self, Looking.self, Either.self, Data.self, [Int: String].self,
-            Two<Int, Lenient>.self, [Branching].self,
+            Positive.self, Lenient.self, Branching.self, Looking.self, Existing.self, Anything.self, Either.self,
+            Data.self, [Int: String].self, Two<Int, Lenient>.self, [Branching].self,
         ]
         for type in types {
             let error = #expect(throws: Recorded.Unrecordable.self) { try Recorded.of(type) }
@@ -144,8 +170,24 @@ struct SchemaTests {
         }
     }
 
+    @Test func `an enum with raw values whose cases Swift does not list is refused, and the error says what to do`()
+        throws
+    {
+        enum Period: String, Decodable { case first, second }
+        // The sample values are its raw values.
+        enum Flag: UInt8, Decodable { case no = 0, yes = 1, unknown = 255 }
+        struct Score: Decodable { var period: Period? }
+        for (type, name) in [(Period.self, "Period"), (Flag.self, "Flag"), (Score.self, "Period")]
+            as [(any Decodable.Type, String)]
+        {
+            let error = try #require(throws: Recorded.Unrecordable.self) { try Recorded.of(type) }
+            #expect(error.type.contains(name))
+            #expect(error.reason.hasSuffix("Declare an enum with raw values CaseIterable."))
+        }
+    }
+
     @Test func `an enum that reads unknown cases as another case has no list of cases`() throws {
-        enum Odd: String, Decodable {
+        enum Odd: String, Decodable, CaseIterable {
             case known, other
             init(from decoder: any Decoder) throws {
                 self = Odd(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .other

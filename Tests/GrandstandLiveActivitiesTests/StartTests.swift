@@ -13,8 +13,8 @@ struct StartTests {
         try await Phone.with { phone, app in
             phone.server.setLookup("derby", Self.found)
             #expect(try await app.show(Phone.match()) == .shown("card-1"))
-            #expect(phone.host.starts.map(\.delivery) == [.channel("dGVzdA==")])
-            #expect(phone.host.starts.first?.content == Data(#"{"home": 2}"#.utf8))
+            #expect(phone.host.channels == ["dGVzdA=="])
+            #expect(phone.host.content(of: "card-1") == Data(#"{"home": 2}"#.utf8))
             await app.uploaded()
             let entry = try #require(await phone.known(app)?.activities["card-1"])
             #expect(entry.channelID == "dGVzdA==" && entry.state == .active && entry.eventKey == "derby")
@@ -29,17 +29,14 @@ struct StartTests {
     {
         let old = Phone(host: FakeHost { $0.hasChannels = false })
         old.server.setLookup("derby", Self.found)
-        old.server.setLookup("tokens", .found(channelID: nil, contentState: nil))
+        old.server.setLookup("tokens", .found(channelID: nil))
         try await Phone.with(old) { (old, app) async throws in
             #expect(try await app.show(Phone.match()) == .shown("card-1"))
             old.host.change { $0.hasChannels = true }
             #expect(try await app.show(Phone.match("tokens")) == .shown("card-2"))
-            #expect(old.host.starts.map(\.delivery) == [.token, .token])
-            old.host.tell(
-                .activity(
-                    ActivitySnapshot(
-                        id: "card-1", attributesType: "MatchAttributes", eventKey: "derby", state: .active,
-                        updateToken: "0a0b")))
+            #expect(old.host.channels == [nil, nil])
+            old.host.change { $0.activities[0].updateToken = "0a0b" }
+            old.host.tell(.changed)
             _ = await app.wait { $0.activities["card-1"]?.updateToken == "0a0b" && $0.phase == .upToDate }
             #expect(await old.known(app)?.activities["card-1"]?.updateToken == "0a0b")
         }
@@ -50,7 +47,7 @@ struct StartTests {
     {
         let phone = Phone()
         defer { phone.discard() }
-        phone.server.setLookup("derby", .unanswered("offline"))
+        phone.server.setLookup("derby", .unanswered)
         let app = await phone.launch()
         #expect(try await app.show(Phone.match()) == .waiting)
         #expect(await app.status.waitingFor == ["derby"])
@@ -76,12 +73,12 @@ struct StartTests {
     {
         let phone = Phone(time: .standing)
         defer { phone.discard() }
-        phone.server.setLookup("derby", .unanswered("offline"))
+        phone.server.setLookup("derby", .unanswered)
         let killed = await phone.launch()
         #expect(try await killed.show(Phone.match()) == .waiting)
         await killed.stop()
         // The killed app had shown the activity, but had not recorded it.
-        _ = try await phone.host.start(Phone.match(), by: .channel("dGVzdA=="), contentState: nil)
+        _ = try await phone.host.start(Phone.match(), as: Self.found.get())
         phone.server.setLookup("derby", Self.found)
         let app = await phone.launch()
         _ = await app.wait { $0.waitingFor.isEmpty && $0.phase == .upToDate }
@@ -130,11 +127,11 @@ struct StartTests {
             let phone = Phone()
             defer { phone.discard() }
             phone.server.setLookup(
-                "derby", .found(channelID: "b25l", contentState: nil, variant: first, variants: variants))
+                "derby", .found(channelID: "b25l", variant: first, variants: variants))
             for variant in variants {
                 phone.server.setLookup(
                     "derby \(variant)",
-                    .found(channelID: "bWFueQ==", contentState: nil, variant: variant, variants: variants))
+                    .found(channelID: "bWFueQ==", variant: variant, variants: variants))
             }
             let app = await phone.launch()
             try await app.follow(["team:rapid"], variant: named)
@@ -157,18 +154,6 @@ struct StartTests {
         #expect(try await shown(nil, "fr", ["fr", "it"]) == (["derby"], "fr"))
     }
 
-    @Test func `an invalid variant is refused, and nothing is followed`() async throws {
-        try await Phone.with { phone, app in
-            await #expect(throws: LiveActivitiesError.notAVariant("d e")) {
-                try await app.follow(["team:rapid"], variant: "d e")
-            }
-            try await app.follow(["team:rapid"], variant: "home")
-            try await app.setVariant(nil)
-            await app.uploaded()
-            #expect(await phone.known(app)?.facts.variant == nil)
-        }
-    }
-
     @Test func `a start for an event that is over fails at once`() async throws {
         try await Phone.with { phone, app in
             phone.server.setLookup("derby", .refused(.device(410, "event-ended")))
@@ -180,9 +165,9 @@ struct StartTests {
     @Test func `with Live Activities off nothing is looked up or started, not even after they are on again`()
         async throws
     {
-        try await Phone.with(Phone(host: FakeHost { $0.liveActivitiesEnabled = false })) { phone, app in
+        try await Phone.with(Phone(host: FakeHost { $0.facts.liveActivitiesEnabled = false })) { phone, app in
             await #expect(throws: LiveActivitiesError.disabled) { try await app.show(Phone.match()) }
-            phone.host.change { $0.liveActivitiesEnabled = true }
+            phone.host.change { $0.facts.liveActivitiesEnabled = true }
             await app.refresh()
             await app.flush()
             #expect(phone.server.lookups.isEmpty && phone.host.cards.isEmpty)
@@ -214,9 +199,8 @@ struct StartTests {
             _ = try await app.show(Phone.match(startsAt: Date(timeIntervalSince1970: 1_900_000_000)))
             await app.uploaded()
             #expect(await phone.known(app)?.activities.isEmpty == true)
-            var card = try #require(phone.host.cards.first)
-            card.state = .active
-            phone.host.tell(.activity(card))
+            phone.host.change { $0.activities[0].state = .active }
+            phone.host.tell(.changed)
             _ = await app.wait { $0.activities["card-1"]?.state == .active && $0.phase == .upToDate }
             #expect(await phone.known(app)?.activities["card-1"]?.channelID == "dGVzdA==")
         }

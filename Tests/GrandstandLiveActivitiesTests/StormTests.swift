@@ -14,7 +14,7 @@ struct StormTests {
         let phone = Phone(time: clock.time)
         defer { phone.discard() }
         for key in ["derby", "final"] {
-            phone.server.setLookup(key, .found(channelID: "Y2hhbm5lbA==", contentState: nil))
+            phone.server.setLookup(key, .found(channelID: "Y2hhbm5lbA=="))
         }
         phone.server.setFate { number, _ in Self.fate(seed, number) }
         var random = Random(seed: seed)
@@ -26,15 +26,15 @@ struct StormTests {
             case 2: try await app.unfollow(["team:\(random.next(below: 12))"])
             case 3:
                 let token = String(100_000 + random.next(below: 800_000))
-                phone.host.change { $0.startTokens["MatchAttributes"] = token }
+                phone.host.change { $0.facts.tokens["MatchAttributes"] = token }
                 phone.host.tell(.startToken(type: "MatchAttributes", token: token))
             case 4:
                 let (live, frequent) = (random.next(below: 4) > 0, random.next(below: 2) == 0)
                 phone.host.change {
-                    $0.liveActivitiesEnabled = live
-                    $0.frequentPushesEnabled = frequent
+                    $0.facts.liveActivitiesEnabled = live
+                    $0.facts.frequentPushesEnabled = frequent
                 }
-                phone.host.tell(.permissionsChanged)
+                phone.host.tell(.changed)
             case 5:
                 let key = ["derby", "final"][random.next(below: 2)]
                 if (try? await app.show(Phone.match(key))) != nil { wished.insert(key) }
@@ -54,7 +54,7 @@ struct StormTests {
         phone.server.setFate { _, _ in .arrives }
         await app.flush()
         phone.server.deliverAll()
-        phone.host.change { $0.liveActivitiesEnabled = true }
+        phone.host.change { $0.facts.liveActivitiesEnabled = true }
         await app.refresh()
         // If the server has forgotten the phone, the phone registers again. This takes at most a minute of the phone's
         // clock.
@@ -65,9 +65,9 @@ struct StormTests {
         let known = try #require(await phone.known(app), "seed \(seed)")
         let condition = await phone.host.condition()
         #expect(known.facts.topics == status.topics, "seed \(seed)")
-        #expect(known.facts.startTokens == condition.startTokens, "seed \(seed)")
-        #expect(known.facts.liveActivitiesEnabled == condition.liveActivitiesEnabled, "seed \(seed)")
-        #expect(known.facts.frequentPushesEnabled == condition.frequentPushesEnabled, "seed \(seed)")
+        #expect(known.facts.tokens == condition.facts.tokens, "seed \(seed)")
+        #expect(known.facts.liveActivitiesEnabled == condition.facts.liveActivitiesEnabled, "seed \(seed)")
+        #expect(known.facts.frequentPushesEnabled == condition.facts.frequentPushesEnabled, "seed \(seed)")
         // No start is lost or made twice. For each activity, the server has the same event and state as the phone.
         #expect(Set(condition.activities.map(\.eventKey)) == wished, "seed \(seed)")
         #expect(condition.activities.count == wished.count, "seed \(seed)")

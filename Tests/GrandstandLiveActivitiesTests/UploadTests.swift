@@ -10,13 +10,13 @@ struct UploadTests {
     @Test func `tokens missing in the stream are read at launch and in the foreground`()
         async throws
     {
-        try await Phone.with(Phone(host: FakeHost { $0.startTokens = ["MatchAttributes": "01"] })) { phone, app in
+        try await Phone.with(Phone(host: FakeHost { $0.facts.tokens = ["MatchAttributes": "01"] })) { phone, app in
             await app.uploaded()
-            #expect(await phone.known(app)?.facts.startTokens == ["MatchAttributes": "01"])
-            phone.host.change { $0.startTokens = ["MatchAttributes": "02"] }
+            #expect(await phone.known(app)?.facts.tokens == ["MatchAttributes": "01"])
+            phone.host.change { $0.facts.tokens = ["MatchAttributes": "02"] }
             await app.refresh()
             await app.flush()
-            #expect(await phone.known(app)?.facts.startTokens == ["MatchAttributes": "02"])
+            #expect(await phone.known(app)?.facts.tokens == ["MatchAttributes": "02"])
         }
     }
 
@@ -42,7 +42,7 @@ struct UploadTests {
     func `a backup on another phone becomes another installation with the same topics`(
         newToken: [String: String]
     ) async throws {
-        let phone = Phone(host: FakeHost { $0.startTokens = ["MatchAttributes": "01"] })
+        let phone = Phone(host: FakeHost { $0.facts.tokens = ["MatchAttributes": "01"] })
         defer { phone.discard() }
         let old = await phone.launch()
         try await old.follow(["team:rapid"])
@@ -52,54 +52,41 @@ struct UploadTests {
         // A backup contains the record, but not the keychain items, which stay on their device.
         try FileManager.default.removeItem(at: phone.keychain)
         phone.host.change {
-            $0.startTokens = newToken
-            $0.activities = [
-                ActivitySnapshot(id: "new", attributesType: "MatchAttributes", eventKey: "derby", state: .active)
-            ]
+            $0.facts.tokens = newToken
+            $0.activities = [Phone.card("new")]
         }
         let app = await phone.launch()
         await app.uploaded()
         #expect(await app.status.installation != name)
         let known = try #require(await phone.known(app))
         #expect(known.facts.topics == ["team:rapid"])
-        #expect(known.facts.startTokens == newToken)
+        #expect(known.facts.tokens == newToken)
         #expect(known.activities.keys.sorted() == ["new"])
         await app.stop()
     }
 
     @Test func `an installation that lost its secret gets a new ID`() async throws {
         let phone = Phone()
-        let credential = try FileCredentials(file: phone.keychain).keep(.draw(), insteadOf: nil)
-        phone.server.put(
-            credential.installation, .init(secret: "another", sequence: 3, facts: InstallationFacts()))
+        let kept = try phone.store().identity().installationId
+        phone.server.put(kept, .init(secret: "another", facts: .init(sequence: 3, systemVersion: "18.4")))
         try await Phone.with(phone) { (phone, app) async throws in
             await app.uploaded()
             let known = try #require(await phone.known(app))
-            #expect(await app.status.installation != credential.installation)
+            #expect(await app.status.installation != UUID(uuidString: kept))
             #expect(known.facts.systemVersion == "18.4.1")
         }
     }
 
-    @Test func `a revoked key is not used again, and the next version's key uploads the changes`()
-        async throws
-    {
+    @Test func `a revoked key is not used again, and the status says so`() async throws {
         let phone = Phone()
-        defer { phone.discard() }
-        phone.server.setFate { _, _ in
-            .refused(ServerProblem(status: 401, slug: "unauthenticated", title: "This key was revoked."))
+        phone.server.setFate { _, _ in .refused(.device(401, "unauthenticated")) }
+        try await Phone.with(phone) { (phone, app) async throws in
+            _ = await app.wait { $0.phase == .keyRefused("unauthenticated") }
+            try await app.follow(["team:rapid"])
+            await app.refresh()
+            await app.flush()
+            #expect(phone.server.requests.count == 1)
         }
-        let old = await phone.launch()
-        _ = await old.wait { $0.phase == .keyRefused("This key was revoked.") }
-        try await old.follow(["team:rapid"])
-        await old.refresh()
-        await old.flush()
-        #expect(phone.server.requests.count == 1)
-        await old.stop()
-        phone.server.setFate { _, _ in .arrives }
-        let app = await phone.launch()
-        await app.uploaded()
-        #expect(await phone.known(app)?.facts.topics == ["team:rapid"])
-        await app.stop()
     }
 
     @Test func `before the first unlock no identity is created, and afterwards it is the same installation`()
@@ -107,32 +94,31 @@ struct UploadTests {
     {
         let phone = Phone()
         defer { phone.discard() }
-        let kept = try FileCredentials(file: phone.keychain).keep(.draw(), insteadOf: nil)
-        let keychain = LockableCredentials(FileCredentials(file: phone.keychain), fails: 6)
-        let app = await phone.launch(credentials: keychain)
+        let kept = try phone.store().identity().installationId
+        let app = await phone.launch(refusals: 6)
         await app.uploaded()
-        #expect(await app.status.installation == kept.installation)
+        #expect(await app.status.installation == UUID(uuidString: kept))
         #expect(phone.server.installations.count == 1)
         await app.stop()
     }
 
     @Test func `permissions are reported as they are, and a start token is kept if the stream is silent`() async throws
     {
-        try await Phone.with(Phone(host: FakeHost { $0.startTokens = ["MatchAttributes": "01"] })) { phone, app in
+        try await Phone.with(Phone(host: FakeHost { $0.facts.tokens = ["MatchAttributes": "01"] })) { phone, app in
             await app.uploaded()
             phone.host.change {
-                $0.startTokens = [:]
-                $0.liveActivitiesEnabled = false
+                $0.facts.tokens = [:]
+                $0.facts.liveActivitiesEnabled = false
             }
-            phone.host.tell(.permissionsChanged)
+            phone.host.tell(.changed)
             _ = await app.wait { !$0.areActivitiesEnabled && $0.phase == .upToDate }
             let known = try #require(await phone.known(app))
-            #expect(!known.facts.liveActivitiesEnabled)
-            #expect(known.facts.startTokens == ["MatchAttributes": "01"])
+            #expect(known.facts.liveActivitiesEnabled == false)
+            #expect(known.facts.tokens == ["MatchAttributes": "01"])
         }
     }
 
-    @Test func `invalid topics are refused, and then nothing is followed`() async throws {
+    @Test func `invalid topics and variants are refused, and then nothing is followed`() async throws {
         try await Phone.with { phone, app in
             await #expect(throws: LiveActivitiesError.notATopic("team rapid")) {
                 try await app.follow(["a", "team rapid"])
@@ -140,7 +126,14 @@ struct UploadTests {
             await #expect(throws: LiveActivitiesError.tooManyTopics) {
                 try await app.follow((0...InstallationFacts.mostTopics).map { "t\($0)" })
             }
+            await #expect(throws: LiveActivitiesError.notAVariant("d e")) {
+                try await app.follow(["team:rapid"], variant: "d e")
+            }
             #expect(await app.status.topics.isEmpty)
+            try await app.follow(["team:rapid"], variant: "home")
+            try await app.setVariant(nil)
+            await app.uploaded()
+            #expect(await phone.known(app)?.facts.variant == nil)
         }
     }
 

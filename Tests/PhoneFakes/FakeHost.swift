@@ -1,4 +1,5 @@
 package import Foundation
+internal import GrandstandContract
 package import GrandstandLiveActivities
 internal import Synchronization
 
@@ -9,29 +10,28 @@ package final class FakeHost: ActivityHost {
         var readers: [AsyncStream<HostEvent>.Continuation] = []
         var isInFront = true
         var onStart: @Sendable () -> Void = {}
-        var starts: [(wanted: WantedStart, delivery: ActivityDelivery, content: Data?)] = []
+        var starts: [(wanted: WantedStart, found: Lookup)] = []
         var contents: [String: Data] = [:]
         var secondCards = 0
-        var endings: [(activity: String, waiter: CheckedContinuation<Void, Never>)] = []
     }
 
     private let state: Mutex<State>
 
     package init(_ change: (inout HostCondition) -> Void = { _ in }) {
-        var condition = HostCondition(systemVersion: "18.4.1")
-        condition.appVersion = "5.2"
-        condition.locale = "de-AT"
-        condition.timeZone = "Europe/Vienna"
+        var condition = HostCondition()
+        condition.facts = InstallationFacts(
+            systemVersion: "18.4.1", appVersion: "5.2", locale: "de-AT", timeZone: "Europe/Vienna",
+            liveActivitiesEnabled: true, frequentPushesEnabled: true)
         condition.types = ["MatchAttributes"]
         change(&condition)
         state = Mutex(State(condition: condition))
     }
 
     /// Every start that was made.
-    package var starts: [(wanted: WantedStart, delivery: ActivityDelivery, content: Data?)] {
-        state.withLock { $0.starts }
-    }
-    package var cards: [ActivitySnapshot] { state.withLock { $0.condition.activities } }
+    package var starts: [(wanted: WantedStart, found: Lookup)] { state.withLock { $0.starts } }
+    /// The channels of all starts; `nil`: the activity got a token.
+    package var channels: [String?] { starts.map(\.found.channelId) }
+    package var cards: [DeviceActivity] { state.withLock { $0.condition.activities } }
     /// How often an activity was started while there was one of the same event and type.
     package var secondCards: Int { state.withLock { $0.secondCards } }
     /// What an activity shows, as JSON.
@@ -60,23 +60,21 @@ package final class FakeHost: ActivityHost {
         return stream
     }
 
-    package func start(
-        _ wanted: WantedStart, by delivery: ActivityDelivery, contentState: Data?
-    ) async throws -> ActivitySnapshot {
-        try state.withLock { state in
+    package func start(_ wanted: WantedStart, as found: Lookup) async throws -> DeviceActivity? {
+        state.withLock { state in
             let isSecond = state.condition.activities.contains {
                 $0.eventKey == wanted.eventKey && $0.attributesType == wanted.attributesType && $0.state.isLive
             }
             if isSecond { state.secondCards += 1 }
-            guard state.isInFront else { throw StartRefusal.notInFront }
-            state.starts.append((wanted, delivery, contentState))
+            guard state.isInFront else { return nil }
+            state.starts.append((wanted, found))
             state.onStart()
-            let snapshot = ActivitySnapshot(
+            let card = DeviceActivity(
                 id: "card-\(state.starts.count)", attributesType: wanted.attributesType, eventKey: wanted.eventKey,
                 state: wanted.startsAt == nil ? .active : .pending)
-            state.condition.activities.append(snapshot)
-            state.contents[snapshot.id] = contentState ?? wanted.contentState
-            return snapshot
+            state.condition.activities.append(card)
+            state.contents[card.id] = found.contentState?.bytes ?? wanted.contentState
+            return card
         }
     }
 
@@ -90,29 +88,7 @@ package final class FakeHost: ActivityHost {
         }
     }
 
-    /// Returns once the app has ended an activity.
-    package func ended(_ activity: String) async {
-        await withCheckedContinuation { waiter in
-            let isThere = state.withLock { state in
-                guard state.condition.activities.contains(where: { $0.id == activity && $0.state != .ended }) else {
-                    return false
-                }
-                state.endings.append((activity, waiter))
-                return true
-            }
-            if !isThere { waiter.resume() }
-        }
-    }
-
     package func end(_ activity: String, contentState: Data?, atOnce: Bool) async {
-        defer {
-            let waiters = state.withLock { state in
-                let waiters = state.endings.filter { $0.activity == activity }
-                state.endings.removeAll { $0.activity == activity }
-                return waiters
-            }
-            for waiting in waiters { waiting.waiter.resume() }
-        }
         state.withLock { state in
             guard let index = state.condition.activities.firstIndex(where: { $0.id == activity }) else { return }
             if let contentState { state.contents[activity] = contentState }

@@ -9,13 +9,11 @@ package final class FakeServer: DeviceServer {
     /// An installation as the server has it.
     package struct Installation: Sendable, Equatable {
         package var secret: String
-        package var sequence: Int
         package var facts: InstallationFacts
-        package var activities: [String: ActivityEntry] = [:]
+        package var activities: [String: DeviceActivity] = [:]
 
-        package init(secret: String, sequence: Int, facts: InstallationFacts) {
+        package init(secret: String, facts: InstallationFacts) {
             self.secret = secret
-            self.sequence = sequence
             self.facts = facts
         }
     }
@@ -36,8 +34,8 @@ package final class FakeServer: DeviceServer {
     }
 
     private struct State {
-        var installations: [UUID: Installation] = [:]
-        var underWay: [(after: Int, request: DeviceRequest, credential: InstallationCredential)] = []
+        var installations: [String: Installation] = [:]
+        var underWay: [(after: Int, request: DeviceRequest, identity: InstallationIdentity)] = []
         var requests: [DeviceRequest] = []
         var lookups: [String] = []
         var fate: @Sendable (Int, DeviceRequest) -> Fate = { _, _ in .arrives }
@@ -49,7 +47,7 @@ package final class FakeServer: DeviceServer {
     /// Every request that a phone made, whatever became of it.
     package var requests: [DeviceRequest] { state.withLock { $0.requests } }
     package var lookups: [String] { state.withLock { $0.lookups } }
-    package var installations: [UUID: Installation] { state.withLock { $0.installations } }
+    package var installations: [String: Installation] { state.withLock { $0.installations } }
 
     /// Sets what happens to requests from now on.
     package func setFate(_ fate: @escaping @Sendable (Int, DeviceRequest) -> Fate) { state.withLock { $0.fate = fate } }
@@ -64,7 +62,7 @@ package final class FakeServer: DeviceServer {
     }
 
     /// Stores an installation as if somebody else had registered it.
-    package func put(_ id: UUID, _ installation: Installation) {
+    package func put(_ id: String, _ installation: Installation) {
         state.withLock { $0.installations[id] = installation }
     }
 
@@ -73,29 +71,29 @@ package final class FakeServer: DeviceServer {
         state.withLock { state in
             let late = state.underWay.reversed()
             state.underWay = []
-            for (_, request, credential) in late { _ = Self.take(request, credential, &state) }
+            for (_, request, identity) in late { _ = Self.take(request, identity, &state) }
         }
     }
 
-    package func perform(_ request: DeviceRequest, as credential: InstallationCredential) async -> DeviceOutcome {
-        state.withLock { state in
+    package func perform(_ request: DeviceRequest, as identity: InstallationIdentity) async throws -> Bool {
+        try state.withLock { state in
             let fate = state.fate(state.requests.count, request)
             state.requests.append(request)
             defer { Self.passOne(&state) }
             switch fate {
-            case .arrives: return Self.take(request, credential, &state)
-            case .lost: return .unanswered("lost")
+            case .arrives: return try Self.take(request, identity, &state).get()
+            case .lost: throw NoAnswer()
             case .answerLost:
-                _ = Self.take(request, credential, &state)
-                return .unanswered("unheard")
+                _ = Self.take(request, identity, &state)
+                throw NoAnswer()
             case .doubled:
-                let outcome = Self.take(request, credential, &state)
-                _ = Self.take(request, credential, &state)
-                return outcome
+                let outcome = Self.take(request, identity, &state)
+                _ = Self.take(request, identity, &state)
+                return try outcome.get()
             case .late(let after):
-                state.underWay.append((after, request, credential))
-                return .unanswered("late")
-            case .refused(let refusal): return .refused(refusal)
+                state.underWay.append((after, request, identity))
+                throw NoAnswer()
+            case .refused(let refusal): throw refusal
             }
         }
     }
@@ -104,47 +102,62 @@ package final class FakeServer: DeviceServer {
         for index in state.underWay.indices { state.underWay[index].after -= 1 }
         let due = state.underWay.filter { $0.after < 0 }
         state.underWay.removeAll { $0.after < 0 }
-        for (_, request, credential) in due { _ = take(request, credential, &state) }
+        for (_, request, identity) in due { _ = take(request, identity, &state) }
     }
 
-    package func lookup(_ eventKey: String, variant: String?) async -> LookupOutcome {
-        state.withLock { state in
+    package func lookup(_ eventKey: String, variant: String?) async throws -> Lookup {
+        try state.withLock { state in
             let name = variant.map { "\(eventKey) \($0)" } ?? eventKey
             state.lookups.append(name)
-            return state.answers[name] ?? .refused(.device(404, "event-not-found"))
+            return try state.answers[name, default: .refused(.device(404, "event-not-found"))].get()
         }
     }
 
     private static func take(
-        _ request: DeviceRequest, _ credential: InstallationCredential, _ state: inout State
-    ) -> DeviceOutcome {
-        let id = credential.installation
-        if let known = state.installations[id], known.secret != credential.secret {
-            return refusal(403, "wrong-installation-secret")
+        _ request: DeviceRequest, _ identity: InstallationIdentity, _ state: inout State
+    ) -> Result<Bool, any Error> {
+        let id = identity.installationId
+        let known = state.installations[id]
+        if let known, known.secret != identity.secret {
+            return .failure(ServerProblem.device(403, "wrong-installation-secret"))
         }
         switch request {
-        case .register(let sequence, let facts):
-            guard let known = state.installations[id] else {
-                state.installations[id] = Installation(secret: credential.secret, sequence: sequence, facts: facts)
-                return .accepted(isNew: true)
+        case .register(let facts):
+            if let sequence = known?.facts.sequence, sequence > facts.sequence ?? 0 {
+                return .failure(ServerProblem.device(409, "stale-installation", sequence: sequence))
             }
-            if sequence < known.sequence { return refusal(409, "stale-installation", sequence: known.sequence) }
-            state.installations[id]?.sequence = sequence
-            state.installations[id]?.facts = facts
-            return .accepted(isNew: false)
-        case .report(let activity, let entry):
-            guard state.installations[id] != nil else { return refusal(404, "installation-not-found") }
-            state.installations[id]?.activities[activity] = entry
-            return .accepted(isNew: false)
-        case .forget:
-            state.installations[id] = nil
-            return .accepted(isNew: false)
+            state.installations[id, default: Installation(secret: identity.secret, facts: facts)].facts = facts
+            return .success(known == nil)
+        case .report(let activity):
+            guard known != nil else { return .failure(ServerProblem.device(404, "installation-not-found")) }
+            state.installations[id]?.activities[activity.id] = activity
+        case .forget: state.installations[id] = nil
         }
+        return .success(false)
+    }
+}
+
+/// No answer came, whatever became of the request.
+package struct NoAnswer: Error {
+    package init() {}
+}
+
+package typealias LookupOutcome = Result<Lookup, any Error>
+
+extension LookupOutcome {
+    /// The lookup of an event. Without a channel, its activities are updated by token.
+    package static func found(
+        channelID: String?, contentState: Data? = nil, variant: String? = nil, variants: [String] = []
+    ) -> Self {
+        .success(
+            Lookup(
+                eventKey: "derby", channelId: channelID, variant: variant, variants: variants,
+                storagePolicy: .noMessageStored, state: .live,
+                contentState: contentState.flatMap { try? RawJSON(json: $0) }))
     }
 
-    private static func refusal(_ status: Int, _ slug: String, sequence: Int? = nil) -> DeviceOutcome {
-        .refused(.device(status, slug, sequence: sequence))
-    }
+    package static func refused(_ problem: ServerProblem) -> Self { .failure(problem) }
+    package static var unanswered: Self { .failure(NoAnswer()) }
 }
 
 extension ServerProblem {

@@ -21,11 +21,19 @@ package struct Phone: Sendable {
     package var record: URL { folder.appendingPathComponent("record.json") }
     package var keychain: URL { folder.appendingPathComponent("keychain.json") }
 
+    /// What the phone keeps.
+    ///
+    /// - Parameter refusals: how many reads of the keychain fail first.
+    package func store(refusals: Int = 0) -> DeviceStore {
+        DeviceStore(
+            file: record, vault: FileVault(file: keychain, refusals: refusals),
+            app: .init("com.example.Stadium", .production))
+    }
+
     /// Launches the app.
-    package func launch(credentials: (any CredentialStore)? = nil) async -> LiveActivities {
+    package func launch(refusals: Int = 0, server: (any DeviceServer)? = nil) async -> LiveActivities {
         let app = LiveActivities(
-            host: host, server: server, store: RecordStore(file: record),
-            credentials: credentials ?? FileCredentials(file: keychain), time: time)
+            host: host, server: server ?? self.server, store: store(refusals: refusals), time: time)
         await app.start()
         return app
     }
@@ -44,7 +52,12 @@ package struct Phone: Sendable {
 
     /// What the server has of this phone's installation.
     package func known(_ app: LiveActivities) async -> FakeServer.Installation? {
-        await app.status.installation.flatMap { server.installations[$0] }
+        await app.status.installation.flatMap { server.installations[$0.uuidString.lowercased()] }
+    }
+
+    /// A card of an event, for example one that a push started.
+    package static func card(_ id: String, _ key: String = "derby") -> DeviceActivity {
+        DeviceActivity(id: id, attributesType: "MatchAttributes", eventKey: key, state: .active)
     }
 
     package static func match(_ key: String = "derby", startsAt: Date? = nil) -> WantedStart {

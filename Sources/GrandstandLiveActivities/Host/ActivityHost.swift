@@ -1,7 +1,8 @@
-public import Foundation
+package import Foundation
+internal import GrandstandClient
 
 /// The system that shows Live Activities: ActivityKit, or a stand-in in tests.
-public protocol ActivityHost: Sendable {
+package protocol ActivityHost: Sendable {
     /// Returns the present state. The state is read at launch and whenever the app comes to the foreground, because the
     /// streams of tokens may miss changes.
     func condition() async -> HostCondition
@@ -11,11 +12,11 @@ public protocol ActivityHost: Sendable {
 
     /// Shows an activity.
     ///
-    /// - Parameter contentState: the newest content from the server as JSON; `nil`: show the content in `wanted`.
-    /// - Throws: `StartRefusal`.
-    func start(
-        _ wanted: WantedStart, by delivery: ActivityDelivery, contentState: Data?
-    ) async throws -> ActivitySnapshot
+    /// - Parameter found: the event's channel (iOS 18), without which the activity gets its own push token, and the newest
+    ///   content, without which the activity shows the content in `wanted`.
+    /// - Returns: `nil` if the app is not in the foreground. The start is tried again when the app is in the foreground.
+    /// - Throws: `LiveActivitiesError`, or another error, if the activity will never be shown.
+    func start(_ wanted: WantedStart, as found: Lookup) async throws -> DeviceActivity?
 
     /// The attributes and the present content of an activity, so that it can be started again.
     ///
@@ -31,52 +32,31 @@ public protocol ActivityHost: Sendable {
 }
 
 /// The state of the system and the app.
-public struct HostCondition: Sendable, Hashable {
-    /// The version of the system, e.g. `18.4.1`.
-    public var systemVersion: String
-    /// The version that people see, e.g. `5.2`.
-    public var appVersion: String?
-    /// The preferred language (BCP 47).
-    public var locale: String?
-    /// The IANA name of the time zone.
-    public var timeZone: String?
-    /// Whether the app may show Live Activities.
-    public var liveActivitiesEnabled = true
-    /// Whether people allow frequent updates.
-    public var frequentPushesEnabled = true
+package struct HostCondition: Sendable, Hashable {
+    /// The facts of the system and the app, with the start tokens that the system has provided so far. They have
+    /// neither topics nor a variant.
+    package var facts = InstallationFacts.unread
+    /// Whether people allow the app to show Live Activities.
+    var allowsActivities: Bool { facts.liveActivitiesEnabled ?? true }
     /// Whether an activity can listen to a channel (iOS 18).
-    public var hasChannels = true
+    package var hasChannels = true
     /// Whether an activity can be scheduled (iOS 26).
-    public var schedules = true
+    package var schedules = true
     /// The names of the app's types of attributes.
-    public var types: Set<String> = []
-    /// Start tokens in hex by type, as far as the system has provided them.
-    public var startTokens: [String: String] = [:]
+    package var types: Set<String> = []
     /// The present activities of all types.
-    public var activities: [ActivitySnapshot] = []
+    package var activities: [DeviceActivity] = []
 
-    /// A system of this version with all features, and an app without tokens or activities.
-    public init(systemVersion: String) { self.systemVersion = systemVersion }
+    /// A system with all features, and an app without tokens or activities.
+    package init() {}
 }
 
 /// A change on the device.
-public enum HostEvent: Sendable, Hashable {
+package enum HostEvent: Sendable, Hashable {
     /// The app came to the foreground, or the network may be back.
     case cameToFront
     /// A start token, in hex.
     case startToken(type: String, token: String)
-    /// People changed the app's permissions.
-    case permissionsChanged
-    /// An activity is new or has changed.
-    case activity(ActivitySnapshot)
-}
-
-/// Why the system does not show an activity.
-public enum StartRefusal: Error, Sendable, Hashable {
-    /// The app is not in the foreground. The start is tried again when the app is in the foreground.
-    case notInFront
-    /// People turned Live Activities off.
-    case disabled
-    /// The activity will never be shown. The text says why, e.g. too many activities.
-    case impossible(String)
+    /// An activity or the app's permissions have changed. The state must be read again.
+    case changed
 }

@@ -14,11 +14,10 @@ public enum PushEnvironment: String, Codable, Sendable, Hashable {
     /// - Throws: `PushEnvironmentError`.
     public init(provisioningProfile profile: Data) throws {
         guard let start = profile.range(of: Data("<?xml".utf8)),
-            let end = profile.range(of: Data("</plist>".utf8), in: start.lowerBound..<profile.endIndex)
-        else { throw PushEnvironmentError.unreadableProfile }
-        let list = profile.subdata(in: start.lowerBound..<end.upperBound)
-        guard
-            let content = try? PropertyListSerialization.propertyList(from: list, format: nil) as? [String: Any],
+            let end = profile.range(of: Data("</plist>".utf8), in: start.lowerBound..<profile.endIndex),
+            let list = try? PropertyListSerialization.propertyList(
+                from: profile.subdata(in: start.lowerBound..<end.upperBound), format: nil),
+            let content = list as? [String: Any],
             let entitlements = content["Entitlements"] as? [String: Any]
         else { throw PushEnvironmentError.unreadableProfile }
         guard let name = entitlements["aps-environment"] as? String else {

@@ -17,11 +17,17 @@ public struct ContentSchema: Sendable, Hashable, CustomStringConvertible {
     /// dictionaries with `String` keys, enums with raw values, and types made of these. The schema uses the coding keys
     /// of the types. A `Date` is the number of seconds since 2001, as in `JSONDecoder`.
     ///
-    /// - Throws: `Unrecordable` if the type's `init(from:)` depends on the values it finds.
+    /// An enum with raw values must be `CaseIterable`, because Swift lists the cases of no other enum. If the enum has
+    /// an `allCases` of its own, it must contain every case.
+    ///
+    ///     enum Period: String, Codable, CaseIterable { case first, second, fullTime }
+    ///
+    /// - Throws: `Unrecordable` if the type's `init(from:)` depends on the values it finds, or if an enum is not
+    ///   `CaseIterable`.
     public static func of<Content: Decodable>(_ type: Content.Type) throws -> ContentSchema {
         let recording = SchemaRecording()
-        let shape = try recording.shape(of: type, within: [])
-        return ContentSchema(json: Data(recording.text(of: shape).utf8))
+        let schema = try recording.schema(of: type)
+        return ContentSchema(json: Data(recording.document(schema).utf8))
     }
 
     /// Why no schema can be derived from a type.
@@ -42,59 +48,4 @@ public struct ContentSchema: Sendable, Hashable, CustomStringConvertible {
 
     /// The schema as JSON text.
     public var description: String { String(decoding: json, as: UTF8.self) }
-}
-
-/// The shape that a decoder expects at one place.
-indirect enum SchemaShape: Hashable {
-    case bool
-    case string(format: String?)
-    case number(format: String?)
-    case integer(minimum: String, maximum: String)
-    /// A JSON value that is one of these texts.
-    case choice([String], type: String)
-    case any
-    case array(SchemaShape)
-    case map(SchemaShape)
-    case object([Member])
-    case nullable(SchemaShape)
-    /// A type that contains itself, by its name in `$defs`.
-    case reference(String)
-
-    struct Member: Hashable {
-        var name: String
-        var shape: SchemaShape
-        var isRequired: Bool
-    }
-
-    var text: String {
-        switch self {
-        case .bool: #"{"type":"boolean"}"#
-        case .string(let format): Self.typed("string", format)
-        case .number(let format): Self.typed("number", format)
-        case .integer(let minimum, let maximum): #"{"type":"integer","minimum":\#(minimum),"maximum":\#(maximum)}"#
-        case .choice(let texts, let type): #"{"type":"\#(type)","enum":[\#(texts.joined(separator: ","))]}"#
-        case .any: "{}"
-        case .array(let items): #"{"type":"array","items":\#(items.text)}"#
-        case .map(let values): #"{"type":"object","additionalProperties":\#(values.text)}"#
-        case .object(let members): Self.object(members)
-        case .nullable(let shape): #"{"anyOf":[\#(shape.text),{"type":"null"}]}"#
-        case .reference(let name): ##"{"$ref":"#/$defs/\##(name)"}"##
-        }
-    }
-
-    private static func typed(_ type: String, _ format: String?) -> String {
-        #"{"type":"\#(type)"\#(format.map { #","format":"\#($0)""# } ?? "")}"#
-    }
-
-    private static func object(_ members: [Member]) -> String {
-        let properties = members.map { "\(quoted($0.name)):\($0.shape.text)" }.joined(separator: ",")
-        let required = members.filter(\.isRequired).map { quoted($0.name) }.joined(separator: ",")
-        return #"{"type":"object","properties":{\#(properties)},"required":[\#(required)]}"#
-    }
-
-    static func quoted(_ text: String) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .withoutEscapingSlashes
-        return (try? encoder.encode(text)).map { String(decoding: $0, as: UTF8.self) } ?? "\"\""
-    }
 }

@@ -1,46 +1,68 @@
 internal import Foundation
 
+/// A value that a type's `init(from:)` asked for.
+struct SchemaAsk: Hashable {
+    /// The names of members that lead to the value; empty: the type decodes a single value without members.
+    var path: [String]
+    /// `nil`: an object whose members are asked for one by one, or an optional member that was not found.
+    var schema: String?
+    var isOptional = false
+
+    /// Whether another run, in which all members were found, asked for the same value.
+    func isSame(as other: SchemaAsk) -> Bool {
+        var found = self
+        if isOptional { found.schema = schema ?? other.schema }
+        return found == other
+    }
+}
+
+/// What a run of a type's `init(from:)` asked for.
+final class SchemaNotes {
+    var asks: [SchemaAsk] = []
+    /// Why the type cannot be recorded. The error is kept here, because the type's `init(from:)` may catch it.
+    var refusal: ContentSchema.Unrecordable?
+    /// The member that the type is reading as an optional one: whether it exists, whether it is null, then its value.
+    var optional: (path: [String], isChecked: Bool)?
+}
+
 /// The decoder for one run of a type's `init(from:)`. It records which values `init(from:)` asks for, and answers with
 /// sample values.
-final class SchemaRun: Decoder {
+struct SchemaRun: Decoder {
     let type: any Decodable.Type
-    /// The number of the run. It selects the sample values.
+    /// The number of the run, from 0 to 3. It selects the sample values. In run 0 optional members are missing, in run
+    /// 2 they are null.
     let trial: Int
-    let depth: Int
-    private let recording: SchemaRecording
-    private let outer: [any Decodable.Type]
+    var depth = 0
+    /// `nil`: only the value is needed, as a sample within another type.
+    var recording: SchemaRecording?
     /// The index of the ask that is answered with an error; `nil`: no ask is answered with an error.
-    private let failing: Int?
+    var failing: Int?
     /// The answer if the type decodes a single value without members; `nil`: the answer is a sample value.
-    private let fixed: Any?
-    private(set) var asks: [SchemaAsk] = []
-    /// Whether the type asked for an object.
-    private(set) var isObject = false
-    /// Why the type cannot be recorded. The error is kept here, because the type's `init(from:)` may catch it.
-    private(set) var failure: ContentSchema.Unrecordable?
+    var fixed: Any?
+    let notes = SchemaNotes()
 
     /// The maximum depth to which sample values are nested.
-    static let deepest = 4
-
-    init(
-        _ type: any Decodable.Type, trial: Int, recording: SchemaRecording, outer: [any Decodable.Type],
-        failing: Int? = nil, fixed: Any? = nil, depth: Int = 0
-    ) {
-        self.type = type
-        self.trial = trial
-        self.recording = recording
-        self.outer = outer
-        self.failing = failing
-        self.fixed = fixed
-        self.depth = depth
-    }
+    private static let deepest = 4
 
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
+    /// Whether optionals and collections of the sample have a value.
+    var isFilled: Bool { !trial.isMultiple(of: 2) && depth < Self.deepest }
+    /// Why the type cannot be recorded; `nil`: nothing in this run prevents it.
+    var failure: ContentSchema.Unrecordable? {
+        if let optional = notes.optional {
+            _ = refuse("checks whether the member \(optional.path.joined(separator: ".")) exists.")
+        }
+        return notes.refusal
+    }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        isObject = true
-        return KeyedDecodingContainer(SchemaMembers<Key>(run: self, path: []))
+        try container(at: [])
+    }
+
+    func container<Key: CodingKey>(at path: [String]) throws -> KeyedDecodingContainer<Key> {
+        try note(SchemaAsk(path: path))
+        return KeyedDecodingContainer(SchemaMembers(run: self, path: path))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -51,59 +73,68 @@ final class SchemaRun: Decoder {
 
     /// Records that the type cannot be recorded.
     func refuse(_ reason: String) -> ContentSchema.Unrecordable {
-        let refusal = ContentSchema.Unrecordable(type, reason)
-        failure = failure ?? refusal
-        return refusal
+        let failure = notes.refusal ?? ContentSchema.Unrecordable(type, reason)
+        notes.refusal = failure
+        return failure
     }
 
-    /// Records an ask and answers it.
-    func answer<Value: Decodable>(_ type: Value.Type, at path: [String]?, isOptional: Bool = false) throws -> Value {
-        do {
-            let shape = try recording.shape(of: type, within: outer)
-            try note(SchemaAsk(path: path, shape: isOptional ? .nullable(shape) : shape, isOptional: isOptional))
-        } catch let error as ContentSchema.Unrecordable {
-            failure = failure ?? error
-            throw error
+    /// Answers whether a member exists. `decodeIfPresent` of the standard library asks this first, then whether the
+    /// member is null, then for its value. In any other order the question is refused.
+    func contains(_ path: [String]) -> Bool {
+        guard failure == nil, depth < Self.deepest, trial != 0 else {
+            notes.asks.append(SchemaAsk(path: path, isOptional: true))
+            return false
         }
-        if path == nil, let fixed = fixed as? Value { return fixed }
+        notes.optional = (path, false)
+        return true
+    }
+
+    func isNull(_ path: [String]) throws -> Bool {
+        guard let asked = notes.optional, asked.path == path, !asked.isChecked else {
+            throw refuse("checks whether the member \(path.joined(separator: ".")) is null.")
+        }
+        notes.optional = isFilled ? (path, true) : nil
+        if !isFilled { notes.asks.append(SchemaAsk(path: path, isOptional: true)) }
+        return !isFilled
+    }
+
+    /// Records an ask for a value and answers it.
+    func answer<Value: Decodable>(_ type: Value.Type, at path: [String]) throws -> Value {
+        let isOptional = notes.optional.map { $0.path == path && $0.isChecked } ?? false
+        if isOptional { notes.optional = nil }
+        if let failure { throw failure }
+        if let recording {
+            do {
+                let schema = try recording.schema(of: type)
+                try note(SchemaAsk(path: path, schema: schema, isOptional: isOptional))
+            } catch let error as ContentSchema.Unrecordable {
+                notes.refusal = error
+                throw error
+            }
+        }
+        if path.isEmpty, let fixed = fixed as? Value { return fixed }
         return try value(type)
     }
 
     func note(_ ask: SchemaAsk) throws {
-        asks.append(ask)
-        guard asks.count - 1 == failing else { return }
-        throw DecodingError.typeMismatch(
-            type, .init(codingPath: [], debugDescription: "an error on purpose for \(ask.words)"))
+        notes.asks.append(ask)
+        guard notes.asks.count - 1 == failing else { return }
+        throw DecodingError.typeMismatch(type, .init(codingPath: [], debugDescription: "an error on purpose"))
     }
 
     /// A sample value of a type.
     func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        if let leaf = SchemaLeaf.value(type, trial: trial) { return leaf }
-        let inner = SchemaRun(type, trial: trial, recording: recording, outer: outer + [type], depth: depth + 1)
-        if let optional = type as? any SchemaOptional.Type, let value = try optional.make(inner) as? Value {
-            return value
-        }
-        if let array = type as? any SchemaArray.Type, let value = try array.make(inner) as? Value { return value }
-        if let map = type as? any SchemaMap.Type, let value = try map.make(inner) as? Value { return value }
-        if let raw = type as? any RawRepresentable.Type, let value = Self.someCase(raw, trial) as? Value {
-            return value
-        }
-        return try Value(from: inner)
+        let run = SchemaRun(type: type, trial: trial, depth: depth + 1)
+        var sample: Any? = SchemaLeaf.of(type)?.samples[trial]
+        if let composite = type as? any SchemaComposite.Type { sample = try composite.sample(run) }
+        if let cases = type as? any SchemaCases.Type { sample = Self.someCase(cases, trial) }
+        return try sample as? Value ?? Value(from: run)
     }
 
-    private static func someCase<Raw: RawRepresentable>(_ type: Raw.Type, _ trial: Int) -> Any? {
-        guard let cases = SchemaCases.all(of: type), !cases.isEmpty else { return nil }
-        return cases[trial % cases.count]
+    private static func someCase<Cases: SchemaCases>(_ type: Cases.Type, _ trial: Int) -> Any? {
+        let cases = Array(type.allCases)
+        return cases.isEmpty ? nil : cases[trial % cases.count]
     }
-
-    func value<Value>(any type: Value.Type) throws -> Value {
-        guard let decodable = type as? any Decodable.Type, let value = try opened(decodable) as? Value else {
-            throw refuse("contains values that are not Decodable.")
-        }
-        return value
-    }
-
-    private func opened<Value: Decodable>(_ type: Value.Type) throws -> Any { try value(type) as Any }
 }
 
 /// The members of an object.
@@ -118,31 +149,17 @@ private struct SchemaMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return []
     }
 
-    func contains(_ key: Key) -> Bool {
-        _ = run.refuse("checks whether the member \(key.stringValue) exists.")
-        return true
-    }
+    func contains(_ key: Key) -> Bool { run.contains(path + [key.stringValue]) }
 
-    func decodeNil(forKey key: Key) throws -> Bool {
-        throw run.refuse("checks whether the member \(key.stringValue) is null.")
-    }
+    func decodeNil(forKey key: Key) throws -> Bool { try run.isNull(path + [key.stringValue]) }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         try run.answer(type, at: path + [key.stringValue])
     }
 
-    func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-        let value = try run.answer(type, at: path + [key.stringValue], isOptional: true)
-        return run.trial % 2 == 1 ? value : nil
-    }
-
     func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type, forKey key: Key
-    ) throws -> KeyedDecodingContainer<Nested> {
-        let path = path + [key.stringValue]
-        try run.note(SchemaAsk(path: path, shape: .object([]), isContainer: true))
-        return KeyedDecodingContainer(SchemaMembers<Nested>(run: run, path: path))
-    }
+    ) throws -> KeyedDecodingContainer<Nested> { try run.container(at: path + [key.stringValue]) }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
         throw run.refuse("reads the array \(key.stringValue) element by element.")
@@ -150,27 +167,6 @@ private struct SchemaMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func superDecoder() throws -> any Decoder { throw run.refuse("decodes a superclass.") }
     func superDecoder(forKey key: Key) throws -> any Decoder { throw run.refuse("decodes a superclass.") }
-
-    // The compiler calls these methods for optional members of the types `Bool`, `String` and numbers.
-    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try optional(type, key) }
-    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try optional(type, key) }
-    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try optional(type, key) }
-    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { try optional(type, key) }
-    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try optional(type, key) }
-    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try optional(type, key) }
-    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try optional(type, key) }
-    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try optional(type, key) }
-    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try optional(type, key) }
-    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try optional(type, key) }
-    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try optional(type, key) }
-    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try optional(type, key) }
-    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try optional(type, key) }
-    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try optional(type, key) }
-
-    private func optional<Value: Decodable>(_ type: Value.Type, _ key: Key) throws -> Value? {
-        let value = try run.answer(type, at: path + [key.stringValue], isOptional: true)
-        return run.trial % 2 == 1 ? value : nil
-    }
 }
 
 /// Reads the value itself.
@@ -184,5 +180,5 @@ private struct SchemaValue: SingleValueDecodingContainer {
         return false
     }
 
-    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try run.answer(type, at: nil) }
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try run.answer(type, at: []) }
 }

@@ -13,57 +13,36 @@ package struct GrandstandServer: DeviceServer {
         self.app = app
     }
 
-    package func perform(_ request: DeviceRequest, as credential: InstallationCredential) async -> DeviceOutcome {
-        let identity = GrandstandClient.InstallationIdentity(
-            app: app, installationId: credential.installation.uuidString.lowercased(), secret: credential.secret)
-        do {
-            let answer =
-                switch request {
-                case .register(let sequence, let facts):
-                    try await client.exchange(.putInstallation(identity, facts.draft(sequence: sequence)))
-                case .report(let id, let entry):
-                    try await client.exchange(.putActivity(id, of: identity, entry.draft))
-                case .forget:
-                    try await client.exchange(.forgetInstallation(identity))
-                }
-            guard (200..<300).contains(answer.status) else { return .refused(ServerProblem(answer)) }
-            let registered = try? RawJSON(json: answer.body).decode(GrandstandClient.Registered.self)
-            if case .register = request, registered == nil { return .unanswered("an answer that is not Grandstand's") }
-            return .accepted(isNew: answer.status == 201)
-        } catch {
-            return .unanswered("\(error)")
+    package func perform(_ request: DeviceRequest, as identity: InstallationIdentity) async throws -> Bool {
+        let answer =
+            switch request {
+            case .register(let facts): try await client.exchange(.putInstallation(identity, facts))
+            case .report(let activity):
+                try await client.exchange(.putActivity(activity.id, of: identity, activity.draft))
+            case .forget: try await client.exchange(.forgetInstallation(identity))
+            }
+        var isAccepted = (200..<300).contains(answer.status)
+        if isAccepted, case .register = request {
+            // A captive portal may answer 200, too.
+            let body = try? RawJSON(json: answer.body).decode(GrandstandClient.Registered.self)
+            isAccepted = body != nil
         }
+        guard isAccepted else { throw ServerProblem(answer) }
+        return answer.status == 201
     }
 
-    package func lookup(_ eventKey: String, variant: String?) async -> LookupOutcome {
-        do {
-            let found = try await client.lookup(
-                eventKey, in: app, variant: variant, contentState: true, patience: .zero)
-            // The content of a `stale` answer is not used. Such an answer comes from the client's cache, because the
-            // server cannot be asked, and the app's own content is newer.
-            return .found(
-                channelID: found.channelId, contentState: found.origin == .stale ? nil : found.contentState?.bytes,
-                variant: found.variant, variants: found.variants ?? [])
-        } catch let problem as ServerProblem {
-            return .refused(problem)
-        } catch {
-            return .unanswered("\(error)")
-        }
+    package func lookup(_ eventKey: String, variant: String?) async throws -> Lookup {
+        let found = try await client.lookup(
+            eventKey, in: app, variant: variant, contentState: true, patience: .zero)
+        var lookup = found.value
+        // The content of a `stale` answer is not used. Such an answer comes from the client's cache, because the server
+        // cannot be asked, and the app's own content is newer.
+        if found.origin == .stale { lookup.contentState = nil }
+        return lookup
     }
 }
 
-extension InstallationFacts {
-    fileprivate func draft(sequence: Int) -> GrandstandClient.InstallationDraft {
-        .init(
-            sequence: sequence, systemVersion: systemVersion ?? "0", appVersion: appVersion, locale: locale,
-            variant: variant, timeZone: timeZone, liveActivitiesEnabled: liveActivitiesEnabled,
-            frequentPushesEnabled: frequentPushesEnabled,
-            startTokens: startTokens.sorted { $0.key < $1.key }.map { .init(attributesType: $0.key, token: $0.value) },
-            topics: topics)
-    }
-}
-
-extension ActivityEntry {
+extension DeviceActivity {
     fileprivate var draft: GrandstandClient.ActivityDraft {
         .init(
             eventKey: eventKey, attributesType: attributesType, state: .init(rawValue: state.rawValue),

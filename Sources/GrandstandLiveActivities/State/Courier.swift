@@ -17,7 +17,6 @@ package struct Courier: Sendable {
 
     /// What the caller must do after an answer.
     package enum Consequence: Sendable, Hashable {
-        case none
         /// The secret does not belong to the installation, which needs a new ID and a new secret.
         case renewIdentity
         /// The server has forgotten the installation.
@@ -30,26 +29,16 @@ package struct Courier: Sendable {
     /// Why the key was refused. After such a refusal, nothing is sent until the next launch, when the app may have
     /// another key.
     package private(set) var keyRefusal: ServerProblem?
-    /// The permanent refusals. A request that was refused permanently is not sent again.
-    private var rejections: [Subject: Rejection] = [:]
+    /// The permanent refusals, by the name of the request's subject. A version that was refused permanently is not sent
+    /// again.
+    private var rejections: [String: (version: Int, problem: ServerProblem)] = [:]
     /// Why the last attempt failed.
     package private(set) var trouble: String?
-
-    private enum Subject: Hashable, Sendable {
-        case facts
-        case activity(String)
-        case leaving
-    }
-
-    private struct Rejection: Sendable {
-        var version: Int
-        var refusal: ServerProblem
-    }
 
     package init() {}
 
     /// A permanent refusal since this launch; `nil`: there is none.
-    package var rejection: ServerProblem? { rejections.values.first?.refusal }
+    package var rejection: ServerProblem? { rejections.values.first?.problem }
 
     package func next(_ record: DeviceRecord, at now: TimeInterval) -> Step {
         guard keyRefusal == nil, let request = due(record, at: now) else { return .idle }
@@ -58,23 +47,31 @@ package struct Courier: Sendable {
 
     /// When a registration without a change is due; `nil`: no such registration is due.
     package func repetition(of record: DeviceRecord) -> TimeInterval? {
-        let isPossible = keyRefusal == nil && !record.isGone && rejections[.facts]?.version != record.sequence
-        return isPossible && !record.isLeaving && record.facts.systemVersion != nil ? repeatAt : nil
+        keyRefusal == nil && !record.isLeaving && registration(of: record) != nil ? repeatAt : nil
+    }
+
+    /// The request to register; `nil`: the system was not read yet, the installation was forgotten, or the server
+    /// refused these facts.
+    private func registration(of record: DeviceRecord) -> DeviceRequest? {
+        guard !record.isGone, !record.facts.systemVersion.isEmpty else { return nil }
+        var facts = record.facts
+        facts.sequence = record.sequence
+        return unlessRejected(.register(facts))
+    }
+
+    private func unlessRejected(_ request: DeviceRequest) -> DeviceRequest? {
+        rejections[request.subject.name]?.version == request.subject.version ? nil : request
     }
 
     private func due(_ record: DeviceRecord, at now: TimeInterval) -> DeviceRequest? {
         guard !record.isGone else { return nil }
-        if record.isLeaving { return rejections[.leaving] == nil ? .forget : nil }
-        guard record.facts.systemVersion != nil else { return nil }
+        if record.isLeaving { return unlessRejected(.forget) }
+        let registration = registration(of: record)
         // Without a registration, the server accepts no other request.
-        let isRefused = rejections[.facts]?.version == record.sequence
-        if record.isBehind || !isRefused && repeatAt.map({ $0 <= now }) ?? false {
-            return isRefused ? nil : .register(sequence: record.sequence, facts: record.facts)
-        }
-        let reports = record.activities.filter { id, entry in
-            entry.isDue && rejections[.activity(id)]?.version != entry.version
-        }
-        return reports.min { $0.key < $1.key }.map { .report(id: $0.key, entry: $0.value) }
+        if record.isBehind { return registration }
+        if let registration, let repeatAt, repeatAt <= now { return registration }
+        return record.activities.values.filter { $0.isDue && unlessRejected(.report($0)) != nil }
+            .min { $0.id < $1.id }.map(DeviceRequest.report)
     }
 
     /// Ends the wait between attempts, unless the server asked for the wait. Call this method when the app is launched,
@@ -100,54 +97,55 @@ package struct Courier: Sendable {
 
     /// Records the outcome of a request.
     ///
-    /// - Parameter jitter: a random number from 0 up to 1.
+    /// - Parameters:
+    ///   - outcome: what `DeviceServer.perform` returned or threw.
+    ///   - jitter: a random number from 0 up to 1.
     package mutating func settle(
-        _ request: DeviceRequest, _ outcome: DeviceOutcome, _ record: inout DeviceRecord, at now: TimeInterval,
-        jitter: Double
-    ) -> Consequence {
+        _ request: DeviceRequest, _ outcome: Result<Bool, any Error>, _ record: inout DeviceRecord,
+        at now: TimeInterval, jitter: Double
+    ) -> Consequence? {
         switch outcome {
-        case .accepted(let isNew):
+        case .success(let isNew):
             backoff.succeed()
             trouble = nil
             return accept(request, isNew: isNew, &record)
-        case .unanswered(let why):
-            if case .report(let id, _) = request { record.activities[id]?.isInDoubt = true }
-            pause(why, at: now, jitter: jitter)
-            return .none
-        case .refused(let refusal):
+        case .failure(let refusal as ServerProblem):
             return refuse(request, refusal, &record, at: now, jitter: jitter)
+        case .failure(let error):
+            doubt(request, &record)
+            pause("\(error)", at: now, jitter: jitter)
+            return nil
         }
     }
 
     private mutating func accept(
         _ request: DeviceRequest, isNew: Bool, _ record: inout DeviceRecord
-    ) -> Consequence {
+    ) -> Consequence? {
+        rejections[request.subject.name] = nil
         switch request {
-        case .register(let sequence, _):
+        case .register(let facts):
             repeatAt = nil
             // The server forgot the installation, the installation is new, or an earlier request without an answer
             // created it. In all cases, the server does not know the activities, so they are reported again.
             if isNew || record.unanswered > 1 { record.startAnew() }
             record.unanswered = 0
             // Another process of the app may have uploaded newer facts in the meantime.
-            record.confirmed = max(record.confirmed ?? sequence, sequence)
-            rejections[.facts] = nil
-        case .report(let id, let entry):
-            record.activities[id]?.confirmed = entry.version
-            rejections[.activity(id)] = nil
-            record.drop(id)
+            record.confirmed = [record.confirmed, facts.sequence].compactMap(\.self).max()
+        case .report(let activity):
+            record.activities[activity.id]?.confirmed = activity.version
+            record.drop(activity.id)
         case .forget:
             if record.isLeaving { return .forgotten }
             // People followed or showed something while the installation was being forgotten.
             record.startAnew()
         }
-        return .none
+        return nil
     }
 
     private mutating func refuse(
         _ request: DeviceRequest, _ refusal: ServerProblem, _ record: inout DeviceRecord, at now: TimeInterval,
         jitter: Double
-    ) -> Consequence {
+    ) -> Consequence? {
         trouble = "\(refusal)"
         // A permanent refusal or a 429 proves that the server did not process the request. Any other refusal counts as
         // no answer, because a proxy may answer 502 or 504 although the server processed the request.
@@ -156,12 +154,12 @@ package struct Courier: Sendable {
         }
         if refusal.refusesKey {
             keyRefusal = refusal
-            return .none
+            return nil
         }
         if refusal.isTemporary {
-            if case .report(let id, _) = request { record.activities[id]?.isInDoubt = true }
+            doubt(request, &record)
             backoff.fail(at: now, retryAfter: refusal.retryAfter, jitter: jitter)
-            return .none
+            return nil
         }
         switch refusal.kind {
         case .staleInstallation:
@@ -176,19 +174,15 @@ package struct Courier: Sendable {
             backoff.fail(at: now, jitter: jitter)
             return .renewIdentity
         default:
-            reject(request, refusal, &record)
+            // The server would refuse the same request again, so the request is not sent until it changes, or the app
+            // is launched again.
+            rejections[request.subject.name] = (request.subject.version, refusal)
         }
-        return .none
+        return nil
     }
 
-    /// The server would refuse the same request again, so the request is not sent until it changes, or the app is
-    /// launched again.
-    private mutating func reject(_ request: DeviceRequest, _ refusal: ServerProblem, _ record: inout DeviceRecord) {
-        switch request {
-        case .register(let sequence, _): rejections[.facts] = Rejection(version: sequence, refusal: refusal)
-        case .report(let id, let entry):
-            rejections[.activity(id)] = Rejection(version: entry.version, refusal: refusal)
-        case .forget: rejections[.leaving] = Rejection(version: 0, refusal: refusal)
-        }
+    /// The request may have reached the server, or may still reach it.
+    private func doubt(_ request: DeviceRequest, _ record: inout DeviceRecord) {
+        if case .report(let activity) = request { record.activities[activity.id]?.isInDoubt = true }
     }
 }

@@ -1,12 +1,13 @@
-package import Foundation
+internal import Foundation
+internal import GrandstandClient
 
 /// The state of an installation, and which part of this state the server does not have yet. The record needs no queue,
 /// because only the newest state is uploaded. A crash loses nothing that was written.
 package struct DeviceRecord: Codable, Sendable, Hashable {
     /// The installation that the record belongs to. A backup may copy the record to another phone, where it becomes the
     /// record of another installation.
-    package var installation: UUID?
-    package private(set) var facts = InstallationFacts()
+    package var installation: String?
+    package private(set) var facts = InstallationFacts.unread
     /// The number of the newest facts. No two states have the same number, so if two requests overtake each other, the
     /// newer request wins.
     package var sequence = 0
@@ -18,8 +19,10 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
     /// The number of registrations without an answer, including the registration in progress. If there are any, "not
     /// new" in an answer may be wrong: an unanswered registration may have created the installation.
     package var unanswered = 0
-    package var activities: [String: ActivityEntry] = [:]
-    package var wanted: [WantedStart] = []
+    /// The activities by their IDs.
+    package var activities: [String: DeviceActivity] = [:]
+    /// The requests to show an activity, by `WantedStart.name`, so there is one for each event and type.
+    package var wanted: [String: WantedStart] = [:]
     /// Whether the installation is to be forgotten on the phone and on the server.
     package var isLeaving = false
     /// Whether the installation was forgotten. Nothing is sent until people follow or show something again.
@@ -40,28 +43,41 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
     /// Whether the newest facts must be uploaded.
     package var isBehind: Bool { confirmed != sequence }
 
-    /// Takes over the present state of an activity. If the activity is live, the request to show it is removed.
-    package mutating func see(_ snapshot: ActivitySnapshot) {
-        if activities[snapshot.id] == nil {
-            // This record does not know the activity, and the activity was already removed, so it needs no report. If
-            // the server knows the activity, then from a record that this phone had before.
-            guard snapshot.state != .dismissed else { return }
-            activities[snapshot.id] = ActivityEntry(snapshot)
-        } else {
-            activities[snapshot.id]?.see(snapshot)
+    /// Takes over the state of the system: the facts, and all present activities. If a known activity is not there, it
+    /// was removed in the meantime.
+    ///
+    /// - Returns: the activities that a new one of the same event and type replaces: a push started it while they were
+    ///   still shown. Either they no longer get updates, or the app had started them itself before the push arrived.
+    package mutating func see(_ condition: HostCondition) -> [String] {
+        changeFacts { $0.see(condition) }
+        let new = condition.activities.filter { activities[$0.id] == nil && $0.state.isShown }
+        let replaced = activities.values.filter { known in
+            known.state.isLive && new.contains { $0.name == known.name }
         }
-        if snapshot.state.isLive { wanted.removeAll { $0.isOf(snapshot) } }
-        drop(snapshot.id)
+        for activity in condition.activities { see(activity) }
+        let present = Set(condition.activities.map(\.id))
+        for (id, activity) in activities
+        where condition.types.contains(activity.attributesType) && !present.contains(id) {
+            if activity.state == .pending {
+                activities[id] = nil
+            } else if activity.state != .dismissed {
+                activities[id]?.state = .dismissed
+                activities[id]?.version += 1
+            }
+        }
+        return replaced.map(\.id).sorted()
     }
 
-    /// The activities of the same event that `snapshot` replaces: a push started `snapshot` while they were still
-    /// shown. Either they no longer get updates, or the app had started an activity itself before the push arrived.
-    /// `snapshot` must be new to this record.
-    package func cards(replacedBy snapshot: ActivitySnapshot) -> [String] {
-        guard activities[snapshot.id] == nil, snapshot.state == .active || snapshot.state == .stale else { return [] }
-        return activities.filter { _, entry in
-            entry.eventKey == snapshot.eventKey && entry.attributesType == snapshot.attributesType && entry.state.isLive
-        }.keys.sorted()
+    /// Takes over the present state of an activity. If the activity is live, the request to show it is removed.
+    package mutating func see(_ activity: DeviceActivity) {
+        // This record does not know the activity, and the activity was already removed, so it needs no report. If the
+        // server knows the activity, then from a record that this phone had before.
+        guard activities[activity.id] != nil || activity.state != .dismissed else { return }
+        activities[activity.id, default: activity].see(activity)
+        if let start = wanted[activity.name], activity.state.isLive, start.replaces != activity.id {
+            wanted[activity.name] = nil
+        }
+        drop(activity.id)
     }
 
     /// Records the channel of an activity that a push started, and the variant of its audience.
@@ -72,31 +88,10 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
         activities[activity]?.version += 1
     }
 
-    /// Records a request to show an activity. It replaces an earlier request for the same event and type.
-    package mutating func want(_ wanted: WantedStart) {
-        self.wanted.removeAll { $0.isSame(as: wanted) }
-        self.wanted.append(wanted)
-    }
-
-    /// Takes over all present activities. If a known activity is not in `snapshots`, it was removed in the meantime.
-    package mutating func see(all snapshots: [ActivitySnapshot], of types: Set<String>) {
-        for snapshot in snapshots { see(snapshot) }
-        let there = Set(snapshots.map(\.id))
-        for (id, entry) in activities where types.contains(entry.attributesType) && !there.contains(id) {
-            guard entry.state != .pending else {
-                activities[id] = nil
-                continue
-            }
-            guard entry.state != .dismissed else { continue }
-            activities[id]?.state = .dismissed
-            activities[id]?.version += 1
-        }
-    }
-
     /// Repeats the newest report of each activity that had a report without an answer, because the unanswered report
     /// may have reached the server after the newest one.
     package mutating func clearDoubts() {
-        for (id, entry) in activities where entry.isInDoubt {
+        for (id, activity) in activities where activity.isInDoubt {
             activities[id]?.isInDoubt = false
             activities[id]?.confirmed = nil
         }
@@ -113,21 +108,14 @@ package struct DeviceRecord: Codable, Sendable, Hashable {
     ///
     /// - Returns: whether it belonged to another installation. Then the caller must read activities and tokens from
     ///   ActivityKit again.
-    package mutating func move(to new: UUID) -> Bool {
-        guard installation != new else { return false }
-        let isFirst = installation == nil
+    package mutating func move(to new: String) -> Bool {
+        let old = installation
         installation = new
-        guard !isFirst else { return false }
-        changeFacts { $0.startTokens = [:] }
+        guard old != nil, old != new else { return false }
+        changeFacts { $0.startTokens = [] }
         activities = [:]
         confirmed = nil
         return true
-    }
-
-    /// Gives the installation on the same phone a new ID. Its activities stay.
-    package mutating func rename(to new: UUID) {
-        installation = new
-        startAnew()
     }
 
     /// Cancels the request to forget the installation, or the forgotten state, because people follow or show something

@@ -22,9 +22,9 @@ public struct WantedStart: Codable, Sendable, Hashable {
     /// choose for this person, by the variant given to `follow`, or without such a variant by language.
     public var variant: String?
     /// The time of the first request. If the event is still unknown a day later, the request is given up.
-    package internal(set) var since: Date?
+    var since: Date?
     /// The ID of an activity on a replaced channel. This activity is ended as soon as the new activity can be started.
-    package internal(set) var replaces: String?
+    var replaces: String?
 
     /// A request with these values.
     public init(
@@ -41,15 +41,8 @@ public struct WantedStart: Codable, Sendable, Hashable {
         self.variant = variant
     }
 
-    /// Whether `snapshot` is the requested activity. There is one activity for each event and type, and the activity to
-    /// be replaced does not count.
-    func isOf(_ snapshot: ActivitySnapshot) -> Bool {
-        eventKey == snapshot.eventKey && attributesType == snapshot.attributesType && snapshot.id != replaces
-    }
-
-    func isSame(as other: WantedStart) -> Bool {
-        eventKey == other.eventKey && attributesType == other.attributesType
-    }
+    /// Identifies the event and the type, as `DeviceActivity.name` does. There is one activity for each of them.
+    var name: String { "\(eventKey) \(attributesType)" }
 }
 
 /// The alert of an activity that appears without the app.
@@ -64,12 +57,4 @@ public struct StartAlert: Codable, Sendable, Hashable {
         self.title = title
         self.body = body
     }
-}
-
-/// How an activity gets its updates.
-public enum ActivityDelivery: Sendable, Hashable {
-    /// On the event's broadcast channel (iOS 18).
-    case channel(String)
-    /// With its own push token.
-    case token
 }

@@ -1,13 +1,5 @@
 internal import Foundation
 
-#if canImport(Darwin)
-    internal import Darwin
-#elseif canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
-
 /// Files that several processes of an app may change. Each file is complete at any time.
 enum LockedFile {
     /// The content; `nil` if there is no file.
@@ -35,36 +27,25 @@ enum LockedFile {
         return try body()
     }
 
-    /// Replaces the content. After a crash the file has either the old or the new content.
+    /// Replaces the content. After a crash the file has either the old or the new content. Only the owner can read it.
     static func replace(_ file: URL, with data: Data) throws {
-        let new = file.path + ".new"
-        let descriptor = open(new, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0o600)
+        let new = file.appendingPathExtension("new")
+        let descriptor = open(new.path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure(file) }
         defer { close(descriptor) }
         #if os(iOS)
             try FileManager.default.setAttributes(
-                [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication], ofItemAtPath: new)
+                [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication], ofItemAtPath: new.path)
         #endif
-        var written = 0
-        while written < data.count {
-            let count = data.withUnsafeBytes { write(descriptor, $0.baseAddress! + written, data.count - written) }
-            guard count > 0 else {
-                guard errno == EINTR else { throw failure(file) }
-                continue
-            }
-            written += count
-        }
-        guard fsync(descriptor) == 0, rename(new, file.path) == 0 else { throw failure(file) }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+        try handle.write(contentsOf: data)
+        guard fsync(descriptor) == 0, rename(new.path, file.path) == 0 else { throw failure(file) }
     }
 
     private static func failure(_ file: URL) -> StorageFailure {
-        StorageFailure(detail: "\(file.lastPathComponent): \(String(cString: strerror(errno)))")
+        StorageFailure(description: "\(file.lastPathComponent): \(String(cString: strerror(errno)))")
     }
 }
 
-/// A file could not be read or written.
-package struct StorageFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    package let detail: String
-
-    package var description: String { detail }
-}
+/// A file or the keychain could not be read or written.
+struct StorageFailure: Error, CustomStringConvertible { let description: String }

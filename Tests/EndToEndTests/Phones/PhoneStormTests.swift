@@ -33,23 +33,15 @@ struct PhoneStormTests {
         }
     }
 
-    private static func launch(_ phone: Phone, _ client: GrandstandClient) async -> LiveActivities {
-        let activities = LiveActivities(
-            host: phone.host, server: GrandstandServer(client: client, app: app),
-            store: RecordStore(file: phone.record),
-            credentials: FileCredentials(file: phone.keychain), time: phone.time)
-        await activities.start()
-        return activities
-    }
-
     private static func checkPhone(
         _ seed: UInt64, _ network: StormyNetwork, _ proxy: URL, _ key: String
     ) async throws {
         let phone = Phone()
         defer { phone.discard() }
         let client = GrandstandClient(server: proxy, key: key, retry: .never)
+        let server = GrandstandServer(client: client, app: Self.app)
         var random = Random(seed: seed)
-        var app = await launch(phone, client)
+        var app = await phone.launch(server: server)
         var wished: Set<String> = []
         for _ in 0..<12 {
             switch random.next(below: 7) {
@@ -57,7 +49,7 @@ struct PhoneStormTests {
             case 1: try await app.unfollow(["team:\(random.next(below: 12))"])
             case 2:
                 let token = "\(100_000 + random.next(below: 800_000))\(100_000 + seed)"
-                phone.host.change { $0.startTokens["MatchAttributes"] = token }
+                phone.host.change { $0.facts.tokens["MatchAttributes"] = token }
                 phone.host.tell(.startToken(type: "MatchAttributes", token: token))
             case 3:
                 let event = ["derby", "final"][random.next(below: 2)]
@@ -66,7 +58,7 @@ struct PhoneStormTests {
             case 5: await app.flush()
             default:
                 await app.stop()
-                app = await launch(phone, client)
+                app = await phone.launch(server: server)
             }
         }
         await app.flush()
@@ -78,17 +70,11 @@ struct PhoneStormTests {
         let condition = await phone.host.condition()
         #expect(Set(condition.activities.map(\.eventKey)) == wished, "seed \(seed)")
         #expect(condition.activities.count == wished.count, "seed \(seed)")
-        #expect(
-            phone.host.starts.allSatisfy { if case .channel = $0.delivery { true } else { false } }, "seed \(seed)")
-        let credential = try #require(try FileCredentials(file: phone.keychain).load())
-        let known = try await client.send(
-            .getInstallation(
-                .init(
-                    app: Self.app, installationId: credential.installation.uuidString.lowercased(),
-                    secret: credential.secret)))
+        #expect(!phone.host.channels.contains(nil), "seed \(seed)")
+        let known = try await client.send(.getInstallation(phone.store().identity()))
         #expect(known.topics.sorted() == status.topics, "seed \(seed)")
-        #expect(condition.systemVersion.hasPrefix(known.systemVersion), "seed \(seed)")
-        let endings = condition.startTokens.mapValues { String($0.suffix(6)) }
+        #expect(condition.facts.systemVersion.hasPrefix(known.systemVersion), "seed \(seed)")
+        let endings = condition.facts.tokens.mapValues { String($0.suffix(6)) }
         #expect(known.startTokens.count == endings.count, "seed \(seed)")
         for token in known.startTokens {
             #expect(endings[token.attributesType].map { token.token.hasSuffix($0) } == true, "seed \(seed)")
