@@ -41,6 +41,11 @@ extension Problem {
         Problem(.eventNotFound, "There is no event \(key). Declare it with PUT /v1/events/\(key) first.")
     }
 
+    /// The error for an app that is not registered.
+    package static func noApp(_ bundleID: BundleID) -> Problem {
+        Problem(.appNotFound, "There is no app \(bundleID). Register it with PUT /v1/apps/\(bundleID) first.")
+    }
+
     /// The error for an event key that the caller cannot use: an event out of its reach has the key, or the key has a
     /// prefix that other API keys are bound to. Within such a prefix the answer does not reveal which keys are taken.
     package static func takenEvent(_ key: EventKey) -> Problem {

@@ -45,6 +45,9 @@ package struct Channel: Sendable, Hashable {
         self.createdAt = createdAt
     }
 
+    /// The app that the channel is for.
+    package var app: AppEnvironment { AppEnvironment(bundleID: bundleID, environment: environment) }
+
     /// The audience that the channel serves, within its event.
     package var audience: Audience.ID {
         Audience.ID(bundleID: bundleID, environment: environment, variant: variant)
@@ -69,6 +72,21 @@ extension Channel.State {
         case .deleted, .unknown: []
         case .missing: [.servesAudience, .isReconciled]
         case .failed: [.servesAudience, .isIntent]
+        }
+    }
+
+    /// The states that may follow this one. All changes are made by `ChannelStore.move`, and a test compares them with
+    /// the drawing in docs/internals/states.md.
+    package var next: Set<Self> {
+        switch self {
+        case .creating: [.creating, .active, .failed, .deleted]
+        case .failed: [.creating, .failed, .deleted]
+        case .active: [.active, .retiring, .missing, .deleting]
+        case .missing: [.active, .deleting, .deleted]
+        case .retiring: [.active, .deleting, .deleted]
+        case .deleting: [.deleting, .deleted]
+        case .deleted: [.active, .deleting]
+        case .unknown: []
         }
     }
 

@@ -9,8 +9,8 @@ struct DemoCommand: AsyncParsableCommand {
         abstract: "Plays a match through the public API against the simulator, with its own database.",
         discussion: """
             Starts an embedded PostgreSQL, the APNs simulator and the server in a temporary folder, plays the 2022 \
-            World Cup final and Apple's sample adventure, starts a final on a thousand phones, and then keeps running so that you \
-            can try it. With --once it ends then; the exit code is 1 if any step failed.
+            World Cup final, which a push starts on a thousand phones, prints what this proves, and then keeps running so \
+            that you can try it. With --once it ends then; the exit code is 1 if anything went wrong.
             """)
 
     @Flag(help: "End when the match is over.")
@@ -20,8 +20,8 @@ struct DemoCommand: AsyncParsableCommand {
     var port: Int?
 
     func run() async throws {
-        let events = try DemoEvent.all()
-        let report = DemoReport(steps: DemoMatch.steps(for: events) + DemoFollowers.steps)
+        let report = DemoReport()
+        let event = try DemoEvent.final()
         let started = ContinuousClock.now
         report.line("Starting PostgreSQL, the APNs simulator and the server…")
         let wanted = port.map { "\($0)" } ?? ProcessInfo.processInfo.environment["GRANDSTAND_PORT"] ?? "8080"
@@ -29,15 +29,13 @@ struct DemoCommand: AsyncParsableCommand {
         try await DemoStage.with(port: once ? "0" : wanted, settings: settings) { stage in
             report.line("Console: \(stage.address.absoluteString)/console")
             report.line("Simulator's control API: \(stage.control)")
-            try await DemoMatch(stage: stage, events: events, report: report).play()
-            try await DemoFollowers(stage: stage, report: report).play()
-            report.finish()
+            try await DemoMatch(stage: stage, event: event, report: report).play()
             func accepted(_ path: String) -> Int {
                 stage.simulator.journal().count { $0.request.path.hasPrefix(path) && $0.status == 200 }
             }
-            let broadcasts = events.reduce(0) { $0 + $1.broadcasts.count } + DemoFollowers.broadcasts
             report.line(
-                "\n\(broadcasts) broadcasts, \(accepted("/4/")) messages and \(accepted("/3/")) pushes to phones accepted by APNs, "
+                "\n\(event.broadcasts.count) broadcasts, \(accepted("/4/")) messages and \(accepted("/3/")) pushes to phones "
+                    + "accepted by APNs, "
                     + "\((ContinuousClock.now - started).formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1))))."
             )
             if !once { try await DemoInvitation(stage: stage, report: report).stay() }

@@ -96,13 +96,7 @@ package struct ReconciliationPlan: Sendable {
 
     /// Whether creations without an answer remain after `actions`. If so, the list should be read again soon.
     package func leavesUnanswered(_ actions: [ReconciliationAction]) -> Bool {
-        let decided = actions.count { action in
-            switch action {
-            case .settle, .reopen: true
-            default: false
-            }
-        }
-        return decided < unanswered.count
+        actions.count { $0.name == .settle || $0.name == .reopen } < unanswered.count
     }
 
     // MARK: Actions

@@ -128,6 +128,25 @@ extension GrandstandClient.Call {
     }
 }
 
+extension GrandstandClient.Call where Value == GrandstandClient.Answer {
+    /// A call of an operation that is chosen while the program runs. Its value is the answer as received.
+    ///
+    /// - Parameter parameters: by their names in openapi.yaml. Those that are neither in the path nor in the query are
+    ///   header fields.
+    package init(
+        _ operation: Contract.Operation, _ parameters: [String: String], body: RawJSON? = nil
+    ) {
+        var (path, headers) = (operation.path, parameters)
+        for (name, value) in parameters where path.contains("{\(name)}") {
+            path = path.replacing("{\(name)}", with: GrandstandClient.encoded(value))
+            headers[name] = nil
+        }
+        let query = operation.query.map { ($0, headers.removeValue(forKey: $0)) }
+        self.init(operation, EncodedPath(stringLiteral: path), query, body: body) { $0 }
+        for (name, value) in headers { self = with(name, value) }
+    }
+}
+
 /// A path whose interpolated parts are percent-encoded.
 struct EncodedPath: ExpressibleByStringInterpolation {
     struct StringInterpolation: StringInterpolationProtocol {

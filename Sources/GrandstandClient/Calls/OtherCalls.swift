@@ -22,13 +22,3 @@ extension GrandstandClient.Call where Value == GrandstandClient.AppName {
     /// Shows an app in the short view for keys that only have the scope lookup.
     public static func getAppName(_ bundleId: String) -> Self { Self(.getApp, "/v1/apps/\(bundleId)") }
 }
-
-extension GrandstandClient.Call where Value == GrandstandClient.Lookup {
-    /// The channel of an event, optionally with its newest content. `GrandstandClient.lookup` also waits and uses the
-    /// cache.
-    public static func lookup(
-        _ key: String, in app: GrandstandClient.AppEnvironment, variant: String? = nil, contentState: Bool
-    ) -> Self {
-        lookup(key, in: app, include: contentState ? .contentState : nil, variant: variant)
-    }
-}

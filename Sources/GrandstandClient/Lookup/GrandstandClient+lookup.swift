@@ -17,7 +17,8 @@ extension GrandstandClient {
         _ eventKey: String, in app: AppEnvironment, variant: String? = nil, contentState: Bool = false,
         patience: TimeInterval = 30
     ) async throws -> Found<Lookup> {
-        let call = Call<Lookup>.lookup(eventKey, in: app, variant: variant, contentState: contentState)
+        let call = Call<Lookup>.lookup(
+            eventKey, in: app, include: contentState ? .contentState : nil, variant: variant)
         let began = time.uptime()
         while true {
             do {

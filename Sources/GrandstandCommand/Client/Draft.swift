@@ -25,6 +25,11 @@ struct Draft {
         for member in all where !readOnly.contains(member.name) { set(member.name, raw: member.value.bytes) }
     }
 
+    /// - Parameter readOnly: the members to leave out, with spaces between them.
+    init(_ present: JSONValue, without readOnly: String) {
+        self.init(present, without: Set(readOnly.split(separator: " ").map(String.init)))
+    }
+
     var bytes: [UInt8] {
         var body = JSONWriter()
         body.object { object in
@@ -71,10 +76,6 @@ struct Draft {
 
     mutating func set(_ name: String, _ text: String?) { set(name, raw: text.map { Array(JSONText.quoted($0).utf8) }) }
 
-    mutating func set(_ name: String, _ number: Int?) { set(name, raw: number.map { Array(String($0).utf8) }) }
-
-    mutating func set(_ name: String, _ flag: Bool?) { set(name, raw: flag.map { Array(String($0).utf8) }) }
-
     /// Sets a list of texts. An empty list changes nothing.
     mutating func set(_ name: String, texts: [String]) {
         guard !texts.isEmpty else { return }
@@ -92,17 +93,6 @@ struct Draft {
             writer.object { object in for case (let name, let text?) in zip(names, item) { object.member(name, text) } }
         }
         set(name, raw: list.bytes)
-    }
-}
-
-/// The option `--fields`, for fields of the API that have no own option. `null` removes a field.
-struct FurtherFields: ParsableArguments {
-    @Option(help: "Fields as the API has them: a JSON object, @file, or - for standard input. null removes a field.")
-    var fields: String?
-
-    /// Apply this first, so that other options override it.
-    func apply(to draft: inout Draft) throws {
-        if let fields { try draft.set("--fields", membersOf: json("--fields", fields)) }
     }
 }
 

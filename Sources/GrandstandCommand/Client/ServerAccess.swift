@@ -73,15 +73,6 @@ struct ServerAccess: Sendable {
         }
     }
 
-    /// The text of the answer to a call without a key.
-    ///
-    /// - Throws: `StartError` with title, detail and fields of a refusal, or with the reason why there was no answer.
-    static func text(of call: GrandstandClient.Call<String>) async throws -> String {
-        let answer = try await ServerAccess(isOpen: true).answer(to: call)
-        guard (200..<300).contains(answer.status) else { throw refusal(ServerProblem(answer)) }
-        return String(decoding: answer.body, as: UTF8.self)
-    }
-
     /// The message for a refusal, with advice that the server cannot give.
     static func refusal(_ problem: ServerProblem) -> StartError {
         let faults = problem.errors.map { "\n  \($0.pointer): \($0.detail)" }.joined()

@@ -1,71 +1,66 @@
+internal import APNsSimulator
 internal import Foundation
+internal import Grandstand
 internal import GrandstandClient
+internal import JSON
 
-/// One event of the demo, from its data file.
-struct DemoEvent: Sendable {
-    struct Broadcast: Sendable {
-        let label: String
-        /// The broadcast's number in its event; the first is 1.
-        let number: Int
-        /// The body of the API request.
-        let body: RawJSON
-        let isEnd: Bool
-        /// The content that APNs must receive, as JSON text with sorted keys.
-        let contentState: Data
-        /// The alert that APNs must receive, as JSON text with sorted keys; `nil`: there is no alert.
-        let alert: Data?
+/// The match of the demo, as Demo/Data has it.
+struct DemoEvent: Sendable, Decodable {
+    struct ContentType: Sendable, Decodable {
+        let name: String
+        let declaration: RawJSON
     }
 
-    let key: String
-    let name: String
-    let kind: String
-    let contentType: (name: String, declaration: RawJSON)
-    /// Whether the event's contents are reported as states, so that the content type's rules make the alerts.
-    let isFed: Bool
-    let broadcasts: [Broadcast]
+    struct Start: Sendable, Decodable {
+        let attributesType: String
+        let attributes: RawJSON
+        let contentState: RawJSON
+        let alert: RawJSON
+        let alertsByLocale: [String: RawJSON]
+    }
 
-    /// Reads a file of Demo/Data.
-    ///
-    /// - Throws: `PlayFailure` for a file in the wrong form.
-    init(file: String) throws {
-        let text = EmbeddedFiles.texts[file] ?? ""
-        guard let file = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any],
-            let key = file["eventKey"] as? String, let name = file["name"] as? String,
-            let kind = file["kind"] as? String, let contentType = file["contentType"] as? [String: Any],
-            let type = contentType["name"] as? String, let declaration = contentType["declaration"],
-            let broadcasts = file["broadcasts"] as? [[String: Any]]
-        else { throw PlayFailure("a data file of the demo is broken") }
-        self.key = key
-        self.name = name
-        self.kind = kind
-        self.contentType = (type, try RawJSON(json: JSONSerialization.data(withJSONObject: declaration)))
-        isFed = file["isFed"] as? Bool ?? false
-        self.broadcasts = try broadcasts.enumerated().map { index, entry in
-            guard let label = entry["label"] as? String, let body = entry["body"] as? [String: Any],
-                let contentState = body["contentState"]
-            else { throw PlayFailure("a broadcast of \(key) is broken") }
-            return Broadcast(
-                label: label, number: index + 1, body: try RawJSON(json: JSONSerialization.data(withJSONObject: body)),
-                isEnd: body["event"] as? String == "end", contentState: try Self.canonical(contentState),
-                alert: try body["alert"].map { try Self.canonical($0) })
+    /// A moment of the match: the state that is reported, and the alert that the content type's rules make of it.
+    struct Moment: Sendable, Decodable {
+        struct Body: Sendable, Decodable {
+            let event: GrandstandClient.BroadcastKind
+            let contentState: RawJSON
+            let alert: RawJSON?
+        }
+
+        let label: String
+        let body: Body
+
+        var isEnd: Bool { body.event == .end }
+
+        /// Whether a card shows this moment.
+        ///
+        /// - Parameter rings: whether the card must have this moment's alert, too.
+        func isShown(by card: ShownActivity, rings: Bool) throws -> Bool {
+            guard card.state == (isEnd ? .ended : .active),
+                try Self.canonical(Data(card.contentState)) == Self.canonical(body.contentState.bytes)
+            else { return false }
+            guard rings, let alert = body.alert else { return true }
+            return try card.alert.map { try Self.canonical(Data($0)) } == Self.canonical(alert.bytes)
+        }
+
+        /// JSON text that is the same for equal values.
+        static func canonical(_ json: Data) throws -> Data {
+            try JSONSerialization.data(
+                withJSONObject: try JSONSerialization.jsonObject(with: json), options: [.sortedKeys])
         }
     }
 
-    /// JSON text that is the same for equal values.
-    static func canonical(_ value: Any) throws -> Data {
-        try JSONSerialization.data(withJSONObject: value, options: [.sortedKeys])
-    }
+    let eventKey: String
+    let name: String
+    let kind: String
+    let topic: String
+    let start: Start
+    let contentType: ContentType
+    let broadcasts: [Moment]
 
-    /// Like `canonical(_:)`, but for a value that is given as JSON text.
-    static func canonical(json bytes: [UInt8]) throws -> Data {
-        try canonical(try JSONSerialization.jsonObject(with: Data(bytes)))
-    }
-
-    /// The two events of the demo.
-    static func all() throws -> [DemoEvent] {
-        [
-            try DemoEvent(file: "world-cup-final-2022.json"),
-            try DemoEvent(file: "emoji-rangers.json"),
-        ]
+    /// - Throws: `DecodingError` for a file in the wrong form.
+    static func final() throws -> DemoEvent {
+        let text = EmbeddedFiles.texts["world-cup-final-2022.json"] ?? ""
+        return try JSONValue(parsing: Array(text.utf8)).decode(DemoEvent.self)
     }
 }

@@ -19,18 +19,10 @@ struct DemoInvitation: Sendable {
             The console, for people: \(address)/console (sign in with that key).
 
               curl -s -H "Authorization: Bearer $KEY" \(address)/v1/quotas
-
-              curl -s -X PUT -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
-                \(address)/v1/events/my-match -d '{"name": "My match", "audiences": [{"bundleId": "\(DemoMatch.bundleID)",
-                "environment": "production", "storagePolicy": "noMessageStored"}]}'
-
-              curl -s -X POST -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
-                \(address)/v1/events/my-match/broadcasts -d '{"event": "update", "contentState": {"score": "1-0"}}'
-
-            The phones, by the simulator's control API (docs/simulator.md):
-
+              GRANDSTAND_URL=\(address) GRANDSTAND_API_KEY=$KEY grandstand call listEvents
               curl -s \(stage.control)/lock-screens
 
+            README.md and docs/organising.md have more; docs/simulator.md describes the phones.
             Ctrl-C ends it.
             """)
         for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { return }

@@ -3,178 +3,203 @@ internal import APNsWire
 internal import Foundation
 internal import GrandstandClient
 
-/// Plays the events through the public API. Each step reports its result; a wrong result stops the demo.
+/// Plays the final through the public API. Each proof reports its result; a wrong result stops the demo.
 struct DemoMatch: Sendable {
     static let bundleID = "com.example.GrandstandDemo"
+    private static let policies: [(environment: APNsEnvironment, policy: StoragePolicy)] = [
+        (.development, .noMessageStored), (.production, .mostRecentMessageStored),
+    ]
 
     let stage: DemoStage
-    let events: [DemoEvent]
+    let event: DemoEvent
     let report: DemoReport
 
-    /// The number of steps in the report for `events`.
-    static func steps(for events: [DemoEvent]) -> Int {
-        1 + events.count + events.reduce(0) { $0 + 1 + audiences(0).count * 3 + $1.broadcasts.count + 2 + 3 } + 1
-    }
-
-    /// Both environments, with different storage policies. For the second event the two policies are swapped.
-    private static func audiences(_ index: Int) -> [(environment: APNsEnvironment, policy: StoragePolicy)] {
-        index.isMultiple(of: 2)
-            ? [(.development, .noMessageStored), (.production, .mostRecentMessageStored)]
-            : [(.development, .mostRecentMessageStored), (.production, .noMessageStored)]
-    }
-
     func play() async throws {
-        try await registerApp()
-        var spectators = try DemoSpectators(simulator: stage.simulator)
-        for (index, event) in events.enumerated() {
-            report.heading(event.name)
-            try await create(event, Self.audiences(index), for: &spectators)
-            for broadcast in event.broadcasts {
-                if let news = try spectators.beforeBroadcast(ofTotal: event.broadcasts.count) {
-                    try spectators.check()
-                    report.step(news, "lock screens as they should be")
-                }
-                try await send(broadcast, of: event, to: &spectators)
-            }
-            try await checkTheEnd(of: event)
-        }
-        report.heading("Quota")
+        report.line("\n\(event.name)")
+        var crowd = DemoCrowd(stage.simulator)
+        try await declare()
+        try await followChannels(&crowd)
+        try await followTopic(&crowd)
+        try await kickOff(&crowd)
+        try await tell(&crowd)
+        try await checkTheEnd()
         try await showQuota()
     }
 
-    private func registerApp() async throws {
-        try await stage.organiser.putApp(Self.bundleID, name: "Grandstand Demo")
-        report.step("app \(Self.bundleID)", "registered; its ID has capitals")
-        for event in events {
-            let (name, declaration) = event.contentType
-            try await stage.organiser.send(.putContent(name, of: Self.bundleID, json: declaration))
-            report.step(
-                "content type \(name)", event.isFed ? "declared, with the changes that send an alert" : "declared")
-        }
-    }
+    // MARK: Before the match
 
-    private func create(
-        _ event: DemoEvent, _ audiences: [(environment: APNsEnvironment, policy: StoragePolicy)],
-        for spectators: inout DemoSpectators
-    ) async throws {
-        try await stage.organiser.send(
+    private func declare() async throws {
+        let (type, organiser) = (event.contentType, stage.organiser)
+        try await organiser.putApp(Self.bundleID, name: "Grandstand Demo")
+        try await organiser.send(.putContent(type.name, of: Self.bundleID, json: type.declaration))
+        report.proof("the app \(Self.bundleID)", "registered with capitals; \(type.name) has the rules for alerts")
+        // APNs creates this channel, but the answer does not arrive. The path is in lower case, because APNs refuses the
+        // one with capitals before.
+        let path = "/1/apps/\(Self.bundleID.lowercased())/channels"
+        try stage.simulator.addFaults(
+            """
+            {"faults": [{"match": {"operation": "create", "path": "\(path)", "environment": "production"},
+                "action": "lose", "by": "reset", "times": 1}]}
+            """)
+        let start = event.start
+        try await organiser.send(
             .putEvent(
-                event.key,
+                event.eventKey,
                 .init(
                     name: event.name, kind: event.kind,
-                    audiences: audiences.map { audience in
+                    audiences: Self.policies.map { audience in
                         .init(
                             bundleId: Self.bundleID, environment: .init(rawValue: audience.environment.rawValue),
                             storagePolicy: .init(rawValue: audience.policy.rawValue))
-                    }, content: event.contentType.name)))
-        report.step("event \(event.key)", "declared for \(audiences.count) audiences")
+                    }, topics: [event.topic],
+                    start: .init(
+                        at: Date(timeIntervalSinceNow: 86_400), attributesType: start.attributesType,
+                        attributes: start.attributes, contentState: start.contentState, alert: start.alert,
+                        alertsByLocale: start.alertsByLocale), content: type.name)))
+        report.proof("the event \(event.eventKey)", "declared for two audiences, with a start for tomorrow")
+    }
 
-        let shown = try await stage.organiser.channels(of: event.key)
-        for audience in shown.audiences {
-            report.step(
-                "channel in \(audience.environment), \(audience.storagePolicy)",
-                "APNs: 201 \(audience.channel.channelId ?? "")")
-        }
-        for audience in shown.audiences {
-            let found = try await stage.client.lookup(
-                event.key, in: .init(Self.bundleID, audience.environment))
+    private func followChannels(_ crowd: inout DemoCrowd) async throws {
+        report.now("Grandstand looks for a channel in Apple's list, because the answer to its creation was lost")
+        for audience in try await stage.organiser.channels(of: event.eventKey).audiences {
+            let found = try await stage.client.lookup(event.eventKey, in: .init(Self.bundleID, audience.environment))
             guard let environment = APNsEnvironment(rawValue: audience.environment.rawValue),
                 let policy = StoragePolicy(rawValue: audience.storagePolicy.rawValue),
                 let channelID = found.channelId, channelID == audience.channel.channelId,
-                stage.simulator.channels(of: Self.bundleID, in: environment).contains(where: { $0.id == channelID })
+                stage.simulator.channels(of: Self.bundleID, in: environment).map(\.id) == [channelID]
             else {
-                throw PlayFailure("lookup of \(event.key) answered \(found.channelId ?? "-"), which APNs does not list")
+                throw PlayFailure("\(audience.environment) should have one channel, not \(found.channelId ?? "-")")
             }
-            report.step("an app looks it up in \(audience.environment)", channelID)
-            try spectators.follow(channelID, of: Self.bundleID, in: environment, policy)
-            report.step("two phones follow it", "a sofa's, and a commuter's")
+            report.proof("an app looks it up in \(audience.environment)", "\(channelID), \(policy.rawValue)")
+            try crowd.follow(channelID, in: environment, policy)
         }
+        guard stage.simulator.journal().contains(where: { $0.fate == .dropped }) else {
+            throw PlayFailure("no answer of APNs was lost")
+        }
+        report.proof("Apple's answer to a creation was lost", "found in Apple's list, so no channel exists twice")
     }
 
-    private func send(
-        _ broadcast: DemoEvent.Broadcast, of event: DemoEvent, to spectators: inout DemoSpectators
-    ) async throws {
-        let accepted = try await event.isFed ? tell(broadcast, of: event) : post(broadcast, to: event)
-        if broadcast.isEnd { try await checkLookups(afterTheEndOf: event) }
-        let done = try await stage.settled(accepted, called: broadcast.label)
-        for delivery in done.deliveries { try checkWire(broadcast, requestID: delivery.apnsRequestId) }
-        spectators.expect(broadcast)
-        try spectators.check()
-        report.step(
-            broadcast.label,
-            "APNs: " + done.deliveries.map { "200 in \($0.environment)" }.joined(separator: ", ")
-                + "; \(spectators.upToDate) of \(spectators.count) phones show it")
+    private func followTopic(_ crowd: inout DemoCrowd) async throws {
+        let started = ContinuousClock.now
+        let issued = try await stage.organiser.send(
+            .createKey(name: "app", scopes: [.device], bundleId: Self.bundleID))
+        report.now("\(DemoCrowd.followers) phones register")
+        try await crowd.register(event, .once(stage.address, key: issued.secret))
+        report.proof(
+            "\(DemoCrowd.followers) phones follow \(event.topic)",
+            "registered in \(Self.time(since: started)) with a key of the scope device")
+        let preview = try await stage.organiser.send(.startEvent(event.eventKey, dryRun: true))
+        guard preview.counts.pending == DemoCrowd.followers, pushes == 0 else {
+            throw PlayFailure("the preview counts \(preview.counts), and \(pushes) pushes were sent")
+        }
+        report.proof("a preview of the start", "\(preview.counts.pending) phones would get it; nothing was sent")
     }
 
-    private func post(
-        _ broadcast: DemoEvent.Broadcast, to event: DemoEvent
-    ) async throws -> GrandstandClient.Broadcast {
-        try await stage.organiser.send(.broadcast(to: event.key, json: broadcast.body))
+    // MARK: The match
+
+    private func kickOff(_ crowd: inout DemoCrowd) async throws {
+        try crowd.setOnline(false)
+        let asked = ContinuousClock.now
+        try await stage.organiser.send(.startEvent(event.eventKey))
+        let done = try await stage.organiser.poll("the start of \(event.eventKey)") {
+            let report = try await stage.organiser.send(.getStart(event.eventKey))
+            return report.state == .done ? report : nil
+        }
+        guard done.counts.followers == DemoCrowd.followers, done.counts.accepted == DemoCrowd.followers,
+            pushes == DemoCrowd.followers
+        else { throw PlayFailure("the start counts \(done.counts), and \(pushes) pushes were sent") }
+        let cards = try crowd.started(with: ["Kick-off", "¡Empieza!"])
+        report.proof(
+            "kick-off by push, now instead of tomorrow",
+            "\(cards.count) lock screens show it, in two languages, after \(Self.time(since: asked))")
+        try crowd.setOnline(true)
     }
 
-    /// Reports the state twice: the second report sends nothing.
-    private func tell(
-        _ broadcast: DemoEvent.Broadcast, of event: DemoEvent
-    ) async throws -> GrandstandClient.Broadcast {
-        let state = GrandstandClient.StateDraft(
-            contentState: try RawJSON(json: broadcast.contentState), sequence: broadcast.number,
-            final: broadcast.isEnd)
-        guard case .accepted(let accepted) = try await stage.organiser.send(.putState(event.key, state)),
-            case .unchanged = try await stage.organiser.send(.putState(event.key, state)),
-            accepted.outcome == (broadcast.isEnd ? .end : broadcast.alert == nil ? .update : .rings)
-        else { throw PlayFailure("\(broadcast.label): the state had the wrong result") }
-        return accepted
+    /// Reports every state twice: the second report sends nothing.
+    private func tell(_ crowd: inout DemoCrowd) async throws {
+        let moments = event.broadcasts
+        for (number, moment) in moments.enumerated() {
+            if number == moments.count / 3 { try crowd.setOnline(false) }
+            if number == moments.count * 2 / 3 {
+                let late = crowd.count - crowd.online
+                try crowd.setOnline(true)
+                report.proof("\(late) phones come back after an hour", "those whose channel stores it show the newest")
+            }
+            report.now(moment.label)
+            let state = GrandstandClient.StateDraft(
+                contentState: moment.body.contentState, sequence: number + 1, final: moment.isEnd)
+            guard case .accepted(let accepted) = try await stage.organiser.send(.putState(event.eventKey, state)),
+                case .unchanged = try await stage.organiser.send(.putState(event.eventKey, state)),
+                accepted.outcome == (moment.isEnd ? .end : moment.body.alert == nil ? .update : .rings)
+            else { throw PlayFailure("\(moment.label): the state had the wrong result") }
+            if moment.isEnd { try await checkLookups() }
+            for delivery in try await stage.settled(accepted, called: moment.label).deliveries {
+                try checkWire(moment, requestID: delivery.apnsRequestId)
+            }
+            try crowd.expect(moment)
+        }
+        let rings = moments.count { $0.body.alert != nil }
+        report.proof(
+            "\(moments.count) states, each reported twice", "sent once each; \(rings) rang by the rules")
+        report.proof("every one of \(crowd.count) lock screens", "was right after each state")
     }
 
     /// Checks that APNs got exactly the content that was sent.
-    private func checkWire(_ broadcast: DemoEvent.Broadcast, requestID: String?) throws {
+    private func checkWire(_ moment: DemoEvent.Moment, requestID: String?) throws {
         let seen = stage.simulator.journal().last { entry in
             entry.request.headers.contains { $0.name == APNsHeader.requestID && $0.value == requestID }
         }
-        guard let seen, seen.status == 200,
-            let body = try JSONSerialization.jsonObject(with: Data(seen.request.body)) as? [String: Any],
-            let aps = body["aps"] as? [String: Any], let contentState = aps["content-state"],
-            try DemoEvent.canonical(contentState) == broadcast.contentState
-        else { throw PlayFailure("\(broadcast.label): APNs did not see its content state") }
+        let body = try seen.flatMap { try JSONSerialization.jsonObject(with: Data($0.request.body)) as? [String: Any] }
+        guard seen?.status == 200, let content = (body?["aps"] as? [String: Any])?["content-state"],
+            try DemoEvent.Moment.canonical(try JSONSerialization.data(withJSONObject: content))
+                == DemoEvent.Moment.canonical(moment.body.contentState.bytes)
+        else {
+            throw PlayFailure("\(moment.label): APNs did not see its content state")
+        }
     }
+
+    // MARK: After the match
 
     /// Checks the lookups right after an end was accepted. The server that accepted the end must answer 410 at once,
     /// and another server on the same database within a second.
-    private func checkLookups(afterTheEndOf event: DemoEvent) async throws {
+    private func checkLookups() async throws {
         let accepted = ContinuousClock.now
         let lookup = GrandstandClient.Call<GrandstandClient.Lookup>.lookup(
-            event.key, in: .init(Self.bundleID, .production))
-        report.step(
-            "an app asks this server at once", "410 \(try await stage.refusal(410, of: lookup, at: stage.client).slug)")
+            event.eventKey, in: .init(Self.bundleID, .production))
+        _ = try await stage.refusal(410, of: lookup, at: stage.client)
         while try await stage.other.exchange(lookup).status == 200, ContinuousClock.now - accepted < .seconds(1) {
             try await Task.sleep(for: .milliseconds(2))
         }
-        _ = try await stage.refusal(410, of: lookup, at: stage.other)
+        let slug = try await stage.refusal(410, of: lookup, at: stage.other).slug
         let milliseconds = Int((ContinuousClock.now - accepted) / .milliseconds(1))
-        report.step("another server, within a second", "410 after \(milliseconds) ms at most")
+        report.proof("a lookup after the end", "410 \(slug), on another server after \(milliseconds) ms at most")
     }
 
-    private func checkTheEnd(of event: DemoEvent) async throws {
+    private func checkTheEnd() async throws {
         let update = GrandstandClient.BroadcastDraft(event: .update, contentState: try RawJSON(json: "{}"))
-        let late = try await stage.refusal(409, of: .broadcast(to: event.key, update), at: stage.client)
-        report.step("an update after the end", "409 \(late.slug)")
+        let late = try await stage.refusal(409, of: .broadcast(to: event.eventKey, update), at: stage.client)
+        report.proof("an update after the end", "409 \(late.slug)")
     }
 
     private func showQuota() async throws {
-        let quotas = try await stage.organiser.send(.listQuotas())
-        for quota in quotas.items {
+        let quotas = try await stage.organiser.send(.listQuotas()).items
+        for quota in quotas {
             let listed = APNsEnvironment(rawValue: quota.environment.rawValue).map {
                 stage.simulator.channels(of: Self.bundleID, in: $0).count
             }
-            guard quota.used == events.count, listed == quota.used else {
+            guard quota.used == 1, listed == 1 else {
                 throw PlayFailure(
                     "the ledger counts \(quota.used) channels in \(quota.environment), APNs \(listed ?? 0)")
             }
-            report.line(
-                "  \(quota.bundleId)  \(quota.environment.rawValue.padding(toLength: 11, withPad: " ", startingAt: 0))  "
-                    + "used \(quota.used) of \(quota.limit), available \(quota.available), level \(quota.level)")
         }
-        report.step(
-            "ledger and APNs agree", "\(quotas.items.reduce(0) { $0 + $1.used }) channels, kept until their retirement")
+        report.proof(
+            "the ledger and APNs agree",
+            quotas.map { "\($0.used) of \($0.limit) channels in \($0.environment)" }.joined(separator: ", "))
+    }
+
+    private var pushes: Int { stage.simulator.journal().count { $0.request.path.hasPrefix("/3/") } }
+
+    private static func time(since start: ContinuousClock.Instant) -> String {
+        (ContinuousClock.now - start).formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1)))
     }
 }

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Synchronization
 
 #if canImport(Darwin)
     private import Darwin
@@ -9,49 +8,20 @@ internal import Synchronization
     private import Musl
 #endif
 
-/// Prints the steps as they happen, and on a terminal a progress bar below them.
-final class DemoReport: Sendable {
-    private struct Progress {
-        var done = 0
-        var total: Int
+/// Prints what the demo proves, each as one line, and on a terminal what it does now.
+struct DemoReport: Sendable {
+    private let isTerminal = isatty(1) == 1
+
+    /// Prints a proof with its result.
+    func proof(_ what: String, _ result: String) {
+        line("  \(what)\(String(repeating: " ", count: max(1, 50 - what.count)))\(result)")
     }
 
-    private let progress: Mutex<Progress>
-    private let isTerminal: Bool
+    /// Prints a line in place of what the demo did until now.
+    func line(_ text: String) { write(isTerminal ? "\r\u{1B}[2K\(text)\n" : "\(text)\n") }
 
-    init(steps: Int) {
-        progress = Mutex(Progress(total: steps))
-        isTerminal = isatty(1) == 1
-    }
-
-    func heading(_ text: String) { line("\n\(text)") }
-
-    /// Prints a finished step with its result.
-    func step(_ what: String, _ result: String) {
-        let (done, total) = progress.withLock { progress in
-            progress.done += 1
-            return (progress.done, progress.total)
-        }
-        let padding = String(repeating: " ", count: max(1, 54 - what.count))
-        line("  \(what)\(padding)\(result)")
-        if isTerminal { write("\r\u{1B}[2K\(Self.bar(done, total))") }
-    }
-
-    func line(_ text: String) {
-        write(isTerminal ? "\r\u{1B}[2K\(text)\n" : "\(text)\n")
-    }
-
-    /// Removes the progress bar.
-    func finish() {
-        if isTerminal { write("\r\u{1B}[2K") }
-    }
-
-    private static func bar(_ done: Int, _ total: Int) -> String {
-        let width = 40
-        let filled = total == 0 ? width : min(width, width * done / total)
-        return "[" + String(repeating: "█", count: filled) + String(repeating: "·", count: width - filled)
-            + "] \(done)/\(total)"
-    }
+    /// Shows on a terminal what the demo does now.
+    func now(_ text: String) { if isTerminal { write("\r\u{1B}[2K  … \(text)") } }
 
     private func write(_ text: String) { FileHandle.standardOutput.write(Data(text.utf8)) }
 }

@@ -19,8 +19,8 @@ struct DemoStage: Sendable {
     let client: GrandstandClient
     /// The client of the other server, which only answers API requests.
     let other: GrandstandClient
-    /// The demo's work takes milliseconds, so 15 seconds are more than enough.
-    var organiser: Organiser { Organiser(patience: .seconds(15)) { [client] in [client] } }
+    /// The longest work is to find a channel whose creation was not answered: some seconds.
+    var organiser: Organiser { Organiser(patience: .seconds(30)) { [client] in [client] } }
 
     /// Starts everything, runs `body`, and stops everything again.
     ///

@@ -9,21 +9,19 @@ struct Phone: Sendable {
     /// The phone's push-to-start token.
     let token: String
     let locale: String
-    private let systemVersion: String
     private let identity: GrandstandClient.InstallationIdentity
 
     /// Adds the phone to the simulator.
     init(
-        _ id: String, app bundleID: String, in environment: APNsEnvironment, system: String = "18.4",
+        _ id: String, app bundleID: String, in environment: APNsEnvironment,
         locale: String = "en-GB", _ simulator: Simulator
     ) throws {
         let tokens = try simulator.addDevice(
-            id, in: environment, system: Int(system.prefix { $0 != "." }) ?? 18, bundleIDs: [bundleID])
+            id, in: environment, bundleIDs: [bundleID])
         guard let token = tokens[bundleID.lowercased()] else { throw PlayFailure("\(id) has no token") }
         self.id = id
         self.token = token
         self.locale = locale
-        systemVersion = system
         identity = .init(new: .init(bundleID, .init(rawValue: environment.rawValue)))
     }
 
@@ -33,18 +31,7 @@ struct Phone: Sendable {
             .putInstallation(
                 identity,
                 .init(
-                    systemVersion: systemVersion, locale: locale,
+                    systemVersion: "18.4", locale: locale,
                     startTokens: [.init(attributesType: attributesType, token: token)], topics: topics)))
-    }
-
-    /// Reports an activity on the phone's lock screen, as its app would.
-    func report(
-        _ card: ShownActivity, of event: String, updateToken: String? = nil, _ app: GrandstandClient
-    ) async throws {
-        try await app.send(
-            .putActivity(
-                "\(card.number)", of: identity,
-                .init(
-                    eventKey: event, attributesType: card.attributesType, state: .active, updateToken: updateToken)))
     }
 }

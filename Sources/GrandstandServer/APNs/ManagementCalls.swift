@@ -1,45 +1,36 @@
-package import APNsWire
-package import FoundationEssentials
-package import Grandstand
-package import GrandstandContract
-package import Logging
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
+internal import Logging
 internal import Synchronization
 
 /// Stores a quirk that APNs' answers show.
-package typealias RememberQuirk = @Sendable (Contract.Quirk, AppEnvironment) async throws -> Void
+typealias RememberQuirk = @Sendable (Contract.Quirk, AppEnvironment) async throws -> Void
 
 /// Makes management calls with the spelling of the bundle ID that Apple accepts. This is the registered spelling, or
 /// lower case if an ID with capitals is refused with `TopicMismatch` (docs/internals/apns.md section 7). After a
 /// mismatch the call is repeated with the other spelling, and the accepted spelling is stored.
-package struct ManagementCalls: Sendable {
-    private let gateway: any APNsGateway
-    private let remember: RememberQuirk
-    private let now: @Sendable () -> Date
-    private let logger: Logger
+struct ManagementCalls: Sendable {
+    let gateway: any APNsGateway
+    let remember: RememberQuirk
+    let now: @Sendable () -> Date
+    let logger: Logger
     private let corrections = Corrections()
 
-    package init(
-        gateway: any APNsGateway, remember: @escaping RememberQuirk, now: @escaping @Sendable () -> Date, logger: Logger
-    ) {
-        self.gateway = gateway
-        self.remember = remember
-        self.now = now
-        self.logger = logger
-    }
-
-    package func create(_ policy: StoragePolicy, at address: APNsAddress) async -> APNsAnswer<String> {
+    func create(_ policy: StoragePolicy, at address: APNsAddress) async -> APNsAnswer<String> {
         await perform(at: address) { await gateway.createChannel(policy, at: $0, requestID: UUID()) }
     }
 
-    package func read(_ channelID: String, at address: APNsAddress) async -> APNsAnswer<StoragePolicy> {
+    func read(_ channelID: String, at address: APNsAddress) async -> APNsAnswer<StoragePolicy> {
         await perform(at: address) { await gateway.readChannel(channelID, at: $0) }
     }
 
-    package func delete(_ channelID: String, at address: APNsAddress) async -> APNsAnswer<Void> {
+    func delete(_ channelID: String, at address: APNsAddress) async -> APNsAnswer<Void> {
         await perform(at: address) { await gateway.deleteChannel(channelID, at: $0, requestID: UUID()) }
     }
 
-    package func list(at address: APNsAddress) async -> APNsAnswer<ChannelListing> {
+    func list(at address: APNsAddress) async -> APNsAnswer<ChannelListing> {
         await perform(at: address) { await gateway.listChannels(at: $0) }
     }
 

@@ -1,4 +1,5 @@
 internal import APNsWire
+internal import Configuration
 internal import FoundationEssentials
 package import Grandstand
 package import HTTP2
@@ -36,172 +37,192 @@ package struct Configuration: Sendable {
         case reconcile
     }
 
-    package var database: DatabaseSource
-    var roles: Set<Role>
-    package var host: String
+    package var database: DatabaseSource = .embedded(directory: ".grandstand")
+    var roles = Set(Role.allCases)
+    package var host = "127.0.0.1"
     /// 0: the system picks a free port, which is logged.
-    package var port: Int
-    var tls: TLS?
+    package var port = 8080
+    var tls: TLS? {
+        guard let certificatePath, let keyPath else { return nil }
+        return TLS(certificatePath: certificatePath, keyPath: keyPath)
+    }
+    var certificatePath: String?
+    var keyPath: String?
     /// The port of `/healthz`, `/readyz` and `/metrics`; `nil`: the API's.
     var operationsPort: Int?
     /// The proxies whose forwarding headers are trusted.
-    var trustedProxies: TrustedProxies
+    var trustedProxies = TrustedProxies()
     /// Requests of one key per second; 0: no limit.
-    var rateLimit: Double
+    var rateLimit = 10_000.0
     /// Failed authentications of one address per minute; 0: no limit.
-    var failureLimit: Double
+    var failureLimit = 600.0
     /// The database connections of all pools together.
-    var databaseConnections: Int
+    var databaseConnections = PoolSizes.standard
     /// The total time that a call waits for the database.
-    var databaseWait: Duration
+    var databaseWait = PostgresTimeLimit.standardWait
     /// New installations of one address per minute; 0: no limit.
-    var installationLimit: Double
+    var installationLimit = 6_000.0
     /// New installations of one app and environment per hour; 0: no limit.
-    var appInstallationLimit: Int
+    var appInstallationLimit = 1_000_000
     /// The most open connections. Further ones wait until they are accepted.
-    package var maximumConnections: Int
+    package var maximumConnections = 10_000
     /// How long a client may take to send a request's header. The body may take three times as long.
-    var clientTimeout: Duration
-    var keyDirectory: String
-    package var endpoints: Endpoints
-    package var trustRoots: HTTP2ClientConfiguration.TrustRoots
+    var clientTimeout = Duration.seconds(10)
+    var keyDirectory = "keys"
+    package var endpoints = Endpoints(send: apple(\.sendURL), manage: apple(\.manageURL))
+    package var trustRoots = HTTP2ClientConfiguration.TrustRoots.system
     /// Whether `HTTPS_PROXY` is set. It is ignored, and `serve` and `doctor` say so.
-    package var isProxyIgnored: Bool
+    package var isProxyIgnored = false
     /// Connections to APNs for each host, team and key, before the pool grows under load.
-    package var connections: Int
+    package var connections = 2
     /// The time after which a request to APNs counts as unanswered.
-    var requestTimeout: Duration
+    var requestTimeout = Duration.seconds(5)
     /// Seconds between two messages of one lane; 0: no pause.
-    var laneInterval: TimeInterval
+    var laneInterval: TimeInterval = 1
     /// Seconds between two pushes by token to an activity whose user turned frequent updates off; 0: no pause. Alerts
     /// do not wait.
-    var infrequentInterval: TimeInterval
+    var infrequentInterval: TimeInterval = 60
     /// Seconds after which an alert is too old, if the broadcast has no `expiresIn`.
-    var alertFreshness: TimeInterval
+    var alertFreshness = DeliveryPlan.alertFreshness
     /// How long events hold their channels.
-    package var tenure: ChannelTenure
+    package var tenure = ChannelTenure()
     /// Seconds between two regular reconciliations of one app and environment; 0: no regular ones.
-    var reconcileInterval: TimeInterval
+    var reconcileInterval: TimeInterval = 3_600
     /// Seconds that an unmanaged channel must have been known before it may be deleted.
-    var reconcileGrace: TimeInterval
+    var reconcileGrace: TimeInterval = 600
     /// The most deletions of one reconciliation.
-    var reconcileDeleteBudget: Int
+    var reconcileDeleteBudget = 100
     /// Seconds for which settled broadcasts are kept.
-    var history: TimeInterval
+    var history: TimeInterval = 30 * 86_400
     /// Seconds for which an installation that does not report itself is kept.
-    var installations: TimeInterval
+    var installations: TimeInterval = 180 * 86_400
     /// Seconds for which entries of the audit log are kept, and keys after they were revoked or expired.
-    var audit: TimeInterval
+    var audit: TimeInterval = 400 * 86_400
     /// Seconds for which lookups are answered from memory while the database cannot confirm the answers.
-    var lookupStaleness: TimeInterval
+    var lookupStaleness: TimeInterval = 600
     /// The private networks that webhooks may call in addition to the internet, and whether webhooks may use HTTP
     /// without TLS.
-    var webhookNetworks: NetworkGuard
+    var webhookNetworks = NetworkGuard()
     /// The time after which a message to a webhook counts as unanswered.
-    var webhookTimeout: Duration
+    var webhookTimeout = Duration.seconds(15)
     /// PEM certificates that webhooks trust in addition to the system's.
     var webhookTrustedFile: String?
     /// How long a stop waits for requests in flight.
-    var drain: Duration
-    package var logLevel: Logger.Level
-    var logFormat: LogFormat
+    var drain = Duration.seconds(10)
+    package var logLevel = Logger.Level.info
+    var logFormat = LogFormat.text
 }
 
 extension Configuration {
-    /// Reads the settings from environment variables (docs/settings.md).
+    /// Every setting. docs/settings.md says what each means; a test compares names and defaults.
+    static let settings: [Setting] = [
+        Setting("GRANDSTAND_DATA_DIR", .text) { $0.database = .embedded(directory: $1) },
+        Setting("DATABASE_URL", .connectionString) { $0.database = .url($1) },
+        Setting("GRANDSTAND_HOST", .text) { $0.host = $1 },
+        Setting("GRANDSTAND_PORT", .port) { $0.port = $1 },
+        Setting("GRANDSTAND_TLS_CERT", .readableFile) { $0.certificatePath = $1 },
+        Setting("GRANDSTAND_TLS_KEY", .readableFile) { $0.keyPath = $1 },
+        Setting("GRANDSTAND_OPERATIONS_PORT", .port) { $0.operationsPort = $1 },
+        Setting("GRANDSTAND_TRUSTED_PROXIES", .networks) { $0.trustedProxies = TrustedProxies($1) },
+        Setting("GRANDSTAND_RATE_LIMIT", .number(0...1_000_000, "requests a second")) { $0.rateLimit = $1 },
+        Setting("GRANDSTAND_AUTH_FAILURE_LIMIT", .number(0...1_000_000, "requests a minute")) { $0.failureLimit = $1 },
+        Setting("GRANDSTAND_DATABASE_CONNECTIONS", .integer(PoolSizes.minimum...1_000, "connections")) {
+            $0.databaseConnections = $1
+        },
+        Setting("GRANDSTAND_DATABASE_WAIT", .seconds(0.5...60)) { $0.databaseWait = .seconds($1) },
+        Setting("GRANDSTAND_INSTALLATION_LIMIT", .number(0...1_000_000, "installations a minute")) {
+            $0.installationLimit = $1
+        },
+        Setting("GRANDSTAND_APP_INSTALLATION_LIMIT", .integer(0...1_000_000_000, "installations an hour")) {
+            $0.appInstallationLimit = $1
+        },
+        Setting("GRANDSTAND_MAX_CONNECTIONS", .integer(2...1_000_000, "connections")) { $0.maximumConnections = $1 },
+        Setting("GRANDSTAND_CLIENT_TIMEOUT", .seconds(0.1...3_600)) { $0.clientTimeout = .seconds($1) },
+        Setting("GRANDSTAND_APNS_KEY_DIR", .text) { $0.keyDirectory = $1 },
+        Setting("GRANDSTAND_APNS_DEVELOPMENT_SEND_URL", .endpoint) { $0.endpoints.send[.development] = $1 },
+        Setting("GRANDSTAND_APNS_PRODUCTION_SEND_URL", .endpoint) { $0.endpoints.send[.production] = $1 },
+        Setting("GRANDSTAND_APNS_DEVELOPMENT_MANAGE_URL", .endpoint) { $0.endpoints.manage[.development] = $1 },
+        Setting("GRANDSTAND_APNS_PRODUCTION_MANAGE_URL", .endpoint) { $0.endpoints.manage[.production] = $1 },
+        Setting("GRANDSTAND_APNS_CA_FILE", .readableFile) { $0.trustRoots = .file($1) },
+        Setting("HTTPS_PROXY", .text) { configuration, _ in configuration.isProxyIgnored = true },
+        Setting("GRANDSTAND_APNS_CONNECTIONS", .integer(1...64, "connections")) { $0.connections = $1 },
+        Setting("GRANDSTAND_APNS_REQUEST_TIMEOUT", .seconds(0.1...300)) { $0.requestTimeout = .seconds($1) },
+        Setting("GRANDSTAND_LANE_INTERVAL", .seconds(0...3_600)) { $0.laneInterval = $1 },
+        Setting("GRANDSTAND_INFREQUENT_INTERVAL", .seconds(0...3_600)) { $0.infrequentInterval = $1 },
+        Setting("GRANDSTAND_ALERT_FRESH", .seconds(1...28_800)) { $0.alertFreshness = $1 },
+        Setting("GRANDSTAND_RETIRE_AFTER", .seconds(0...2_592_000)) { $0.tenure.retireAfter = $1 },
+        Setting("GRANDSTAND_EVENT_QUIET_HOURS", .number(0.01...8_760, "hours")) { $0.tenure.quietAfter = 3_600 * $1 },
+        Setting("GRANDSTAND_RECONCILE_INTERVAL", .seconds(0...2_592_000)) { $0.reconcileInterval = $1 },
+        Setting("GRANDSTAND_RECONCILE_GRACE", .seconds(0...2_592_000)) { $0.reconcileGrace = $1 },
+        Setting("GRANDSTAND_RECONCILE_DELETE_BUDGET", .integer(0...10_000, "deletions")) {
+            $0.reconcileDeleteBudget = $1
+        },
+        Setting("GRANDSTAND_HISTORY_DAYS", .number(1...3_650, "days")) { $0.history = 86_400 * $1 },
+        Setting("GRANDSTAND_INSTALLATION_DAYS", .number(1...3_650, "days")) { $0.installations = 86_400 * $1 },
+        Setting("GRANDSTAND_AUDIT_DAYS", .number(31...36_500, "days")) { $0.audit = 86_400 * $1 },
+        Setting("GRANDSTAND_LOOKUP_STALE_SECONDS", .seconds(0...86_400)) { $0.lookupStaleness = $1 },
+        Setting("GRANDSTAND_ROLES", .words()) { $0.roles = $1 },
+        Setting("GRANDSTAND_WEBHOOK_NETWORKS", .networks) { $0.webhookNetworks.allowed = $1 },
+        Setting("GRANDSTAND_WEBHOOK_HTTP", .flag) { $0.webhookNetworks.allowsPlainHTTP = $1 },
+        Setting("GRANDSTAND_WEBHOOK_TIMEOUT", .seconds(0.1...120)) { $0.webhookTimeout = .seconds($1) },
+        Setting("GRANDSTAND_WEBHOOK_CA_FILE", .readableFile) { $0.webhookTrustedFile = $1 },
+        Setting("GRANDSTAND_DRAIN_SECONDS", .seconds(0...3_600)) { $0.drain = .seconds($1) },
+        Setting("GRANDSTAND_LOG_LEVEL", .word()) { $0.logLevel = $1 },
+        Setting("GRANDSTAND_LOG_FORMAT", .word()) { $0.logFormat = $1 },
+    ]
+
+    /// Reads the settings from environment variables. An empty variable counts as unset.
     ///
     /// - Throws: `ConfigurationError` with the name of the variable, before anything is opened.
     package init(environment: [String: String]) throws(ConfigurationError) {
-        let settings = Variables(environment)
-        try self.init(settings)
-        try settings.refuseMisspelt()
-    }
-
-    private init(_ settings: Variables) throws(ConfigurationError) {
-        database =
-            try settings.connectionString("DATABASE_URL").map(DatabaseSource.url)
-            ?? .embedded(directory: settings["GRANDSTAND_DATA_DIR"] ?? ".grandstand")
-        host = settings["GRANDSTAND_HOST"] ?? "127.0.0.1"
-        port = try settings.port("GRANDSTAND_PORT") ?? 8080
-        tls = try Self.tls(settings)
-        operationsPort = try settings.port("GRANDSTAND_OPERATIONS_PORT")
-        trustedProxies = TrustedProxies(try settings.networks("GRANDSTAND_TRUSTED_PROXIES"))
-        rateLimit = try settings.number("GRANDSTAND_RATE_LIMIT", in: 0...1_000_000, of: "requests a second") ?? 10_000
-        failureLimit =
-            try settings.number("GRANDSTAND_AUTH_FAILURE_LIMIT", in: 0...1_000_000, of: "requests a minute") ?? 600
-        databaseConnections =
-            try settings.integer("GRANDSTAND_DATABASE_CONNECTIONS", in: PoolSizes.minimum...1_000, of: "connections")
-            ?? PoolSizes.standard
-        databaseWait =
-            try settings.number("GRANDSTAND_DATABASE_WAIT", in: 0.5...60, of: "seconds").map(Duration.seconds)
-            ?? PostgresTimeLimit.standardWait
-        installationLimit =
-            try settings.number("GRANDSTAND_INSTALLATION_LIMIT", in: 0...1_000_000, of: "installations a minute")
-            ?? 6_000
-        appInstallationLimit =
-            try settings.integer(
-                "GRANDSTAND_APP_INSTALLATION_LIMIT", in: 0...1_000_000_000, of: "installations an hour")
-            ?? 1_000_000
-        maximumConnections =
-            try settings.integer("GRANDSTAND_MAX_CONNECTIONS", in: 2...1_000_000, of: "connections") ?? 10_000
-        clientTimeout = .seconds(try settings.seconds("GRANDSTAND_CLIENT_TIMEOUT", in: 0.1...3_600) ?? 10)
-        keyDirectory = settings["GRANDSTAND_APNS_KEY_DIR"] ?? "keys"
-        endpoints = Endpoints(
-            send: [
-                .development: try settings.endpoint(
-                    "GRANDSTAND_APNS_DEVELOPMENT_SEND_URL", APNsEnvironment.development.sendURL),
-                .production: try settings.endpoint(
-                    "GRANDSTAND_APNS_PRODUCTION_SEND_URL", APNsEnvironment.production.sendURL),
-            ],
-            manage: [
-                .development: try settings.endpoint(
-                    "GRANDSTAND_APNS_DEVELOPMENT_MANAGE_URL", APNsEnvironment.development.manageURL),
-                .production: try settings.endpoint(
-                    "GRANDSTAND_APNS_PRODUCTION_MANAGE_URL", APNsEnvironment.production.manageURL),
-            ])
-        trustRoots = try settings.readableFile("GRANDSTAND_APNS_CA_FILE").map { .file($0) } ?? .system
-        isProxyIgnored = settings["HTTPS_PROXY"] != nil
-        connections = try settings.integer("GRANDSTAND_APNS_CONNECTIONS", in: 1...64, of: "connections") ?? 2
-        requestTimeout = .seconds(try settings.seconds("GRANDSTAND_APNS_REQUEST_TIMEOUT", in: 0.1...300) ?? 5)
-        laneInterval = try settings.seconds("GRANDSTAND_LANE_INTERVAL", in: 0...3_600) ?? 1
-        infrequentInterval = try settings.seconds("GRANDSTAND_INFREQUENT_INTERVAL", in: 0...3_600) ?? 60
-        alertFreshness = try settings.seconds("GRANDSTAND_ALERT_FRESH", in: 1...28_800) ?? DeliveryPlan.alertFreshness
-        tenure = ChannelTenure(
-            retireAfter: try settings.seconds("GRANDSTAND_RETIRE_AFTER", in: 0...2_592_000) ?? 14_400,
-            quietAfter: 3_600
-                * (try settings.number("GRANDSTAND_EVENT_QUIET_HOURS", in: 0.01...8_760, of: "hours") ?? 48))
-        reconcileInterval = try settings.seconds("GRANDSTAND_RECONCILE_INTERVAL", in: 0...2_592_000) ?? 3_600
-        reconcileGrace = try settings.seconds("GRANDSTAND_RECONCILE_GRACE", in: 0...2_592_000) ?? 600
-        reconcileDeleteBudget =
-            try settings.integer("GRANDSTAND_RECONCILE_DELETE_BUDGET", in: 0...10_000, of: "deletions") ?? 100
-        history = 86_400 * (try settings.number("GRANDSTAND_HISTORY_DAYS", in: 1...3_650, of: "days") ?? 30)
-        installations = 86_400 * (try settings.number("GRANDSTAND_INSTALLATION_DAYS", in: 1...3_650, of: "days") ?? 180)
-        audit = 86_400 * (try settings.number("GRANDSTAND_AUDIT_DAYS", in: 31...36_500, of: "days") ?? 400)
-        lookupStaleness = try settings.seconds("GRANDSTAND_LOOKUP_STALE_SECONDS", in: 0...86_400) ?? 600
-        roles = try settings.choices("GRANDSTAND_ROLES") ?? Set(Role.allCases)
+        let reader = ConfigReader(provider: EnvironmentVariablesProvider(environmentVariables: environment))
+        for setting in Self.settings {
+            let key = ConfigKey(setting.name.lowercased().split(separator: "_").map(String.init))
+            guard let text = reader.string(forKey: key, isSecret: true), !text.isEmpty else { continue }
+            do throws(SettingFault) {
+                try setting.read(text, &self)
+            } catch {
+                throw ConfigurationError(setting.name, error.why)
+            }
+        }
+        switch (certificatePath, keyPath) {
+        case (nil, nil), (_?, _?): break
+        case (nil, _?): throw ConfigurationError("GRANDSTAND_TLS_CERT", "must be set together with GRANDSTAND_TLS_KEY")
+        case (_?, nil): throw ConfigurationError("GRANDSTAND_TLS_KEY", "must be set together with GRANDSTAND_TLS_CERT")
+        }
         if roles.contains(.api), let operationsPort, operationsPort == port, port != 0 {
             throw ConfigurationError(
                 "GRANDSTAND_OPERATIONS_PORT",
                 "\(port) is also GRANDSTAND_PORT; unset this variable or choose another port")
         }
-        webhookNetworks = NetworkGuard(
-            allowed: try settings.networks("GRANDSTAND_WEBHOOK_NETWORKS"),
-            allowsPlainHTTP: try settings.flag("GRANDSTAND_WEBHOOK_HTTP") ?? false)
-        webhookTimeout = .seconds(try settings.seconds("GRANDSTAND_WEBHOOK_TIMEOUT", in: 0.1...120) ?? 15)
-        webhookTrustedFile = try settings.readableFile("GRANDSTAND_WEBHOOK_CA_FILE")
-        drain = .seconds(try settings.seconds("GRANDSTAND_DRAIN_SECONDS", in: 0...3_600) ?? 10)
-        logLevel = try settings.choice("GRANDSTAND_LOG_LEVEL") ?? .info
-        logFormat = try settings.choice("GRANDSTAND_LOG_FORMAT") ?? .text
+        try Self.refuseMisspelt(environment.keys.sorted())
+    }
+}
+
+extension Configuration {
+    private static func apple(_ url: (APNsEnvironment) -> String) -> [APNsEnvironment: Endpoint] {
+        var hosts: [APNsEnvironment: Endpoint] = [:]
+        for environment in APNsEnvironment.allCases { hosts[environment] = Endpoint(url: url(environment)) }
+        return hosts
     }
 
-    private static func tls(_ settings: Variables) throws(ConfigurationError) -> TLS? {
-        let certificate = try settings.readableFile("GRANDSTAND_TLS_CERT")
-        let key = try settings.readableFile("GRANDSTAND_TLS_KEY")
-        switch (certificate, key) {
-        case (nil, nil): return nil
-        case (let certificate?, let key?): return TLS(certificatePath: certificate, keyPath: key)
-        case (nil, _?): throw ConfigurationError("GRANDSTAND_TLS_CERT", "must be set together with GRANDSTAND_TLS_KEY")
-        case (_?, nil): throw ConfigurationError("GRANDSTAND_TLS_KEY", "must be set together with GRANDSTAND_TLS_CERT")
-        }
+    /// The most connections of one pool.
+    private var connectionsUnderLoad: Int { connections * 4 }
+
+    /// The most broadcasts in flight in one environment. The flow-control windows of one connection hold about a
+    /// hundred broadcasts (docs/internals/http2.md), and the pool opens more connections as they fill.
+    var broadcastsUnderWay: Int { 100 * connectionsUnderLoad }
+
+    /// The most pushes to devices in flight in one environment. It is half the number of broadcasts, so that a million
+    /// starts leave processor time for the broadcast of a goal.
+    var devicePushesUnderWay: Int { broadcastsUnderWay / 2 }
+
+    func clientSettings() -> APNsClient.Settings {
+        var settings = APNsClient.Settings(endpoints: endpoints)
+        settings.trustRoots = trustRoots
+        settings.connections = connections
+        settings.maximumConnections = connectionsUnderLoad
+        settings.requestTimeout = requestTimeout
+        return settings
     }
 }

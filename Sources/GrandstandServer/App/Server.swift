@@ -1,43 +1,171 @@
 package import FoundationEssentials
 internal import Grandstand
+internal import HTTP2
 package import Logging
-internal import ServiceLifecycle
-internal import Synchronization
-package import UnixSignals
 
-/// A server that is built but not running yet. `serve`, the demo and the end-to-end tests use it.
+/// A server that is built but not running yet: everything that it is made of. `serve`, the demo and the end-to-end tests
+/// use it.
 package struct Server: Sendable {
-    private let configuration: Configuration
-    private let resources: ServerResources
-    private let parts: ServerParts
-    private let loops: ServerLoops
-    private let logger: Logger
+    let configuration: Configuration
+    let logger: Logger
+    let keyRing: KeyRing
+    /// `nil`: the API is served without TLS.
+    let certificates: TLSCertificates?
+    let webhookClient: WebhookClient
+    let database: DatabaseSession
+    /// Knows the database's troubles.
+    let watch: DatabaseWatch
+    /// The database's clock, which all replicas use.
+    let clock: DatabaseClock
+    /// The time that a stop leaves for work in progress.
+    let drain: Drain
+    let databases: Databases
+    /// Wakes the loops.
+    let signals: WakeSignals
+    let gateway: APNsClient
+    /// The client for calls. It detects that Apple refuses a call because the capability is off.
+    let watched: CapabilityWatch
+    let channelCalls: ChannelCalls
+    /// Reads the metrics of the whole database.
+    let gauges: GaugeWatch
+    /// Chooses the connections to close when there are too many.
+    let shares: ConnectionShares
+    let api: API
+    /// Counts occurrences for the metrics.
+    let counting: Counting
+
+    /// Seconds until the work of a dead replica is taken over. It is short, because the work has to continue within 10
+    /// seconds. Whoever still works extends the lease.
+    static let lease: TimeInterval = 6
 
     /// Opens the database and builds all parts. Errors of the configuration show here, before the server listens.
     ///
     /// - Parameter wallClock: this machine's clock, for times that other systems such as APNs compare with their
     ///   clocks. For times that replicas share, the server uses the database's clock.
-    /// - Throws: `ConfigurationError`, `StartError`; each is one line.
+    /// - Throws: `ConfigurationError`, `StartError`; each is one line. Before it throws, it closes what it has opened.
     package static func build(
         _ configuration: Configuration, wallClock: @escaping @Sendable () -> Date = { Date() }, logger: Logger
     ) async throws -> Server {
-        let resources = try await ServerResources.open(configuration, wallClock: wallClock, logger: logger)
-        return Server(configuration, resources, logger: logger)
+        // Files and addresses, which fail before anything is opened.
+        let keyRing = KeyRing(directory: configuration.keyDirectory)
+        let templates = try ConsoleTemplates()
+        let certificates = try configuration.tls.map { try TLSCertificates($0, logger: logger) }
+        do {
+            try configuration.trustRoots.check()
+        } catch {
+            throw StartError("GRANDSTAND_APNS_CA_FILE: \(error.message)")
+        }
+        let webhookClient = try webhookClient(configuration, wallClock)
+        if configuration.roles.contains(.api) {
+            try await ListeningAddress.probe(configuration.host, configuration.port, variable: "GRANDSTAND_PORT")
+        }
+        if let port = configuration.operationsPort {
+            try await ListeningAddress.probe(configuration.host, port, variable: "GRANDSTAND_OPERATIONS_PORT")
+        }
+
+        // The database and its clock.
+        let metrics = ServerMetrics()
+        let watch = DatabaseWatch(logger: logger)
+        let database = try await DatabaseSession.open(
+            configuration.database, sizes: PoolSizes(total: configuration.databaseConnections),
+            onWait: { metrics.waits(of: $0) }, onFailure: { watch.saw($0) }, logger: logger)
+        let clock: DatabaseClock
+        do {
+            clock = try await database.clock(wall: wallClock, onLead: metrics.clockOffset, logger: logger)
+            guard clock.standing != .unusable else {
+                throw StartError(
+                    "this machine's clock is \(DatabaseClock.words(clock.lead)); set both machines' clocks by NTP, then "
+                        + "start again: APNs would refuse tokens that are signed here")
+            }
+        } catch {
+            await database.close()
+            throw error
+        }
+        watch.look(with: DatabaseProbe(database[.probe]))
+        let now: @Sendable () -> Date = { clock.now }
+
+        // The stores.
+        let counting = metrics.counting
+        let databases = Databases(database, counting: counting)
+        let signals = WakeSignals(database.pool)
+        let stores = Stores(databases, configuration, signals: signals, logger: logger)
+        let keys = CachedKeyStore(
+            KeyStore(database: databases.main), staleLimit: configuration.lookupStaleness,
+            outages: OutageLog("the API keys could not be read", logger), now: now)
+        let lookups = LookupReplica(
+            store: LookupStore(database: databases[.lookup]), keys: keys,
+            settings: .init(staleLimit: configuration.lookupStaleness), now: now, logger: logger)
+        database.changes.follow { lookups.changed($0) }
+
+        // APNs: the client, and the calls that manage channels.
+        let apps = AppStore(databases.main)
+        var client = configuration.clientSettings()
+        client.noteRefusal = { try await apps.note($0, of: $1) }
+        client.metrics = metrics.backend
+        let gateway = APNsClient(settings: client, keys: keyRing, now: wallClock, logger: logger)
+        let remember: RememberQuirk = { try await apps.remember($0, for: $1) }
+        let watched = CapabilityWatch(gateway: gateway, remember: remember, now: now, logger: logger)
+        let management = ManagementCalls(gateway: watched, remember: remember, now: now, logger: logger)
+        let calls = ChannelCalls(
+            management: management, channels: stores.channels, reconciliations: stores.reconciliations, lease: lease,
+            now: now, logger: logger)
+
+        // The API and the console.
+        let gauges = GaugeWatch(
+            channels: stores.channels, store: GaugeStore(database: databases.main), tenure: configuration.tenure,
+            now: now, logger: logger)
+        let shares = ConnectionShares(maximum: configuration.maximumConnections)
+        let readiness: @Sendable () -> Readiness = { Readiness(watch.standing, clock, gateway) }
+        metrics.tell {
+            Gauges.ofDatabase(gauges) + Gauges.of(database) + watch.gauges(isClockWrong: clock.standing == .unusable)
+                + [GaugeSample("grandstand_ready", readiness().database ? 1 : 0)] + Gauges.of(lookups)
+        }
+        var api = API(
+            configuration: configuration, stores: stores, keys: keys,
+            keyUses: KeyUses(logger: logger) { try await keys.store.used($0) }, limits: RateLimits(configuration),
+            lookups: lookups, gateway: gateway,
+            channelOperations: calls, reconciliation: Reconciliation(calls: calls, counting: counting),
+            webhookRefusal: { await webhookClient.refusal(of: $0) },
+            readiness: {
+                await watch.refresh()
+                return readiness()
+            },
+            metrics: metrics, onTrust: { shares.know($0) }, now: now, logger: logger)
+        let overview = PostgresOverview(databases[.report].forLongWork)
+        let throttles = PostgresThrottles(databases.main)
+        let sources = Console.Sources(
+            sessions: ConsoleSessionStore(database: databases.main),
+            throttles: { try await throttles.throttles(now: $0) },
+            activity: { try await ConsoleActivity(overview, gateway, within: $0, now: $1) })
+        api.pages = .console(Console(api, sources, templates: templates))
+
+        return Server(
+            configuration: configuration, logger: logger, keyRing: keyRing, certificates: certificates,
+            webhookClient: webhookClient, database: database, watch: watch, clock: clock,
+            drain: Drain(configuration.drain), databases: databases, signals: signals, gateway: gateway,
+            watched: watched, channelCalls: calls, gauges: gauges, shares: shares, api: api,
+            counting: counting)
     }
 
-    private init(_ configuration: Configuration, _ resources: ServerResources, logger: Logger) {
-        self.configuration = configuration
-        self.resources = resources
-        parts = ServerParts(configuration, resources, logger: logger)
-        loops = ServerLoops(configuration, resources, parts, logger: logger)
-        self.logger = logger
+    private static func webhookClient(
+        _ configuration: Configuration, _ wallClock: @escaping @Sendable () -> Date
+    ) throws -> WebhookClient {
+        do {
+            return try WebhookClient(
+                settings: .init(
+                    networks: configuration.webhookNetworks, timeout: configuration.webhookTimeout,
+                    trustedFile: configuration.webhookTrustedFile),
+                now: wallClock)
+        } catch {
+            throw StartError("GRANDSTAND_WEBHOOK_CA_FILE: \(error)")
+        }
     }
 
     /// The key ledger, for commands and tests that create the first key.
-    package var keys: KeyStore { parts.stores.keys.store }
+    package var keys: KeyStore { api.keys.store }
 
     /// The database's connection string, for a second server on the same database.
-    package var databaseURL: String { resources.database.url }
+    package var databaseURL: String { database.url }
 
     /// The time within which a stop must end. A stop that takes longer waits for work that cannot be cancelled. `nil`:
     /// the time depends on the embedded PostgreSQL.
@@ -45,111 +173,18 @@ package struct Server: Sendable {
         if case .url = configuration.database { configuration.drain + Drain.margin + .seconds(2) } else { nil }
     }
 
-    /// Runs until one of `stopSignals` arrives or the task is cancelled. Then it accepts no new requests, and requests
-    /// in flight may finish within the drain. Unfinished work stays in the outbox, and the database is closed last.
-    /// Nothing waits for the database or a client longer than until `Drain.margin` after the end of the drain.
-    ///
-    /// Only the loops of the configured roles run.
-    ///
-    /// - Parameters:
-    ///   - onListening: called with the port as soon as requests are accepted; never without the role `api`.
-    ///   - onStop: called when a stop begins.
-    package func run(
-        stoppingOn stopSignals: [UnixSignal] = [], onListening: @escaping @Sendable (Int) async -> Void = { _ in },
-        onStop: @escaping @Sendable () -> Void = {}
-    ) async throws {
-        let roles = configuration.roles
-        logger.info("roles", metadata: ["roles": "\(roles.map(\.rawValue).sorted().joined(separator: ","))"])
-        // Services stop in reverse order: the operations port, the listener, the dispatchers, the rest.
-        var members = loops.members
-        let http = DrainedService(base: listener(onListening), drain: resources.drain)
-        members.append(.init(.api, http, "http"))
-        if let port = configuration.operationsPort {
-            members.append(.init(nil, operationsListener(port), "operations"))
-        }
-        let drain = resources.drain
-        let closing = Mutex<Task<Void, any Error>?>(nil)
-        let beginning = StopBeginning {
-            onStop()
-            drain.begin()
-            closing.withLock {
-                $0 = Task {
-                    try await drain.waitBeyond()
-                    await resources.database.closePools()
-                }
-            }
-        }
-        members.append(.init(nil, beginning, "stop"))
-        var settings = ServiceGroupConfiguration(
-            services: members.filter { $0.role.map(roles.contains) ?? true }
-                .map { .init(service: $0.service, serviceName: $0.name) },
-            gracefulShutdownSignals: stopSignals, logger: Self.quiet(logger))
-        settings.maximumGracefulShutdownDuration = configuration.drain + Drain.margin
-        let group = ServiceGroup(configuration: settings)
-        // Cancelling the group would cut requests off, so every stop is a graceful one.
-        let running = Task { try await group.run() }
-        let result = await withTaskCancellationHandler {
-            await running.result
-        } onCancel: {
-            Task { await group.triggerGracefulShutdown() }
-        }
-        closing.withLock { $0 }?.cancel()
-        await close()
-        do {
-            try result.get()
-        } catch is CancellationError where drain.hasBegun {
-            logger.warning("the stop took longer than GRANDSTAND_DRAIN_SECONDS allows, so work under way was cancelled")
-        }
-    }
-
-    private func listener(_ onListening: @escaping @Sendable (Int) async -> Void) -> some Service {
-        HTTPServer(
-            configuration: configuration, port: configuration.port, responder: parts.api.responder(),
-            lookups: parts.api.lookupResponder(), shares: parts.shares, certificates: resources.certificates,
-            logger: logger
-        ) { [logger, configuration] port in
-            logger.info(
-                "listening",
-                metadata: ["url": "\(configuration.tls == nil ? "http" : "https")://\(configuration.host):\(port)"])
-            await onListening(port)
-        }
-    }
-
-    private func operationsListener(_ port: Int) -> some Service {
-        HTTPServer(
-            configuration: configuration, port: port, responder: parts.api.operationsResponder(), lookups: nil,
-            shares: nil, certificates: nil, logger: logger
-        ) { [logger, configuration] port in
-            logger.info("operations", metadata: ["url": "http://\(configuration.host):\(port)"])
-        }
-    }
-
     /// Closes what `build` opened, if the server is not run.
     package func close() async {
-        await parts.apple.gateway.close()
-        await resources.database.close()
-    }
-
-    /// The service group logs its steps at info; they are useful only for debugging.
-    private static func quiet(_ logger: Logger) -> Logger {
-        var logger = logger
-        if logger.logLevel == .info { logger.logLevel = .notice }
-        return logger
+        await gateway.close()
+        await database.close()
     }
 }
 
-/// The service that a stop reaches first.
-private struct StopBeginning: Service {
-    let body: @Sendable () -> Void
+/// Why a server did not start, in one line with advice.
+package struct StartError: Error, Equatable, CustomStringConvertible {
+    package let description: String
 
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-
-    func run() async {
-        // `gracefulShutdown()` throws if this task is cancelled. The group cancels it if another service fails, and no
-        // stop was requested in that case.
-        guard (try? await gracefulShutdown()) != nil else { return }
-        body()
-    }
+    package init(_ description: String) { self.description = description }
 }
 
 extension Duration {

@@ -202,97 +202,103 @@ extension AppStore {
             delete from audiences where lane = any(\(lanes))
             """
         ).affectedRows
-        try await remove(lanes, on: connection)
+        try await connection.pipeline(removal(of: lanes))
         return sent + removed
     }
 
     /// Removes lanes and the unsettled messages on them. The lane of a channel stays as long as the channel stays.
-    private static func remove(_ lanes: [Int], on connection: PostgresConnection) async throws {
-        try await connection.pipeline([
+    private static func removal(of lanes: [Int]) -> [PostgresQuery] {
+        [
             "delete from deliveries where lane = any(\(lanes)) and settled_at is null",
             "delete from lanes where id = any(\(lanes)) and channel is null",
-        ])
+        ]
+    }
+
+    /// Removes some rows: first, step by step, the many rows that belong to them, then the rows themselves with what is
+    /// left of theirs.
+    ///
+    /// - Parameters:
+    ///   - found: a statement that finds some of the rows, with their `id`.
+    ///   - first: statements that remove at most `limit` rows each.
+    private static func remove<ID: PostgresDecodable>(
+        _ found: PostgresQuery, first: ([ID]) -> [PostgresQuery] = { _ in [] }, then last: ([ID]) -> [PostgresQuery],
+        _ limit: Int, on connection: PostgresConnection
+    ) async throws -> Int {
+        let ids: [ID] = try await connection.query(found).map { try $0.decode("id") }
+        guard !ids.isEmpty else { return 0 }
+        var removed = 0
+        for part in first(ids) {
+            removed += try await connection.query(part).affectedRows
+            guard removed < limit else { return removed }
+        }
+        return try await connection.pipeline(last(ids)).reduce(removed) { $0 + $1.affectedRows }
     }
 
     /// Removes the runs of starts and of crowds, with their rows in `starts` and `fan_out_queue`.
-    private static func runs(
-        of ids: [Int32], _ limit: Int, on connection: PostgresConnection
-    ) async throws -> Int {
-        let runs: [Int] = try await connection.query("select id from fan_outs where app = any(\(ids)) limit 100").map {
-            try $0.decode("id")
-        }
-        guard !runs.isEmpty else { return 0 }
-        let started = try await connection.query(
-            """
-            delete from starts where (run, installation) in (
-                select s.run, s.installation from unnest(\(runs)) r(id) cross join lateral (
-                    select run, installation from starts where run = r.id limit \(limit)) s limit \(limit))
-            """
-        ).affectedRows
-        guard started < limit else { return started }
-        let queued = try await connection.query(
-            """
-            delete from fan_out_queue where (member, run) in (
-                select q.member, q.run from unnest(\(runs)) r(id) cross join lateral (
-                    (select member, run from fan_out_queue where run = r.id and delivery is null limit \(limit))
-                    union all
-                    (select member, run from fan_out_queue where run = r.id and delivery is not null limit \(limit))) q
-                limit \(limit))
-            """
-        ).affectedRows
-        guard queued < limit else { return started + queued }
-        return started + queued
-            + (try await connection.query("delete from fan_outs where id = any(\(runs))").affectedRows)
+    private static func runs(of ids: [Int32], _ limit: Int, on connection: PostgresConnection) async throws -> Int {
+        try await remove(
+            "select id from fan_outs where app = any(\(ids)) limit 100",
+            first: { (runs: [Int]) in
+                [
+                    """
+                    delete from starts where (run, installation) in (
+                        select s.run, s.installation from unnest(\(runs)) r(id) cross join lateral (
+                            select run, installation from starts where run = r.id limit \(limit)) s limit \(limit))
+                    """,
+                    """
+                    delete from fan_out_queue where (member, run) in (
+                        select q.member, q.run from unnest(\(runs)) r(id) cross join lateral (
+                            (select member, run from fan_out_queue where run = r.id and delivery is null
+                                limit \(limit))
+                            union all
+                            (select member, run from fan_out_queue where run = r.id and delivery is not null
+                                limit \(limit))) q
+                        limit \(limit))
+                    """,
+                ]
+            }, then: { ["delete from fan_outs where id = any(\($0))"] }, limit, on: connection)
     }
 
     private static func installations(
         of ids: [Int32], _ limit: Int, on connection: PostgresConnection
     ) async throws -> Int {
-        let rows: [Int] = try await connection.query(
+        try await remove(
             """
             select id from installations where app = any(\(ids)) order by app, installation
             limit \(max(1, limit / rowsOfInstallation))
-            """
-        ).map { try $0.decode("id") }
-        guard !rows.isEmpty else { return 0 }
-        let removed = try await connection.pipeline([
-            "delete from follows where installation = any(\(rows))",
-            "delete from start_tokens where installation = any(\(rows))",
-            "delete from activities where installation = any(\(rows))",
-            "delete from installations where id = any(\(rows))",
-        ])
-        return removed.reduce(0) { $0 + $1.affectedRows }
+            """,
+            then: { (rows: [Int]) in
+                [
+                    "delete from follows where installation = any(\(rows))",
+                    "delete from start_tokens where installation = any(\(rows))",
+                    "delete from activities where installation = any(\(rows))",
+                    "delete from installations where id = any(\(rows))",
+                ]
+            }, limit, on: connection)
     }
 
     /// Removes channels that were deleted, and the messages that were sent to these channels without an event.
     private static func channels(of app: String, _ limit: Int, on connection: PostgresConnection) async throws -> Int {
-        let channels: [UUID] = try await connection.query(
+        try await remove(
             """
             select id from channels where bundle_id = \(app) and state not in \(Channel.State.sql(.isReconciled))
             order by bundle_id, environment, created_at, id limit 200
-            """
-        ).map { try $0.decode("id") }
-        guard !channels.isEmpty else { return 0 }
-        let sent = try await connection.query(
-            """
-            delete from broadcasts where id = any(array(
-                select id from broadcasts where channel = any(\(channels)) limit \(limit)))
-            """
-        ).affectedRows
-        guard sent < limit else { return sent }
-        return sent + (try await connection.query("delete from channels where id = any(\(channels))").affectedRows)
+            """,
+            first: { (channels: [UUID]) in
+                [
+                    """
+                    delete from broadcasts where id = any(array(
+                        select id from broadcasts where channel = any(\(channels)) limit \(limit)))
+                    """
+                ]
+            }, then: { ["delete from channels where id = any(\($0))"] }, limit, on: connection)
     }
 
     /// Removes the remaining lanes: the lanes of channels without an event, and the lanes of audiences that were
     /// removed earlier.
     private static func lanes(of app: String, _ limit: Int, on connection: PostgresConnection) async throws -> Int {
-        let lanes: [Int] = try await connection.query(
-            """
-            select id from lanes where bundle_id = \(app) and id > 0 order by bundle_id, id limit \(limit)
-            """
-        ).map { try $0.decode("id") }
-        guard !lanes.isEmpty else { return 0 }
-        try await remove(lanes, on: connection)
-        return lanes.count
+        try await remove(
+            "select id from lanes where bundle_id = \(app) and id > 0 order by bundle_id, id limit \(limit)",
+            then: { (lanes: [Int]) in removal(of: lanes) }, limit, on: connection)
     }
 }

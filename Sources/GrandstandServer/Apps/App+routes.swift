@@ -4,11 +4,10 @@ internal import Hummingbird
 internal import JSON
 
 /// `/v1/apps`: apps, and the provider keys that sign for them.
-struct AppRoutes: Sendable {
-    let apps: AppOperations
-
-    var routes: [Route] {
-        [
+extension API {
+    var appRoutes: [Route] {
+        let apps = appOperations
+        return [
             Route(.putApp) { request, context in
                 let bundleID = try context.bundleIDToWrite()
                 let condition = try request.writeCondition()

@@ -130,9 +130,7 @@ package struct AppStore: Sendable {
     ///
     /// - Throws: `app-not-found`.
     func shown(_ bundleID: BundleID) async throws -> Versioned<Contract.App> {
-        guard let app = try await app(bundleID) else {
-            throw Problem(.appNotFound, "There is no app \(bundleID). Register it with PUT /v1/apps/\(bundleID) first.")
-        }
+        guard let app = try await app(bundleID) else { throw Problem.noApp(bundleID) }
         return app
     }
 

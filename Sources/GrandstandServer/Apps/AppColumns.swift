@@ -14,4 +14,10 @@ enum AppColumns {
             \(prefix)bundle_id = \(app.bundleID.rawValue) and \(prefix)environment = \(app.environment.rawValue)::environment
             """
     }
+
+    /// Whether a row is of the environment of this app, and the row `a` of `apps` is the app, in whatever case the caller
+    /// wrote it.
+    static func isNamed(_ app: AppEnvironment, row: PostgresQuery) -> PostgresQuery {
+        "a.topic = \(app.bundleID.topic) and \(row).environment = \(app.environment.rawValue)::environment"
+    }
 }

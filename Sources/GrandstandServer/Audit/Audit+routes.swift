@@ -4,14 +4,10 @@ internal import Hummingbird
 internal import JSON
 
 /// `/v1/audit-log`: who changed what.
-struct AuditRoutes: Sendable {
-    let log: AuditLog
+extension API {
+    var auditRoutes: [Route] { [Route(.listAuditLog, listAuditLog)] }
 
-    var routes: [Route] {
-        [Route(.listAuditLog, list)]
-    }
-
-    private func list(_ request: Request, _ context: APIContext) async throws -> Response {
+    private func listAuditLog(_ request: Request, _ context: APIContext) async throws -> Response {
         let query = context.query
         let (from, to) = try query.period()
         let filter = AuditFilter(
@@ -26,6 +22,6 @@ struct AuditRoutes: Sendable {
             )
         }
         if let bundleID = filter.bundleID { try context.requireAccess(to: bundleID) }
-        return .json(try await log.entries(where: filter, try query.page()))
+        return .json(try await stores.auditLog.entries(where: filter, try query.page()))
     }
 }

@@ -109,9 +109,8 @@ extension ChannelStore {
                     else due.place <= room.places end as goes
             from due join room using (bundle_id, environment)
         ), spared as (
-            update channels set state = 'deleting', reason = \(placeNeeded), attempts = 0, leased_until = null,
-                next_attempt_at = \(now), changed_at = \(now)
-            where id = any(array(
+            \(move("""
+                c.id = any(array(
                 select i.id from lacking room cross join lateral (
                     select id from channels where bundle_id = room.bundle_id and environment = room.environment
                         and \(isIdle(now: now)) and (room.for_live > 0 or not \(isKept(now: now)))
@@ -120,17 +119,20 @@ extension ChannelStore {
                             select from channels where bundle_id = room.bundle_id and environment = room.environment
                                 and \(isIdle(now: now)) and not \(isKept(now: now)) limit room.for_urgent) k))
                     for no key update skip locked) i))
+                """, from: [.retiring], to: .deleting, reason: placeNeeded, due: "\(now)", also: ", attempts = 0",
+                at: now))
         )
-        update channels c set
-            state = case when j.goes then 'creating' else 'failed' end::channel_state,
-            reason = case when j.goes then nullif(c.reason, 'quota-exhausted')
-                when j.waits_for_apple then \(APNsReason.cannotCreateChannelConfig.rawValue) else 'quota-exhausted' end,
-            next_attempt_at = case when j.goes then \(now)::timestamptz
-                when j.waits_for_apple then \(now) + make_interval(secs => \(placePause))
-                else \(now) + interval '30 seconds' end,
-            changed_at = \(now)
-        from judged j
-        where c.id = j.id and c.id = any(array(select id from due)) and (j.goes or c.next_attempt_at <= \(now))
+        \(move(
+            "c.id = j.id and c.id = any(array(select id from due)) and (j.goes or c.next_attempt_at <= \(now))",
+            with: "judged j", from: [.failed], to: .failed, or: (.creating, if: "j.goes"), reason: """
+                case when j.goes then nullif(c.reason, 'quota-exhausted')
+                    when j.waits_for_apple then \(APNsReason.cannotCreateChannelConfig.rawValue)
+                    else 'quota-exhausted' end
+                """, due: """
+                case when j.goes then \(now)::timestamptz
+                    when j.waits_for_apple then \(now) + make_interval(secs => \(placePause))
+                    else \(now) + interval '30 seconds' end
+                """, at: now))
         """
     }
 }

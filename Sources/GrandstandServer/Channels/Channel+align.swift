@@ -1,6 +1,6 @@
 internal import APNsWire
-package import FoundationEssentials
-package import Grandstand
+internal import FoundationEssentials
+internal import Grandstand
 internal import Postgres
 
 /// An alignment reads only rows that are in use: channels that are not deleted, events that are not over, and lanes
@@ -15,7 +15,7 @@ extension ChannelStore {
     /// at the same time, the earlier start of the event decides, then the earlier declaration. Idempotent.
     ///
     /// - Returns: the number of channels that changed.
-    package func align(now: Date, tenure: ChannelTenure) async throws -> Int {
+    func align(now: Date, tenure: ChannelTenure) async throws -> Int {
         try await database.transaction { connection in
             // Only one process aligns at a time. A process that waited for this lock then finds nothing left to do.
             try await connection.query(Self.lockAlignment)
@@ -83,11 +83,12 @@ extension ChannelStore {
                     and (select true from lanes l cross join lateral \(pending(lane: "l.id")) d
                         where l.channel = c.id limit 1) is null
             ), retired as (
-                update channels c set state = 'retiring', changed_at = \(now), attempts = 0, reason = null,
-                    needed_until = t.needed_until, retire_at = greatest(t.kept_until, t.needed_until),
-                    next_attempt_at = greatest(t.kept_until, t.needed_until)
-                from due t where c.id = t.id and c.id = any(array(select id from due)) and c.state = 'active'
-                returning c.*
+                \(move(
+                    "c.id = t.id and c.id = any(array(select id from due))", with: "due t", from: [.active],
+                    to: .retiring, due: "greatest(t.kept_until, t.needed_until)", also: """
+                        , attempts = 0, needed_until = t.needed_until,
+                            retire_at = greatest(t.kept_until, t.needed_until)
+                        """, at: now))
             ), asked_again as (
                 update channels set next_attempt_at = least(next_attempt_at, \(now)) where id = any(array(
                     select w.id from (
@@ -108,27 +109,33 @@ extension ChannelStore {
 
     /// Gives up an event's channel that Apple no longer has, so that the event can get another.
     private static func replaceMissing(now: Date) -> PostgresQuery {
-        """
-        update channels c set state = 'deleted', changed_at = \(now), next_attempt_at = null,
-            reason = 'APNs no longer had it'
-        from events e where e.key = c.event_key and c.state = 'missing'
-        """
+        move(
+            "e.key = c.event_key", with: "events e", from: [.missing], to: .deleted, reason: "'APNs no longer had it'",
+            at: now)
     }
 
     /// Deletes intents to create a channel that are no longer needed. Also deletes intents that are not needed yet,
     /// because the time at which the event's channels open (`channels_open_at`) was moved. An intent stays if Apple was
     /// asked to create its channel.
     private static func dropIntents(now: Date) -> PostgresQuery {
-        """
-        update channels set state = 'deleted', changed_at = \(now), next_attempt_at = null,
-            reason = 'no longer needed before it was created'
-        where state in \(Channel.State.sql(.isIntent)) and called_at is null and id = any(array(
-            select c.id from channels c cross join lateral \(event)
-            cross join lateral (select \(audienceLane) as lane offset 0) u
-            where c.state in \(Channel.State.sql(.isIntent)) and c.called_at is null and c.event_key is not null
-                and (u.lane is null or e.channels_open_at > \(now)
-                    or \(isOver) and \(pending(lane: "u.lane")) is null)))
-        """
+        drop(
+            """
+            c.id = any(array(
+                select c.id from channels c cross join lateral \(event)
+                cross join lateral (select \(audienceLane) as lane offset 0) u
+                where c.state in \(Channel.State.sql(.isIntent)) and c.called_at is null and c.event_key is not null
+                    and (u.lane is null or e.channels_open_at > \(now)
+                        or \(isOver) and \(pending(lane: "u.lane")) is null)))
+            """, reason: "'no longer needed before it was created'", at: now)
+    }
+
+    /// Deletes those intents of channels `c` for which Apple was not asked.
+    static func drop(
+        _ which: PostgresQuery, with others: PostgresQuery? = nil, reason: PostgresQuery, at now: Date
+    ) -> PostgresQuery {
+        move(
+            "c.called_at is null and \(which)", with: others, from: Channel.State.having(.isIntent), to: .deleted,
+            reason: reason, at: now)
     }
 
     /// Inserts a row of `channels` for each audience that wants a channel and has none, once its event's channels may
@@ -138,12 +145,9 @@ extension ChannelStore {
     ///
     /// An event has few channels, so they are found by the event's key.
     private static func declare(now: Date) -> PostgresQuery {
-        """
-        insert into channels (id, \(AudienceColumns.id), storage_policy, state, event_key, reason, next_attempt_at,
-            created_at, changed_at)
-        select gen_random_uuid(), \(AudienceColumns.id), storage_policy, 'failed', u.event_key,
-            'quota-exhausted', \(now), \(now), \(now)
-        from (
+        add(
+            """
+            select \(AudienceColumns.id), storage_policy, u.event_key, null::text, null::text from (
             select u.* from events e cross join lateral (select * from audiences where event_key = e.key offset 0) u
             cross join lateral (select fenced_at from lanes where id = u.lane offset 0) l
             where e.ended_at is null and e.cancelled_at is null
@@ -156,9 +160,8 @@ extension ChannelStore {
             where l.due_at is not null and l.channel is null and \(isOver)
                 and (e.channels_open_at is null or e.channels_open_at <= \(now))
                 and \(pending(lane: "l.id")) and \(channel("true")) is null and \(AudienceColumns.wantsChannel("u"))
-        ) u
-        on conflict do nothing
-        """
+            ) u
+            """, as: .failed, reason: "quota-exhausted", due: now, at: now)
     }
 
     /// Whether an audience `u` has a channel `c` that meets this condition; null: the audience has no such channel.

@@ -1,5 +1,5 @@
 internal import APNsWire
-package import FoundationEssentials
+internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
@@ -7,31 +7,30 @@ extension ChannelStore {
     /// Leases channels for which a call to Apple is due: creations, retirements whose time has come, deletions. A
     /// creation with an unknown outcome is never claimed again. A reconciliation finds out whether the channel exists
     /// (`ReconciliationStore`).
-    package func claimDue(now: Date, leasedUntil: Date, limit: Int) async throws -> [ChannelTask] {
+    func claimDue(now: Date, leasedUntil: Date, limit: Int) async throws -> [ChannelTask] {
         try await database.query(
-            """
-            with due as (
-                select id from channels
-                where next_attempt_at <= \(now) and state in \(Channel.State.sql(.awaitsCall))
-                    and called_at is null and (leased_until is null or leased_until < \(now))
-                order by next_attempt_at limit \(limit) for update skip locked
-            ), leased as (
-                update channels c set leased_until = \(leasedUntil), attempts = c.attempts + 1, changed_at = \(now),
-                    state = case c.state when 'retiring' then 'deleting' else c.state end,
-                    called_at = case c.state when 'creating' then \(now)::timestamptz end,
-                    next_attempt_at = case c.state when 'creating' then \(leasedUntil) else c.next_attempt_at end
-                from due where c.id = due.id returning c.*
-            )
-            select \(Self.columns), \(Self.addressColumns)
-            from leased c
-            join app_environments ae on ae.bundle_id = c.bundle_id and ae.environment = c.environment
-            \(Self.addressJoins)
-            """
+            Self.leasing(
+                """
+                due as (
+                    select id from channels
+                    where next_attempt_at <= \(now) and state in \(Channel.State.sql(.awaitsCall))
+                        and called_at is null and (leased_until is null or leased_until < \(now))
+                    order by next_attempt_at limit \(limit) for update skip locked
+                )
+                """,
+                Self.move(
+                    "c.id = due.id", with: "due", from: Channel.State.having(.awaitsCall), to: .deleting,
+                    or: (.creating, if: "c.state = 'creating'"), reason: "c.reason",
+                    due: """
+                        case c.state when 'creating' then \(leasedUntil)::timestamptz else c.next_attempt_at end
+                        """, leasedUntil: leasedUntil,
+                    calledAt: "case c.state when 'creating' then \(now)::timestamptz end",
+                    also: ", attempts = c.attempts + 1", at: now))
         ).map(Self.task)
     }
 
     /// When the next channel is due; `nil`: none waits.
-    package func nextDue(now: Date) async throws -> Date? {
+    func nextDue(now: Date) async throws -> Date? {
         try await database.query(
             """
             select least(
@@ -47,7 +46,7 @@ extension ChannelStore {
     ///
     /// - Throws: `channel-not-found`; `channel-in-use` if a live event needs the channel and `force` is false.
     func beginDeletion(
-        _ id: UUID, of bundleID: BundleID, in environment: APNsEnvironment, force: Bool, now: Date, leasedUntil: Date
+        _ id: UUID, of app: AppEnvironment, force: Bool, now: Date, leasedUntil: Date
     ) async throws -> ChannelTask {
         try await database.transaction { connection in
             let rows = try await connection.query(
@@ -57,14 +56,11 @@ extension ChannelStore {
                 join app_environments ae on ae.bundle_id = c.bundle_id and ae.environment = c.environment
                 \(Self.addressJoins)
                 left join events e on e.key = c.event_key and e.ended_at is null and e.cancelled_at is null
-                where c.id = \(id) and a.topic = \(bundleID.topic)
-                    and c.environment = \(environment.rawValue)::environment
-                for update of c
+                where c.id = \(id) and \(AppColumns.isNamed(app, row: "c")) for update of c
                 """)
             guard let row = rows.first, try row.word("state", as: Channel.State.self) != .deleted else {
                 throw Problem(
-                    .channelNotFound,
-                    "\(bundleID) has no channel \(id.uuidString.lowercased()) in \(environment.rawValue).")
+                    .channelNotFound, "\(app.bundleID) has no channel \(id.words) in \(app.environment.rawValue).")
             }
             var task = try Self.task(row)
             if try row.decode(Bool.self, "needed"), !force, task.channel.state != .retiring {
@@ -79,11 +75,9 @@ extension ChannelStore {
                     retryAfter: 5)
             }
             try await connection.query(
-                """
-                update channels set state = 'deleting', attempts = attempts + 1, leased_until = \(leasedUntil),
-                    next_attempt_at = \(leasedUntil), changed_at = \(now)
-                where id = \(id)
-                """)
+                Self.move(
+                    "c.id = \(id)", from: [.active, .retiring, .deleting, .missing], to: .deleting, reason: "c.reason",
+                    due: "\(leasedUntil)", leasedUntil: leasedUntil, also: ", attempts = c.attempts + 1", at: now))
             task.channel.state = .deleting
             return task
         }

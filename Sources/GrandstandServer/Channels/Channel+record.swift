@@ -4,58 +4,55 @@ internal import Grandstand
 internal import GrandstandContract
 internal import Postgres
 
-/// The outcome of a call to Apple about one channel, with Apple's answer.
-struct ChannelOutcome: Sendable {
-    enum Change: Sendable, Hashable {
-        /// Apple issued this ID.
-        case created(channelID: String)
-        /// The creation was refused or not tried. The channel is now in `state`. It is tried again at `nextAttemptAt`;
-        /// `nil`: never.
-        case notCreated(state: Channel.State, nextAttemptAt: Date?)
-        /// Apple may have created a channel. From `settleableAt` on, Apple's list shows whether it did.
-        case unanswered(settleableAt: Date)
-        /// Apple deleted the channel, or did not know it.
-        case deleted
-        /// The channel was not deleted. The deletion is tried again at `nextAttemptAt`.
-        case notDeleted(nextAttemptAt: Date)
-    }
+/// The outcome of a call to Apple about one channel.
+enum ChannelOutcome: Sendable, Hashable {
+    /// Apple issued this ID.
+    case created(channelID: String)
+    /// The creation was refused or not tried. The channel is now in `state`. It is tried again at `nextAttemptAt`;
+    /// `nil`: never.
+    case notCreated(state: Channel.State, nextAttemptAt: Date?)
+    /// Apple may have created a channel. From `settleableAt` on, Apple's list shows whether it did.
+    case unanswered(settleableAt: Date)
+    /// Apple deleted the channel, or did not know it.
+    case deleted
+    /// The channel was not deleted. The deletion is tried again at `nextAttemptAt`.
+    case notDeleted(nextAttemptAt: Date)
 
-    let change: Change
-    let answer: Contract.AuditAnswer
-
-    init(_ change: Change, _ answer: Contract.AuditAnswer) {
-        self.change = change
-        self.answer = answer
+    /// Whether a lane gets its channel or loses it.
+    fileprivate var touchesLanes: Bool {
+        switch self {
+        case .created, .deleted: true
+        case .notCreated, .unanswered, .notDeleted: false
+        }
     }
 }
 
 extension ChannelStore {
-    /// Records the outcome of the call to Apple for `task`, and ends the lease. If the channel is active, the lane for
-    /// its messages gets the channel. If another caller has the lease by now, the outcome changes nothing, but an ID
-    /// that Apple issued is never lost.
+    /// Records the outcome of the call to Apple for `task`, with Apple's answer, and ends the lease. If the channel is
+    /// active, the lane for its messages gets the channel. If another caller has the lease by now, the outcome changes
+    /// nothing, but an ID that Apple issued is never lost.
     ///
     /// - Returns: the channel after the outcome was recorded.
     func record(
-        _ outcome: ChannelOutcome, of task: ChannelTask, by actor: AuditActor, now: Date
+        _ outcome: ChannelOutcome, _ answer: Contract.AuditAnswer, of task: ChannelTask, by actor: AuditActor, now: Date
     ) async throws -> Channel {
-        let audit = AuditRows(by: actor, at: now, signingKey: task.address.credentials.keyID, answer: outcome.answer)
+        let audit = AuditRows(by: actor, at: now, signingKey: task.address.credentials.keyID, answer: answer)
         return try await database.transaction { connection in
-            if outcome.change.touchesLanes { try await Self.lockLanes(of: [task.channel.id], on: connection) }
-            let rows = try await connection.query(Self.update(outcome, of: task, audit))
-            let channel = try rows.first.map(Self.channel)
-            if let channel {
-                try await Self.follow(outcome, channel, task, audit, on: connection)
-            } else if case .created(let channelID) = outcome.change {
+            if outcome.touchesLanes { try await Self.lockLanes(of: [task.channel.id], on: connection) }
+            let changed = try await connection.query(Self.change(outcome, answer, of: task, audit)).first
+            if let channel = try changed.map(Self.channel) {
+                try await Self.follow(outcome, answer, channel, task, now: now, on: connection)
+            } else if case .created(let channelID) = outcome {
                 try await Self.keepLate(channelID, task, audit, on: connection)
             }
             try await connection.query("select pg_notify(\(WakeTopic.channels.rawValue), '')")
-            if let channel { return channel }
+            if let changed { return try Self.channel(changed) }
             let present = try await connection.query(
                 "select \(Self.columns) from channels c where c.id = \(task.channel.id)")
-            guard let channel = try present.first.map(Self.channel) else {
+            guard let row = present.first else {
                 throw Problem(.channelNotFound, "There is no channel \(task.channel.id).")
             }
-            return channel
+            return try Self.channel(row)
         }
     }
 
@@ -88,93 +85,62 @@ extension ChannelStore {
         """
     }
 
-    private static func update(_ outcome: ChannelOutcome, of task: ChannelTask, _ audit: AuditRows) -> PostgresQuery {
-        let now = audit.now
-        let reason = outcome.answer.canonicalReason
-        return switch outcome.change {
+    private static func change(
+        _ outcome: ChannelOutcome, _ answer: Contract.AuditAnswer, of task: ChannelTask, _ audit: AuditRows
+    ) -> PostgresQuery {
+        let (now, reason): (Date, PostgresQuery) = (audit.now, "\(answer.canonicalReason)")
+        let isDeletion: PostgresQuery = "c.id = \(task.channel.id)"
+        // A refusal is logged once for each reason, even if it is repeated.
+        let isNews: PostgresQuery = "\(answer.status != nil && answer.canonicalReason != task.channel.reason)"
+        return switch outcome {
         case .created(let channelID):
             logging(
                 .channelCreated, audit, reason: "null",
-                """
-                update channels c set state = 'active', channel_id = \(channelID), reason = null, attempts = 0,
-                    next_attempt_at = null, leased_until = null, called_at = null, changed_at = \(now)
-                where \(isStill(task)) and not exists (\(holder(of: channelID, task)))
-                """)
+                move(
+                    """
+                    \(isStill(task)) and not exists (select from channels x
+                        where \(AppColumns.isOf(task.address.app, row: "x")) and x.channel_id = \(channelID))
+                    """, from: [.creating], to: .active, also: ", channel_id = \(channelID), attempts = 0", at: now))
         case .notCreated(let state, let nextAttemptAt):
             logging(
-                .channelRefused, audit, reason: "'creation'", onlyIf: isNews(outcome, task),
-                """
-                update channels c set state = \(state.rawValue)::channel_state, reason = \(reason),
-                    next_attempt_at = \(nextAttemptAt), leased_until = null, called_at = null, changed_at = \(now)
-                where \(isStill(task))
-                """)
+                .channelRefused, audit, reason: "'creation'", onlyIf: isNews,
+                move(isStill(task), from: [.creating], to: state, reason: reason, due: "\(nextAttemptAt)", at: now))
         case .unanswered(let settleableAt):
             logging(
                 .channelUnanswered, audit, reason: "'creation'",
-                """
-                update channels c set reason = \(reason), next_attempt_at = \(settleableAt), leased_until = null,
-                    changed_at = \(now)
-                where \(isStill(task))
-                """)
+                move(
+                    isStill(task), from: [.creating], to: .creating, reason: reason, due: "\(settleableAt)",
+                    calledAt: "c.called_at", at: now))
         case .deleted:
             logging(
                 .channelDeleted, audit, reason: "\(task.channel.reason)",
-                """
-                update channels c set state = 'deleted', reason = null, next_attempt_at = null, leased_until = null,
-                    doubted_at = null, examine_at = null, deletion_confirmed = true, changed_at = \(now)
-                where c.id = \(task.channel.id) and c.state = 'deleting'
-                """)
+                move(
+                    isDeletion, from: [.deleting], to: .deleted,
+                    also: ", doubted_at = null, examine_at = null, deletion_confirmed = true", at: now))
         case .notDeleted(let nextAttemptAt):
             logging(
-                .channelRefused, audit, reason: "'deletion'", onlyIf: isNews(outcome, task),
-                """
-                update channels c set reason = \(reason), next_attempt_at = \(nextAttemptAt), leased_until = null,
-                    changed_at = \(now)
-                where c.id = \(task.channel.id) and c.state = 'deleting'
-                """)
+                .channelRefused, audit, reason: "'deletion'", onlyIf: isNews,
+                move(isDeletion, from: [.deleting], to: .deleting, reason: reason, due: "\(nextAttemptAt)", at: now))
         }
     }
 
-    /// A refusal is logged once for each reason, even if it is repeated.
-    private static func isNews(_ outcome: ChannelOutcome, _ task: ChannelTask) -> PostgresQuery {
-        "\(outcome.answer.status != nil && outcome.answer.canonicalReason != task.channel.reason)"
-    }
-
-    private static func logging(
-        _ action: Contract.AuditAction, _ audit: AuditRows, reason: PostgresQuery,
-        onlyIf condition: PostgresQuery = "true",
-        _ update: PostgresQuery
-    ) -> PostgresQuery {
-        """
-        with changed as (\(update) returning c.*),
-        logged as (\(audit.insert(action, channels: "changed c where \(condition)", reason: reason)))
-        select \(columns) from changed c
-        """
-    }
-
-    /// The row of the ledger that already has this channel ID.
-    private static func holder(of channelID: String, _ task: ChannelTask) -> PostgresQuery {
-        """
-        select from channels x where \(AppColumns.isOf(task.address.app, row: "x")) and x.channel_id = \(channelID)
-        """
-    }
-
     private static func follow(
-        _ outcome: ChannelOutcome, _ channel: Channel, _ task: ChannelTask, _ audit: AuditRows,
+        _ outcome: ChannelOutcome, _ answer: Contract.AuditAnswer, _ channel: Channel, _ task: ChannelTask, now: Date,
         on connection: PostgresConnection
     ) async throws {
-        switch outcome.change {
+        let app = task.address.app
+        switch outcome {
         case .created(let channelID):
-            try await connectLanes(to: channel, now: audit.now, on: connection)
-            try await connection.query(forgetting(unmanaged: [channelID], of: task.address.app))
-            try await connection.query(hasRoom(task.address.app, now: audit.now))
+            try await connectLanes(to: channel, now: now, on: connection)
+            try await connection.query(forgetting(unmanaged: [channelID], of: app))
+            try await connection.query(hasRoom(app, now: now))
         case .notCreated(_, let nextAttemptAt)
-        where outcome.answer.canonicalReason == APNsReason.cannotCreateChannelConfig.rawValue:
-            try await connection.pipeline(isFull(task.address.app, askAgainAt: nextAttemptAt, now: audit.now))
+        where answer.canonicalReason == APNsReason.cannotCreateChannelConfig.rawValue:
+            try await connection.pipeline(isFull(app, askAgainAt: nextAttemptAt, now: now))
         case .deleted:
-            try await disconnectLanes(from: [channel.id], now: audit.now, on: connection)
-            try await connection.query(makingRoom(task, now: audit.now))
-            try await connection.query(clearFullIfNobodyWaits(task.address.app))
+            try await disconnectLanes(from: [channel.id], now: now, on: connection)
+            try await connection.query(makingRoom(app, now: now))
+            try await connection.query(clearFullIfNobodyWaits(app))
         case .notCreated, .unanswered, .notDeleted: break
         }
     }
@@ -184,21 +150,11 @@ extension ChannelStore {
     private static func keepLate(
         _ channelID: String, _ task: ChannelTask, _ audit: AuditRows, on connection: PostgresConnection
     ) async throws {
-        let now = audit.now
+        let rows = rows([(channelID, task.channel.storagePolicy)], of: task.address.app)
         try await connection.query(
-            """
-            with kept as (
-                insert into channels (id, bundle_id, environment, channel_id, storage_policy, state, reason,
-                    next_attempt_at, created_at, changed_at)
-                select gen_random_uuid(), \(task.address.bundleID.rawValue),
-                    \(task.address.environment.rawValue)::environment, \(channelID),
-                    \(task.channel.storagePolicy.rawValue)::storage_policy, 'deleting', \(lateReason), \(now), \(now),
-                    \(now)
-                where not exists (\(holder(of: channelID, task)))
-                on conflict do nothing returning *
-            )
-            \(audit.insert(.channelAdopted, channels: "kept c", reason: "\(lateReason)"))
-            """)
+            logging(
+                .channelAdopted, audit, reason: "\(lateReason)",
+                add(rows, as: .deleting, reason: lateReason, due: audit.now, at: audit.now)))
         try await connection.query(forgetting(unmanaged: [channelID], of: task.address.app))
     }
 
@@ -260,15 +216,5 @@ extension ChannelStore {
         """
         delete from unmanaged_channels where \(AppColumns.isOf(app)) and channel_id = any(\(channelIDs))
         """
-    }
-}
-
-extension ChannelOutcome.Change {
-    /// Whether the change gives a lane its channel or takes it away.
-    fileprivate var touchesLanes: Bool {
-        switch self {
-        case .created, .deleted: true
-        case .notCreated, .unanswered, .notDeleted: false
-        }
     }
 }

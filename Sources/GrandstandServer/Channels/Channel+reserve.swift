@@ -19,15 +19,11 @@ extension ChannelStore {
                 """
                 select \(Self.addressColumns), a.channel_limit
                 from app_environments ae \(Self.addressJoins)
-                where a.topic = \(app.bundleID.topic) and ae.environment = \(app.environment.rawValue)::environment
+                where \(AppColumns.isNamed(app, row: "ae"))
                     and ae.deleting_since is null
                 for update of ae
                 """)
-            guard let row = rows.first else {
-                throw Problem(
-                    .appNotFound,
-                    "There is no app \(app.bundleID). Register it with PUT /v1/apps/\(app.bundleID) first.")
-            }
+            guard let row = rows.first else { throw Problem.noApp(app.bundleID) }
             let address = try Self.address(row)
             let counts = try await connection.query(
                 """
@@ -46,14 +42,9 @@ extension ChannelStore {
                     address, limit: limit, used: used, reserved: reserved, unmanaged: unmanaged)
             }
             let inserted = try await connection.query(
-                """
-                insert into channels as c (id, bundle_id, environment, storage_policy, state, label, attempts,
-                    leased_until, called_at, next_attempt_at, created_at, changed_at)
-                values (\(UUID()), \(address.bundleID.rawValue), \(app.environment.rawValue)::environment,
-                    \(draft.storagePolicy.rawValue)::storage_policy, 'creating', \(draft.label), 1, \(leasedUntil),
-                    \(now), \(leasedUntil), \(now), \(now))
-                returning \(Self.columns)
-                """)
+                Self.add(
+                    Self.rows([(nil, try StoragePolicy(draft.storagePolicy))], of: address.app, label: draft.label),
+                    as: .creating, leasedUntil: leasedUntil, at: now))
             guard let channel = try inserted.first.map(Self.channel) else {
                 throw Problem(.internalError, "The channel's row was not written.")
             }

@@ -9,7 +9,7 @@ internal import JSON
 struct ChannelRoutes: Sendable {
     let apps: AppStore
     let channels: ChannelStore
-    let operations: ChannelOperations
+    let operations: ChannelCalls
 
     var routes: [Route] {
         [
@@ -51,15 +51,13 @@ struct ChannelRoutes: Sendable {
                 "Leave the other filters out.")
         }
         let part = try query.page()
-        let bundleID = try context.bundleID()
-        let environment = try context.environment()
-        _ = try await apps.registered(bundleID)
+        let app = try context.app()
+        _ = try await apps.registered(app.bundleID)
         guard isManaged else {
-            let app = AppEnvironment(bundleID: bundleID, environment: environment)
-            let page = try await channels.unmanagedChannels(of: bundleID, in: environment, part)
+            let page = try await channels.unmanagedChannels(of: app, part)
             return .json(Contract.Page(page) { Contract.Channel($0, of: app) })
         }
-        let page = try await channels.channels(of: bundleID, in: environment, where: filter, part)
+        let page = try await channels.channels(of: app, where: filter, part)
         return .json(Contract.Page(page) { Contract.Channel($0) })
     }
 
@@ -76,7 +74,7 @@ struct ChannelRoutes: Sendable {
         let app = try context.app()
         let id = try context.id(orThrow: .channelNotFound)
         _ = try await apps.registered(app.bundleID)
-        try await operations.delete(id, of: app.bundleID, in: app.environment, force: force, by: context.actor)
+        try await operations.delete(id, of: app, force: force, by: context.actor)
         return .noContent
     }
 }

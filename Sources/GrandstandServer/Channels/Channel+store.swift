@@ -4,10 +4,10 @@ internal import Grandstand
 internal import Postgres
 
 /// The ledger of channels, in the table `channels`: why each exists, and which call to Apple it needs next.
-package struct ChannelStore: Sendable {
+struct ChannelStore: Sendable {
     let database: Database
 
-    package init(_ database: Database) { self.database = database }
+    init(_ database: Database) { self.database = database }
 
     static let columns: PostgresQuery = """
         c.id, c.bundle_id, c.environment, c.channel_id, c.storage_policy, c.state, c.event_key, c.label, c.reason,
@@ -53,13 +53,11 @@ package struct ChannelStore: Sendable {
             channel: try channel(row), address: try address(row), listAskedAt: try row.decode("apple_asked_at"))
     }
 
-    func channel(
-        _ id: UUID, of bundleID: BundleID, in environment: APNsEnvironment
-    ) async throws -> Channel? {
+    func channel(_ id: UUID, of app: AppEnvironment) async throws -> Channel? {
         try await database.query(
             """
             select \(Self.columns) from channels c join apps a using (bundle_id)
-            where c.id = \(id) and a.topic = \(bundleID.topic) and c.environment = \(environment.rawValue)::environment
+            where c.id = \(id) and \(AppColumns.isNamed(app, row: "c"))
             """
         ).first.map(Self.channel)
     }
@@ -68,7 +66,7 @@ package struct ChannelStore: Sendable {
     ///
     /// - Throws: `app-not-found`, `channel-not-found`.
     func recorded(_ id: UUID, of app: AppEnvironment, among apps: AppStore) async throws -> Channel {
-        if let channel = try await channel(id, of: app.bundleID, in: app.environment) { return channel }
+        if let channel = try await channel(id, of: app) { return channel }
         _ = try await apps.registered(app.bundleID)
         throw Problem(
             .channelNotFound,
@@ -81,7 +79,7 @@ package struct ChannelStore: Sendable {
     /// - Returns: `nil` if that creation failed.
     /// - Throws: `channel-pending` while it is being created.
     func begun(_ id: UUID, of app: AppEnvironment) async throws -> Channel? {
-        let channel = try await channel(id, of: app.bundleID, in: app.environment)
+        let channel = try await channel(id, of: app)
         guard let channel, channel.state != .failed else { return nil }
         if channel.state == .creating {
             throw Problem(.channelPending, "The channel is still being created. Ask again.", retryAfter: 2)
@@ -91,13 +89,13 @@ package struct ChannelStore: Sendable {
     }
 
     func channels(
-        of bundleID: BundleID, in environment: APNsEnvironment, where filter: ChannelFilter, _ page: PageRequest
+        of app: AppEnvironment, where filter: ChannelFilter, _ page: PageRequest
     ) async throws -> Page<Channel> {
         let part = try TimePage(page, by: "c.created_at", "c.id")
         let rows = try await database.query(
             """
             select \(Self.columns) from channels c join apps a using (bundle_id)
-            where a.topic = \(bundleID.topic) and c.environment = \(environment.rawValue)::environment
+            where \(AppColumns.isNamed(app, row: "c"))
                 and (\(filter.state?.rawValue)::text is null or c.state = \(filter.state?.rawValue)::text::channel_state)
                 and (\(filter.storagePolicy?.rawValue)::text is null
                     or c.storage_policy = \(filter.storagePolicy?.rawValue)::text::storage_policy)
@@ -110,14 +108,12 @@ package struct ChannelStore: Sendable {
     }
 
     /// Unmanaged channels, ordered by their IDs.
-    func unmanagedChannels(
-        of bundleID: BundleID, in environment: APNsEnvironment, _ page: PageRequest
-    ) async throws -> Page<UnmanagedChannel> {
+    func unmanagedChannels(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<UnmanagedChannel> {
         let rows = try await database.query(
             """
             select \(Self.unmanagedColumns)
             from unmanaged_channels u join apps a using (bundle_id)
-            where a.topic = \(bundleID.topic) and u.environment = \(environment.rawValue)::environment
+            where \(AppColumns.isNamed(app, row: "u"))
                 and (\(page.cursor)::text is null or u.channel_id > \(page.cursor))
             order by u.channel_id limit \(page.limit + 1)
             """)
@@ -135,11 +131,11 @@ package struct ChannelStore: Sendable {
     }
 
     /// The address for calls to APNs for an app, including its quirks; `nil`: no such app.
-    func address(of bundleID: BundleID, in environment: APNsEnvironment) async throws -> APNsAddress? {
+    func address(of app: AppEnvironment) async throws -> APNsAddress? {
         try await database.query(
             """
             select \(Self.addressColumns) from app_environments ae \(Self.addressJoins)
-            where a.topic = \(bundleID.topic) and ae.environment = \(environment.rawValue)::environment
+            where \(AppColumns.isNamed(app, row: "ae"))
             """
         ).first.map(Self.address)
     }
@@ -154,7 +150,7 @@ struct ChannelFilter: Sendable, Hashable {
 }
 
 /// A leased channel, with everything that a call to Apple needs.
-package struct ChannelTask: Sendable, Hashable {
+struct ChannelTask: Sendable, Hashable {
     var channel: Channel
     var address: APNsAddress
     /// When the server asked Apple for the newest list of the app's channels that it could read completely; `nil`: no

@@ -69,16 +69,15 @@ extension ChannelStore {
 
     /// Makes one creation due now, because a place became free: the most needed of those that Apple or the limit
     /// refused for lack of a place.
-    static func makingRoom(_ task: ChannelTask, now: Date) -> PostgresQuery {
-        let app = task.address.app
-        return """
-            update channels set next_attempt_at = least(next_attempt_at, \(now)) where id = (
-                select c.id from channels c left join lateral \(event) on true
-                where \(AppColumns.isOf(app, row: "c")) and c.state = 'failed'
-                    and c.reason in (\(APNsReason.cannotCreateChannelConfig.rawValue), 'quota-exhausted')
-                    and c.next_attempt_at is not null
-                order by \(need(now: now)) limit 1)
-            """
+    static func makingRoom(_ app: AppEnvironment, now: Date) -> PostgresQuery {
+        """
+        update channels set next_attempt_at = least(next_attempt_at, \(now)) where id = (
+            select c.id from channels c left join lateral \(event) on true
+            where \(AppColumns.isOf(app, row: "c")) and c.state = 'failed'
+                and c.reason in (\(APNsReason.cannotCreateChannelConfig.rawValue), 'quota-exhausted')
+                and c.next_attempt_at is not null
+            order by \(need(now: now)) limit 1)
+        """
     }
 
     /// Leases one retiring channel for deletion before its planned time, because the app has as many channels as its
@@ -90,25 +89,24 @@ extension ChannelStore {
         _ app: AppEnvironment, for creation: UUID?, now: Date, leasedUntil: Date
     ) async throws -> [ChannelTask] {
         try await database.query(
-            """
-            with needed as materialized (
-                select coalesce((select \(Self.urgency(now: now)) from channels c left join lateral \(Self.event) on true
-                    where c.id = \(creation)), 1) as urgency
-            ), leased as (
-                update channels set state = 'deleting', reason = \(Self.placeNeeded), attempts = attempts + 1,
-                    leased_until = \(leasedUntil), next_attempt_at = \(leasedUntil), changed_at = \(now)
-                where id in (
-                    select id from channels
-                    where bundle_id = (select bundle_id from apps where topic = \(app.bundleID.topic))
-                        and environment = \(app.environment.rawValue)::environment and \(Self.isIdle(now: now))
-                        and (select urgency from needed) > \(Self.isKept(now: now))::integer
-                    order by \(Self.isKept(now: now)), retire_at, id limit 1 for update skip locked)
-                returning *
-            )
-            select \(Self.columns), \(Self.addressColumns) from leased c
-            join app_environments ae on ae.bundle_id = c.bundle_id and ae.environment = c.environment
-            \(Self.addressJoins)
-            """
+            Self.leasing(
+                """
+                needed as materialized (
+                    select coalesce((
+                        select \(Self.urgency(now: now)) from channels c left join lateral \(Self.event) on true
+                        where c.id = \(creation)), 1) as urgency
+                )
+                """,
+                Self.move(
+                    """
+                    c.id in (
+                        select id from channels
+                        where bundle_id = (select bundle_id from apps where topic = \(app.bundleID.topic))
+                            and environment = \(app.environment.rawValue)::environment and \(Self.isIdle(now: now))
+                            and (select urgency from needed) > \(Self.isKept(now: now))::integer
+                        order by \(Self.isKept(now: now)), retire_at, id limit 1 for update skip locked)
+                    """, from: [.retiring], to: .deleting, reason: Self.placeNeeded, due: "\(leasedUntil)",
+                    leasedUntil: leasedUntil, also: ", attempts = c.attempts + 1", at: now))
         ).map(Self.task)
     }
 }

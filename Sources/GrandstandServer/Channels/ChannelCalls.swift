@@ -1,37 +1,28 @@
 internal import APNsWire
-package import FoundationEssentials
-package import Grandstand
+internal import FoundationEssentials
+internal import Grandstand
 internal import GrandstandContract
-package import Logging
+internal import Logging
 
-/// Makes one call to Apple about one leased channel, and records the result. The Provisioner, reconciliations and
-/// callers that wait for the answer use this type.
-package struct ChannelCalls: Sendable {
-    private let management: ManagementCalls
-    private let channels: ChannelStore
-    private let reconciliations: ReconciliationStore
+/// Calls to Apple about channels. Each call records its result. The Provisioner and reconciliations make calls about
+/// leased channels; `Channel+operations` has what operators ask and wait for.
+struct ChannelCalls: Sendable {
+    let management: ManagementCalls
+    let channels: ChannelStore
+    let reconciliations: ReconciliationStore
     /// Seconds after which another caller may take over a channel whose caller died. The lease is extended during a
     /// call.
-    private let lease: TimeInterval
-    private let now: @Sendable () -> Date
-    private let logger: Logger
-    private let witnesses: ListWitness
+    let lease: TimeInterval
+    let now: @Sendable () -> Date
+    let logger: Logger
+    private let memory = ListWitness.Memory()
 
     /// Seconds to wait after a creation without an answer. If Apple's list does not have the channel after this wait,
     /// we trust the list.
     private static let settlePause: TimeInterval = 2
 
-    package init(
-        management: ManagementCalls, channels: ChannelStore, reconciliations: ReconciliationStore,
-        lease: TimeInterval, now: @escaping @Sendable () -> Date, logger: Logger
-    ) {
-        self.management = management
-        self.channels = channels
-        self.reconciliations = reconciliations
-        self.lease = lease
-        self.now = now
-        self.logger = logger
-        witnesses = ListWitness(management: management, reconciliations: reconciliations, now: now, logger: logger)
+    private var witnesses: ListWitness {
+        ListWitness(management: management, reconciliations: reconciliations, now: now, logger: logger, memory: memory)
     }
 
     /// Asks Apple to create the channel of `task`. If Apple has no free place, a channel that no device needs is
@@ -39,7 +30,7 @@ package struct ChannelCalls: Sendable {
     ///
     /// - Parameter retries: `true`: the server retries after a refusal. `false`: the caller gets the refusal.
     /// - Returns: the channel after the call, and Apple's answer.
-    package func create(
+    func create(
         _ task: ChannelTask, retries: Bool, by actor: AuditActor
     ) async throws -> (Channel, APNsAnswer<String>) {
         let keeper = keep(task)
@@ -60,7 +51,7 @@ package struct ChannelCalls: Sendable {
             case .none: try await reconciliations.request(task.address.app, now: now())
             }
         }
-        let change: ChannelOutcome.Change =
+        let outcome: ChannelOutcome =
             switch answer {
             case .accepted(let channelID, _): .created(channelID: channelID)
             case .refused(let refusal) where retries:
@@ -73,13 +64,12 @@ package struct ChannelCalls: Sendable {
             case .unanswered: .unanswered(settleableAt: now().addingTimeInterval(Self.settlePause))
             }
         log("channel creation", task, answer)
-        let outcome = ChannelOutcome(change, Contract.AuditAnswer(answer, accepted: 201))
-        return (try await record(outcome, of: task, by: actor), answer)
+        return (try await record(outcome, Contract.AuditAnswer(answer, accepted: 201), of: task, by: actor), answer)
     }
 
     /// Asks Apple to delete the channel; a channel that Apple does not know counts as deleted (docs/internals/apns.md
     /// C3).
-    package func delete(_ task: ChannelTask, by actor: AuditActor) async throws -> (Channel, APNsAnswer<Void>) {
+    func delete(_ task: ChannelTask, by actor: AuditActor) async throws -> (Channel, APNsAnswer<Void>) {
         guard let channelID = task.channel.channelID else {
             throw Problem(
                 .internalError,
@@ -88,7 +78,7 @@ package struct ChannelCalls: Sendable {
         let keeper = keep(task)
         defer { keeper.cancel() }
         let answer = await management.delete(channelID, at: task.address)
-        let change: ChannelOutcome.Change =
+        let outcome: ChannelOutcome =
             switch answer {
             case .accepted: .deleted
             case .refused(let refusal) where await meansGone(refusal, channelID, task.address): .deleted
@@ -96,25 +86,30 @@ package struct ChannelCalls: Sendable {
             case .unanswered, .unsent, .withheld: .notDeleted(nextAttemptAt: next(task))
             }
         log("channel deletion", task, answer)
-        let outcome = ChannelOutcome(change, Contract.AuditAnswer(answer, accepted: 204))
-        return (try await record(outcome, of: task, by: actor), answer)
+        return (try await record(outcome, Contract.AuditAnswer(answer, accepted: 204), of: task, by: actor), answer)
     }
+
+    var leasedUntil: Date { now().addingTimeInterval(lease) }
 
     /// Extends the task's lease until its calls end.
     private func keep(_ task: ChannelTask) -> Task<Void, Never> {
         keepLease(of: lease, logger) {
-            try await channels.extendLease(of: task, until: now().addingTimeInterval(lease))
+            try await channels.extendLease(of: task, until: leasedUntil)
         }
     }
 
     /// Records the outcome of a call. If the database is away and the server itself made the call, this waits for the
     /// database. An operator who waits for the answer gets an error instead, and the server later learns the result
     /// from Apple's list.
-    private func record(_ outcome: ChannelOutcome, of task: ChannelTask, by actor: AuditActor) async throws -> Channel {
-        guard actor == .server else { return try await channels.record(outcome, of: task, by: actor, now: now()) }
-        return try await insisting("the result of a channel's call could not be recorded; trying again", logger) {
-            try await channels.record(outcome, of: task, by: actor, now: now())
+    private func record(
+        _ outcome: ChannelOutcome, _ answer: Contract.AuditAnswer, of task: ChannelTask, by actor: AuditActor
+    ) async throws -> Channel {
+        func once() async throws -> Channel {
+            try await channels.record(outcome, answer, of: task, by: actor, now: now())
         }
+        guard actor == .server else { return try await once() }
+        return try await insisting(
+            "the result of a channel's call could not be recorded; trying again", logger, once)
     }
 
     /// Whether the refusal of a deletion says that there is nothing to delete. A 404 alone may also come from a wrong
@@ -139,8 +134,7 @@ package struct ChannelCalls: Sendable {
     /// Deletes a channel that no device needs but that is still kept, if the creation may take its place
     /// (`ChannelStore.reclaim`).
     func reclaim(_ app: AppEnvironment, for creation: UUID? = nil, by actor: AuditActor) async throws -> Reclaim {
-        let spare = try await channels.reclaim(
-            app, for: creation, now: now(), leasedUntil: now().addingTimeInterval(lease))
+        let spare = try await channels.reclaim(app, for: creation, now: now(), leasedUntil: leasedUntil)
         guard let spare = spare.first else { return .none }
         return try await delete(spare, by: actor).0.state == .deleted ? .deleted : .kept
     }

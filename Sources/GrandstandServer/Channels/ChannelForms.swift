@@ -8,7 +8,7 @@ internal import JSON
 struct ChannelForms: PageGroup {
     let apps: AppStore
     let channels: ChannelStore
-    let operations: ChannelOperations
+    let operations: ChannelCalls
 
     private static let base = "/apps/:bundleId/:environment/channels"
 
@@ -68,7 +68,7 @@ struct ChannelForms: PageGroup {
         let caller = try visit.caller(of: .deleteChannel)
         do {
             _ = try await apps.registered(app.bundleID)
-            try await operations.delete(id, of: app.bundleID, in: app.environment, force: byForce, by: caller.actor)
+            try await operations.delete(id, of: app, force: byForce, by: caller.actor)
         } catch let problem as Problem where [.channelNotFound, .appNotFound].contains(problem.kind) {
             // The channel is already deleted: the form was sent twice.
         }

@@ -16,14 +16,14 @@ struct ChannelPages: PageGroup {
                 text == "false" ? true : text == "true" ? false : nil
             } ?? false
         if isUnmanaged {
-            let page = try await channels.unmanagedChannels(of: app.bundleID, in: app.environment, visit.page)
+            let page = try await channels.unmanagedChannels(of: app, visit.page)
             return .page(ChannelList(app, unmanaged: page, visit))
         }
         let filter = ChannelFilter(
             state: try visit.query.choice("state"), storagePolicy: try visit.query.choice("storagePolicy"),
             eventKey: try visit.query.read("eventKey", EventKey.rule, EventKey.init),
             channelID: visit.query["channelId"])
-        let page = try await channels.channels(of: app.bundleID, in: app.environment, where: filter, visit.page)
+        let page = try await channels.channels(of: app, where: filter, visit.page)
         return .page(ChannelList(app, page, filter, visit))
     }
 }

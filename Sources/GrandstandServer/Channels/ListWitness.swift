@@ -12,7 +12,7 @@ struct ListWitness: Sendable {
     let reconciliations: ReconciliationStore
     let now: @Sendable () -> Date
     let logger: Logger
-    private let memory = Memory()
+    let memory: Memory
 
     /// Seconds for which a list is used for more creations. When a list is older than `CreationMatch.witnessAge`, it
     /// proves nothing, so this limit is half of that age.
@@ -55,7 +55,7 @@ struct ListWitness: Sendable {
 
     /// The readings of the list by this process. A task contains the time of the last reading before its lease, so
     /// later readings are kept here.
-    private final class Memory: Sendable {
+    final class Memory: Sendable {
         private struct Times {
             /// When the last stored list was requested.
             var list: Date?

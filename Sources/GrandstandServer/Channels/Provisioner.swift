@@ -1,73 +1,50 @@
-package import FoundationEssentials
-package import Grandstand
-package import Logging
+internal import FoundationEssentials
+internal import Grandstand
+internal import Logging
 internal import ServiceLifecycle
 
 /// Creates the channels that events need, and deletes the channels that no event needs. Each round computes its work
 /// from the database, so the reason for the round does not matter.
-package struct Provisioner: Service {
-    private let channels: ChannelStore
-    private let calls: ChannelCalls
-    private let signals: WakeSignals
-    private let settings: Settings
-    private let now: @Sendable () -> Date
-    private let mayClaim: @Sendable () -> Bool
-    private let logger: Logger
+struct Provisioner: Service {
+    let calls: ChannelCalls
+    /// How long events keep their channels.
+    let tenure: ChannelTenure
+    let signals: WakeSignals
+    let mayClaim: @Sendable () -> Bool
 
-    package struct Settings: Sendable {
-        /// How long events keep their channels.
-        package var tenure: ChannelTenure
-        /// Seconds after which another replica may take over a channel whose replica died.
-        package var lease: TimeInterval
-        /// The maximum number of calls to Apple at a time.
-        package var concurrency = 32
-        /// `alignInterval` is the shortest time between two alignments of channels with events. `alignPauses` is the
-        /// pause after an alignment, as a multiple of the alignment's duration. With 10,000 events an alignment takes
-        /// 150 ms. Without pauses, alignments used a whole processor core, and the calls that declared the events
-        /// needed this core.
-        var alignInterval: Duration = .milliseconds(50)
-        var alignPauses = 4
-        /// The shortest time between two claims. Because of it, several calls that end at about the same time cause
-        /// only one claim.
-        var claimInterval: Duration = .milliseconds(5)
-        /// The longest sleep. The poll after this sleep finds work whose signal was lost.
-        var pollInterval: Duration = .seconds(5)
+    /// The maximum number of calls to Apple at a time.
+    private static let concurrency = 32
+    /// `alignInterval` is the shortest time between two alignments of channels with events. `alignPauses` is the pause
+    /// after an alignment, as a multiple of the alignment's duration. With 10,000 events an alignment takes 150 ms.
+    /// Without pauses, alignments used a whole processor core, and the calls that declared the events needed this core.
+    private static let alignInterval: Duration = .milliseconds(50)
+    private static let alignPauses = 4
+    /// The shortest time between two claims. Because of it, several calls that end at about the same time cause only one
+    /// claim.
+    private static let claimInterval: Duration = .milliseconds(5)
+    /// The longest sleep. The poll after this sleep finds work whose signal was lost.
+    private static let pollInterval: Duration = .seconds(5)
 
-        package init(tenure: ChannelTenure, lease: TimeInterval) {
-            self.tenure = tenure
-            self.lease = lease
-        }
-    }
+    private var channels: ChannelStore { calls.channels }
+    private var logger: Logger { calls.logger }
 
-    package init(
-        channels: ChannelStore, calls: ChannelCalls, signals: WakeSignals, settings: Settings,
-        now: @escaping @Sendable () -> Date,
-        mayClaim: @escaping @Sendable () -> Bool = { true }, logger: Logger
-    ) {
-        self.channels = channels
-        self.calls = calls
-        self.signals = signals
-        self.settings = settings
-        self.now = now
-        self.mayClaim = mayClaim
-        self.logger = logger
-    }
+    private func now() -> Date { calls.now() }
 
     /// Runs two loops. The first loop aligns the channels with the events. The second loop makes due calls to Apple, at
     /// most `concurrency` at a time. Slow calls to Apple never block the first loop.
-    package func run() async {
+    func run() async {
         let calling = WorkLoop(
-            .init(places: settings.concurrency, rest: settings.claimInterval, pollInterval: settings.pollInterval),
-            failure: "channels could not be claimed", logger: logger, now: now, mayClaim: mayClaim,
+            .init(places: Self.concurrency, rest: Self.claimInterval, pollInterval: Self.pollInterval),
+            failure: "channels could not be claimed", logger: logger, now: calls.now, mayClaim: mayClaim,
             claim: claim, perform: perform)
         let aligning = WorkLoop<Never>(
             .init(
-                rest: settings.alignInterval, restPerRound: settings.alignPauses, pollInterval: settings.pollInterval),
-            failure: "channels could not be brought in line with the events", logger: logger, now: now
+                rest: Self.alignInterval, restPerRound: Self.alignPauses, pollInterval: Self.pollInterval),
+            failure: "channels could not be brought in line with the events", logger: logger, now: calls.now
         ) {
             // If alignment failed, calls from earlier alignments are still due.
             defer { calling.ring() }
-            _ = try await channels.align(now: now(), tenure: settings.tenure)
+            _ = try await channels.align(now: now(), tenure: tenure)
             // The loop `calling` makes the calls that are due now. Each recorded result signals `.channels`, which
             // wakes the loop `aligning`.
             let next = try await channels.nextDue(now: now())
@@ -80,7 +57,7 @@ package struct Provisioner: Service {
 
     private func claim(atMost limit: Int) async throws -> Round<ChannelTask> {
         let tasks = try await channels.claimDue(
-            now: now(), leasedUntil: now().addingTimeInterval(settings.lease), limit: limit)
+            now: now(), leasedUntil: calls.leasedUntil, limit: limit)
         return try await .claimed(tasks) { try await channels.nextDue(now: now()) }
     }
 

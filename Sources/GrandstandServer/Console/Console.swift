@@ -19,12 +19,12 @@ struct Console: Sendable {
     /// The path of all pages.
     static let path = "/console"
 
-    private let dependencies: API.Dependencies
+    private let api: API
     private let sources: Sources
     private let templates: ConsoleTemplates
 
-    init(_ dependencies: API.Dependencies, _ sources: Sources, templates: ConsoleTemplates) {
-        self.dependencies = dependencies
+    init(_ api: API, _ sources: Sources, templates: ConsoleTemplates) {
+        self.api = api
         self.sources = sources
         self.templates = templates
     }
@@ -34,10 +34,9 @@ struct Console: Sendable {
 
     /// - Parameter others: more actions, for tests.
     func responder(adding others: [ActionRoute]) -> some HTTPResponder<ConsoleContext> {
-        let d = dependencies
-        let sessions = Sessions(store: sources.sessions, keys: d.access.keys, now: d.now)
+        let sessions = Sessions(store: sources.sessions, keys: api.keys, now: api.now)
         let responder = PageResponder(
-            templates: templates, sessions: sessions, isSecure: d.access.isSecure, now: d.now)
+            templates: templates, sessions: sessions, isSecure: api.isSecure, now: api.now)
         let router = Router(context: ConsoleContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: ErrorPages(responder: responder))
         SignInPages(responder: responder).add(to: router)
@@ -56,9 +55,8 @@ struct Console: Sendable {
     }
 
     private var groups: [any PageGroup] {
-        let d = dependencies
-        let stores = d.stores
-        let tenure = d.settings.tenure
+        let stores = api.stores
+        let tenure = api.configuration.tenure
         let reader = EventReader(
             apps: stores.apps, events: stores.events, outbox: stores.outbox, starts: stores.starts,
             throttles: sources.throttles)
@@ -68,21 +66,19 @@ struct Console: Sendable {
                 activity: sources.activity,
                 tenure: tenure),
             EventPages(reader: reader, log: stores.auditLog),
-            ComposerPages(reader: reader, broadcasts: d.broadcastOperations),
-            EventForms(
-                reader: reader, events: d.eventOperations, starts: stores.starts,
-                broadcasts: d.broadcastOperations),
-            NewEventPages(apps: stores.apps, operations: d.eventOperations),
-            AppPages(operations: d.appOperations, contents: stores.contentTypes),
+            ComposerPages(reader: reader, api: api),
+            EventForms(reader: reader, api: api),
+            NewEventPages(api: api),
+            AppPages(operations: api.appOperations, contents: stores.contentTypes),
             ChannelPages(apps: stores.apps, channels: stores.channels),
-            ChannelForms(apps: stores.apps, channels: stores.channels, operations: d.channelOperations),
+            ChannelForms(apps: stores.apps, channels: stores.channels, operations: api.channelOperations),
             // These routes come before `ReconciliationPages`: in the paths of these routes, `run` has the same position
             // as a report's ID in the paths of `ReconciliationPages`.
             ReconciliationForms(
-                apps: stores.apps, operations: d.reconciliationOperations, limits: d.settings.reconciliationLimits),
+                apps: stores.apps, operations: api.reconciliation, limits: api.reconciliationLimits),
             ReconciliationPages(apps: stores.apps, store: stores.reconciliations),
-            KeyPages(keys: d.keyOperations, webhooks: d.webhooks),
-            WebhookPages(webhooks: d.webhooks),
+            KeyPages(keys: api.keys, webhooks: api.webhooks),
+            WebhookPages(webhooks: api.webhooks),
             AuditPages(log: stores.auditLog),
         ]
     }

@@ -9,26 +9,10 @@ package typealias PoolWaits = @Sendable (_ pool: String) -> (@Sendable (Duration
 
 /// A database that this process has opened, with its cluster if it is the embedded one.
 package struct DatabaseSession: Sendable {
+    /// The pool of the kind of work `main`.
     package let pool: PostgresPool
-    /// For lookups. The pool has few connections, so that connections remain for organisers during a rush of lookups.
-    let lookupPool: PostgresPool
-    /// For accepting calls with a single broadcast.
-    let outboxPool: PostgresPool
-    /// For calls with many broadcasts, and requests with an `Idempotency-Key`. They hold a connection until they are
-    /// finished.
-    let bulkPool: PostgresPool
-    /// For claims and settlements of broadcasts.
-    let dispatchPool: PostgresPool
-    /// For claims and settlements of starts. The pool is separate, so that the broadcast of a goal does not wait for a
-    /// million starts.
-    let startPool: PostgresPool
-    /// For counting followers, which may take long.
-    let reportPool: PostgresPool
-    /// For registrations of installations. The pool is separate, so that neither broadcasts of goals nor organisers
-    /// wait during a rush of registrations.
-    let devicePool: PostgresPool
-    /// For checks of the database.
-    let probePool: PostgresPool
+    private let opened: [PoolSizes.Pool: PostgresPool]
+    private let sizes: PoolSizes
     /// Reports a change that was made through these pools, if it affects answers to lookups.
     let changes: LocalChanges
     /// The database's connection string, for other users of the same database.
@@ -94,10 +78,15 @@ package struct DatabaseSession: Sendable {
         let changes = LocalChanges()
         let health = PostgresHealth()
         var opened: [PoolSizes.Pool: PostgresPool] = [:]
-        func open(_ pool: PoolSizes.Pool, _ configuration: PostgresConfiguration) -> PostgresPool {
-            // A pool that others share is opened before them.
-            if let shared = opened[sizes.home(of: pool)] { return shared }
-            var configuration = configuration
+        for pool in PoolSizes.Pool.allCases where sizes.home(of: pool) == pool {
+            var configuration: PostgresConfiguration =
+                switch pool {
+                case .main, .lookup: .stores(connectionString: url, changes: changes)
+                case .outbox, .bulk, .dispatch: .outbox(connectionString: url, changes: changes)
+                case .start, .device: .outbox(connectionString: url)
+                case .report: .stores(connectionString: url)
+                case .probe: DatabaseProbe.configuration(connectionString: url)
+                }
             configuration.maximumConnections = sizes[pool]
             configuration.onWait = onWait(pool.rawValue)
             // The probe pool has neither callback nor health record: a check must find out the database's state itself,
@@ -106,32 +95,23 @@ package struct DatabaseSession: Sendable {
                 configuration.onFailure = onFailure
                 configuration.health = health
             }
-            let new = PostgresPool(configuration: configuration, logger: logger)
-            opened[pool] = new
-            return new
+            opened[pool] = PostgresPool(configuration: configuration, logger: logger)
         }
-        pool = open(.main, .stores(connectionString: url, changes: changes))
-        lookupPool = open(.lookup, .stores(connectionString: url, changes: changes))
-        outboxPool = open(.outbox, .outbox(connectionString: url, changes: changes))
-        bulkPool = open(.bulk, .outbox(connectionString: url, changes: changes))
-        dispatchPool = open(.dispatch, .outbox(connectionString: url, changes: changes))
-        startPool = open(.start, .outbox(connectionString: url))
-        reportPool = open(.report, .stores(connectionString: url))
-        devicePool = open(.device, .outbox(connectionString: url))
-        probePool = open(.probe, DatabaseProbe.configuration(connectionString: url))
+        // `main` always has its own pool.
+        pool = opened[.main]!
+        self.opened = opened
+        self.sizes = sizes
         self.changes = changes
         self.url = url
         self.cluster = cluster
     }
 
+    /// The connections for one kind of work. With few connections, several kinds share a pool.
+    subscript(kind: PoolSizes.Pool) -> PostgresPool { opened[sizes.home(of: kind)] ?? pool }
+
     /// Every pool with its name in metrics. A shared pool has the name of its first use.
     var pools: [(name: String, pool: PostgresPool)] {
-        let all: [(name: String, pool: PostgresPool)] = [
-            ("main", pool), ("lookup", lookupPool), ("outbox", outboxPool), ("bulk", bulkPool),
-            ("dispatch", dispatchPool), ("start", startPool), ("report", reportPool), ("device", devicePool),
-            ("probe", probePool),
-        ]
-        return all.indices.filter { place in !all[..<place].contains { $0.pool === all[place].pool } }.map { all[$0] }
+        PoolSizes.Pool.allCases.compactMap { kind in opened[kind].map { (kind.rawValue, $0) } }
     }
 
     /// Reads the database's clock, on a connection that is already open.

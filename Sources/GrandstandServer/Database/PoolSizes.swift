@@ -5,13 +5,23 @@ package struct PoolSizes: Sendable, Hashable {
     /// A pool of connections. Separate pools keep one kind of work from delaying another.
     enum Pool: String, CaseIterable {
         case main
+        /// Lookups. The pool has few connections, so that connections remain for organisers during a rush of lookups.
         case lookup
+        /// Accepting single broadcasts.
         case outbox
+        /// Calls with many broadcasts, and requests with an `Idempotency-Key`. They hold a connection until they are
+        /// finished.
         case bulk
+        /// Claims and settlements of broadcasts.
         case dispatch
+        /// Claims and settlements of starts, so that the broadcast of a goal does not wait for a million starts.
         case start
+        /// Counts of followers and messages, which may take long.
         case report
+        /// Registrations of installations, so that neither broadcasts of goals nor organisers wait during a rush of
+        /// registrations.
         case device
+        /// Checks of the database.
         case probe
 
         fileprivate var least: Int {

@@ -5,35 +5,28 @@ internal import Hummingbird
 internal import JSON
 
 /// `…/installations/{installationId}/activities`: Live Activities that apps report.
-struct ActivityRoutes: Sendable {
-    let installations: InstallationStore
-    let limits: RateLimits
-    let now: @Sendable () -> Date
-
-    var routes: [Route] {
-        [
-            Route(.putActivity, put),
-            Route(.forgetActivity, delete),
+extension API {
+    var activityRoutes: [Route] {
+        let installations = stores.installations
+        return [
+            Route(.putActivity) { request, context in
+                let proof = try InstallationProof(request, context)
+                let activity = try context.activityID()
+                let draft = try Contract.ActivityDraft.read(try await request.json(upTo: DeviceBounds.body))
+                let isNew = try await proof.proved(limits, at: now()) {
+                    try await installations.put(draft, as: activity, of: proof.id, secret: proof.secret, now: now())
+                }
+                return .json(Contract.Registered(installationId: proof.id.id.words), status: isNew ? .created : .ok)
+            },
+            Route(.forgetActivity) { request, context in
+                let proof = try InstallationProof(request, context)
+                let activity = try context.activityID()
+                try await proof.proved(limits, at: now()) {
+                    try await installations.forget(activity: activity, of: proof.id, secret: proof.secret)
+                }
+                return .noContent
+            },
         ]
-    }
-
-    private func put(_ request: Request, _ context: APIContext) async throws -> Response {
-        let proof = try InstallationProof(request, context)
-        let activity = try context.activityID()
-        let draft = try Contract.ActivityDraft.read(try await request.json(upTo: DeviceBounds.body))
-        let isNew = try await proof.proved(limits, at: now()) {
-            try await installations.put(draft, as: activity, of: proof.id, secret: proof.secret, now: now())
-        }
-        return .json(Contract.Registered(installationId: proof.id.id.words), status: isNew ? .created : .ok)
-    }
-
-    private func delete(_ request: Request, _ context: APIContext) async throws -> Response {
-        let proof = try InstallationProof(request, context)
-        let activity = try context.activityID()
-        try await proof.proved(limits, at: now()) {
-            try await installations.forget(activity: activity, of: proof.id, secret: proof.secret)
-        }
-        return .noContent
     }
 }
 

@@ -30,7 +30,7 @@ final class AppNumbers: Sendable {
             where a.topic = \(name.topic) and e.environment = \(name.environment.rawValue)::environment
                 and e.deleting_since is null
             """)
-        guard let row = rows.first else { throw Self.absent(app.bundleID) }
+        guard let row = rows.first else { throw Problem.noApp(app.bundleID) }
         let number: Int = try row.decode("id")
         known.withLock { $0[name] = number }
         return number
@@ -38,8 +38,4 @@ final class AppNumbers: Sendable {
 
     /// Forgets the number of an app that no longer exists.
     func forget(_ number: Int) { known.withLock { known in known = known.filter { $0.value != number } } }
-
-    static func absent(_ bundleID: BundleID) -> Problem {
-        Problem(.appNotFound, "There is no app \(bundleID). Register it with PUT /v1/apps/\(bundleID) first.")
-    }
 }

@@ -6,54 +6,40 @@ internal import JSON
 
 /// `/v1/apps/{bundleId}/{environment}/installations`: millions of phones register themselves here, and organisers read
 /// counts.
-struct InstallationRoutes: Sendable {
-    let installations: InstallationStore
-    let limits: RateLimits
-    let now: @Sendable () -> Date
-
-    /// The access that registrations require.
-    static let access = Route.Access(to: .putInstallation)
-
-    var routes: [Route] {
-        [
-            Route(.putInstallation, put),
-            Route(.getInstallation, get),
-            Route(.forgetInstallation, delete),
-            Route(.installationStatistics, statistics),
+extension API {
+    var installationRoutes: [Route] {
+        let installations = stores.installations
+        return [
+            Route(.putInstallation) { request, context in
+                let proof = try InstallationProof(request, context)
+                let state = try InstallationState(body: try await request.json(upTo: DeviceBounds.body))
+                let isNew = try await proof.proved(limits, at: now()) {
+                    try await proof.registering(limits, at: now()) {
+                        _ = try await installations.installation(proof.id, secret: proof.secret)
+                    } _: {
+                        try await installations.put(state, of: proof.id, secret: proof.secret, now: now())
+                    }
+                }
+                return .json(Contract.Registered(installationId: proof.id.id.words), status: isNew ? .created : .ok)
+            },
+            Route(.getInstallation) { request, context in
+                let proof = try InstallationProof(request, context)
+                return .json(
+                    try await proof.proved(limits, at: now()) {
+                        try await installations.installation(proof.id, secret: proof.secret)
+                    })
+            },
+            Route(.forgetInstallation) { request, context in
+                let proof = try InstallationProof(request, context)
+                try await proof.proved(limits, at: now()) {
+                    try await installations.forget(proof.id, secret: proof.secret)
+                }
+                return .noContent
+            },
+            Route(.installationStatistics) { _, context in
+                .json(try await installations.statistics(of: try context.app()))
+            },
         ]
-    }
-
-    private func put(_ request: Request, _ context: APIContext) async throws -> Response {
-        let proof = try InstallationProof(request, context)
-        let state = try InstallationState(body: try await request.json(upTo: DeviceBounds.body))
-        let isNew = try await proof.proved(limits, at: now()) {
-            try await proof.registering(limits, at: now()) {
-                _ = try await installations.installation(proof.id, secret: proof.secret)
-            } _: {
-                try await installations.put(state, of: proof.id, secret: proof.secret, now: now())
-            }
-        }
-        return .json(Contract.Registered(installationId: proof.id.id.words), status: isNew ? .created : .ok)
-    }
-
-    private func get(_ request: Request, _ context: APIContext) async throws -> Response {
-        let proof = try InstallationProof(request, context)
-        return .json(
-            try await proof.proved(limits, at: now()) {
-                try await installations.installation(proof.id, secret: proof.secret)
-            })
-    }
-
-    private func delete(_ request: Request, _ context: APIContext) async throws -> Response {
-        let proof = try InstallationProof(request, context)
-        try await proof.proved(limits, at: now()) {
-            try await installations.forget(proof.id, secret: proof.secret)
-        }
-        return .noContent
-    }
-
-    private func statistics(_ request: Request, _ context: APIContext) async throws -> Response {
-        .json(try await installations.statistics(of: try context.app()))
     }
 }
 

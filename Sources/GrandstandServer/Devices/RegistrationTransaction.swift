@@ -67,7 +67,7 @@ struct RegistrationTransaction: Sendable {
             let results = some.map { registration -> Result<Bool, Problem> in
                 guard apps.contains(registration.key.app) else {
                     numbers.forget(registration.key.app)
-                    return .failure(AppNumbers.absent(registration.bundleID))
+                    return .failure(Problem.noApp(registration.bundleID))
                 }
                 return Self.put(registration, &register)
             }

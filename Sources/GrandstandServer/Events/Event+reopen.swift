@@ -49,10 +49,8 @@ extension EventStore {
     ///
     /// - Parameter lanes: an expression of `bigint[]`.
     static func keepChannels(of lanes: PostgresQuery, now: Date) -> PostgresQuery {
-        """
-        update channels c set state = 'active', reason = null, attempts = 0, next_attempt_at = null, retire_at = null,
-            changed_at = \(now)
-        where c.state = 'retiring' and c.id = any(array(select channel from lanes where id = any(\(lanes))))
-        """
+        ChannelStore.move(
+            "c.id = any(array(select channel from lanes where id = any(\(lanes))))", from: [.retiring], to: .active,
+            also: ", attempts = 0, retire_at = null", at: now)
     }
 }

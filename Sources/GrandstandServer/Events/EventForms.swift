@@ -7,9 +7,7 @@ internal import JSON
 /// The forms that change an event, other than sending: the pages that ask first, and the actions.
 struct EventForms: PageGroup {
     let reader: EventReader
-    let events: EventOperations
-    let starts: StartStore
-    let broadcasts: BroadcastOperations
+    let api: API
 
     var routes: [PageRoute] {
         [
@@ -76,7 +74,7 @@ struct EventForms: PageGroup {
     private func askToStart(_ visit: Visit) async throws -> PageRoute.Answer {
         let event = try await reader.event(visit)
         let key = event.value.eventKey
-        let all = try await starts.report(of: key, within: visit.reach, .dryRun, now: visit.now).counts
+        let all = try await api.stores.starts.report(of: key, within: visit.reach, .dryRun, now: visit.now).counts
         return .page(
             Question(
                 "Start \(event.value.name) now?",
@@ -96,7 +94,7 @@ struct EventForms: PageGroup {
     private func withdraw(_ submission: Submission) async throws -> PageRoute.Answer {
         let key = try submission.visit.eventKey()
         let id = try submission.visit.id(orThrow: .broadcastNotFound)
-        try await broadcasts.cancel(id, submission.visit.caller(of: .cancelBroadcast))
+        try await api.withdraw(id, submission.visit.caller(of: .cancelBroadcast))
         return .done(
             ConsolePath.event(key), notice: "The broadcast was withdrawn. The earlier content is current again.")
     }
@@ -104,7 +102,9 @@ struct EventForms: PageGroup {
     private func cancel(_ submission: Submission) async throws -> PageRoute.Answer {
         let key = try submission.visit.eventKey()
         let end = submission.fields["end"] == "true"
-        try await events.cancel(key, sendingEnd: end, if: .none, submission.visit.caller(of: .cancelEvent))
+        let caller = try submission.visit.caller(of: .cancelEvent)
+        try await api.stores.events.cancel(
+            key, sendingEnd: end, within: caller.reach, by: caller.actor, if: .none, now: submission.visit.now)
         return .done(
             ConsolePath.event(key),
             notice: end ? "It is cancelled; a last end is on its way." : "It is cancelled. No end was sent.")
@@ -113,7 +113,9 @@ struct EventForms: PageGroup {
     private func reopen(_ submission: Submission) async throws -> PageRoute.Answer {
         let key = try submission.visit.eventKey()
         let reopened = try await submission.once(.reopenEvent) {
-            Contract.ReopenedEvent(try await events.reopen(key, audiences: nil, $0))
+            Contract.ReopenedEvent(
+                try await api.stores.events.reopen(
+                    key, audiences: nil, within: $0.reach, by: $0.actor, now: submission.visit.now))
         }
         return .done(
             ConsolePath.event(key), notice: (["The event is reopened."] + reopened.warnings).joined(separator: " "))
@@ -123,7 +125,7 @@ struct EventForms: PageGroup {
         let key = try submission.visit.eventKey()
         let now = submission.visit.now
         _ = try await submission.once(.startEvent) { caller in
-            try await starts.start(key, within: caller.reach, by: caller.actor, now: now)
+            try await api.stores.starts.start(key, within: caller.reach, by: caller.actor, now: now)
         }
         return .done(ConsolePath.event(key), notice: "The start is being sent.")
     }
@@ -131,7 +133,7 @@ struct EventForms: PageGroup {
     private func stop(_ submission: Submission) async throws -> PageRoute.Answer {
         let key = try submission.visit.eventKey()
         let caller = try submission.visit.caller(of: .stopStart)
-        try await starts.stop(key, within: caller.reach, by: caller.actor, now: submission.visit.now)
+        try await api.stores.starts.stop(key, within: caller.reach, by: caller.actor, now: submission.visit.now)
         return .done(
             ConsolePath.event(key),
             notice: "Pushes that were not sent yet are stopped. “Start now” sends them.")
@@ -150,10 +152,10 @@ struct EventForms: PageGroup {
         }
         let event: Versioned<Contract.Event>
         do {
-            event = try await events.patch(key, patch, if: submission.fields.version, caller)
+            event = try await api.patchEvent(key, patch, if: submission.fields.version, caller)
         } catch let problem as Problem where problem.kind == .versionMismatch {
-            guard try await events.isDeclared(key, as: patch, caller) else { throw problem }
-            event = try await events.event(key, caller)
+            guard try await api.isDeclared(key, as: patch, caller) else { throw problem }
+            event = try await reader.event(submission.visit)
         }
         return .done(
             ConsolePath.event(key), notice: (["It is moved."] + (event.value.warnings ?? [])).joined(separator: " "))

@@ -4,8 +4,7 @@ internal import JSON
 
 /// `/console/declare`: the form that declares an event.
 struct NewEventPages: PageGroup {
-    let apps: AppStore
-    let operations: EventOperations
+    let api: API
 
     var routes: [PageRoute] { [PageRoute("/declare", .organise, askForEvent)] }
 
@@ -16,7 +15,7 @@ struct NewEventPages: PageGroup {
     }
 
     private func known(_ visit: Visit) async throws -> [Contract.App] {
-        try await apps.apps(PageRequest(limit: 50, cursor: nil), within: visit.reach).items
+        try await api.stores.apps.apps(PageRequest(limit: 50, cursor: nil), within: visit.reach).items
     }
 
     private func declare(_ submission: Submission) async throws -> PageRoute.Answer {
@@ -33,10 +32,10 @@ struct NewEventPages: PageGroup {
             let body = try JSONValue(parsing: body)
             let caller = try submission.visit.caller(of: .putEvent)
             do {
-                _ = try await operations.put(key, body, if: .absent, caller)
+                _ = try await api.putEvent(key, body, if: .absent, caller)
             } catch let problem as Problem where problem.kind == .versionMismatch {
                 // If the form was sent twice, the event is already declared with these values.
-                guard try await operations.isDeclared(key, as: body, caller) else { throw problem }
+                guard try await api.isDeclared(key, as: body, caller) else { throw problem }
             }
         } catch {
             guard let refusal = APIProblem(error) else { throw error }

@@ -4,17 +4,23 @@ internal import Hummingbird
 internal import NIOCore
 
 /// `/openapi.yaml`: the contract of this server, without authentication.
-struct ContractRoutes: Sendable {
+extension API {
     /// All answers share these bytes, so answers to slow clients need no copy.
-    private static let text = ByteBuffer(string: EmbeddedFiles.texts["openapi.yaml"] ?? "")
+    private static let contract = ByteBuffer(string: ContractText.yaml)
 
-    var routes: [Route] {
+    var contractRoutes: [Route] {
         [
             Route(.contract) { _, _ in
                 Response(
                     status: .ok, headers: [.contentType: "application/yaml", .cacheControl: "public, max-age=300"],
-                    body: ResponseBody(byteBuffer: Self.text))
+                    body: ResponseBody(byteBuffer: Self.contract))
             }
         ]
     }
+}
+
+/// The contract of this version.
+package enum ContractText {
+    /// The text of openapi.yaml.
+    package static let yaml = EmbeddedFiles.texts["openapi.yaml"] ?? ""
 }

@@ -58,24 +58,10 @@ enum LookupResult: String, Sendable, CaseIterable {
 }
 
 /// `/healthz`, `/readyz` and `/metrics`, for probes and for a Prometheus.
-struct HealthRoutes: Sendable {
-    /// `true`: on the private port. No key is needed, and answers may contain host names.
-    let isPrivate: Bool
-    let readiness: @Sendable () async -> Readiness
-    let metrics: ServerMetrics
-
-    var routes: [Route] {
-        [
-            Route(.health) { _, _ in
-                .json(Contract.Health(status: "ok"))
-            },
-            Route(.readiness, ready),
-            numbers,
-        ]
-    }
-
-    private var numbers: Route {
-        var route = Route(.metrics) { [metrics, isPrivate] _, context in
+extension API {
+    /// - Parameter isPrivate: `true`: on the private port. No key is needed, and answers may contain host names.
+    func healthRoutes(isPrivate: Bool = false) -> [Route] {
+        var numbers = Route(.metrics) { _, context in
             // The metrics contain the names of all apps, so the key must have access to all apps. On the private port,
             // no key is needed.
             guard isPrivate || context.reach == .all else { throw context.reach.refusal }
@@ -83,14 +69,16 @@ struct HealthRoutes: Sendable {
                 status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
                 body: ResponseBody(byteBuffer: ByteBuffer(bytes: metrics.exposition())))
         }
-        if isPrivate { route.access = .open }
-        return route
-    }
-
-    private func ready(_ request: Request, _ context: APIContext) async throws -> Response {
-        var readiness = await readiness()
-        if !isPrivate { readiness.apns = readiness.apns.mapValues { Readiness.APNsState($0.word) } }
-        return .json(Contract.Readiness(readiness), status: readiness.database ? .ok : .serviceUnavailable)
+        if isPrivate { numbers.access = .open }
+        return [
+            Route(.health) { _, _ in .json(Contract.Health(status: "ok")) },
+            Route(.readiness) { _, _ in
+                var readiness = await readiness()
+                if !isPrivate { readiness.apns = readiness.apns.mapValues { Readiness.APNsState($0.word) } }
+                return .json(Contract.Readiness(readiness), status: readiness.database ? .ok : .serviceUnavailable)
+            },
+            numbers,
+        ]
     }
 }
 

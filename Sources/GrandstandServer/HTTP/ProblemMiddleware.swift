@@ -7,19 +7,14 @@ internal import Logging
 struct ProblemMiddleware: RouterMiddleware {
     typealias Context = APIContext
 
-    struct Settings: Sendable {
-        var headers: StandingHeaders
-        /// The memory for the bodies of all requests.
-        var bodies = BodyRoom()
-        /// The proxies whose forwarding headers are trusted.
-        var proxies = TrustedProxies()
-        var logger: Logger
-        /// Called for every answer. `path` is the pattern of the route's path; `nil`: no route matches.
-        var onAnswer: @Sendable (_ method: String, _ path: String?, _ status: Int, _ time: Duration) -> Void
-    }
-
-    let table: RouteTable
-    let settings: Settings
+    let routes: [Route]
+    let headers: StandingHeaders
+    /// The memory for the bodies of all requests.
+    let bodies: BodyRoom
+    /// The proxies whose forwarding headers are trusted.
+    let proxies: TrustedProxies
+    let logger: Logger
+    let metrics: ServerMetrics
 
     func handle(
         _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
@@ -29,11 +24,11 @@ struct ProblemMiddleware: RouterMiddleware {
         if let named = request.headers.value(of: .xRequestID).flatMap(RequestID.init) {
             context.requestID = named.rawValue
         }
-        context.logger = settings.logger
-        let body = BodyShare(settings.bodies)
+        context.logger = logger
+        let body = BodyShare(bodies)
         defer { body.leave() }
         context.body = body
-        let request = request.forwarded(by: settings.proxies, &context)
+        let request = request.forwarded(by: proxies, &context)
         var response = await answer(request.receiving(in: body), context, next)
         if let fault = body.fault {
             response.headers[.connection] = "close"
@@ -42,11 +37,12 @@ struct ProblemMiddleware: RouterMiddleware {
         }
         // If the connection ended, nobody gets the answer. Such an answer counts as status 499.
         let counted = body.fault?.isGone == true ? 499 : response.status.code
-        settings.headers.complete(
+        headers.complete(
             &response.headers, requestID: context.requestID, standing: context.rate.standing)
         let took = ContinuousClock.now - started
-        settings.onAnswer(request.method.rawValue, context.endpointPath, counted, took)
-        if settings.logger.logLevel <= .debug {
+        metrics.answered(
+            method: request.method.rawValue, path: context.endpointPath, status: counted, time: took)
+        if logger.logLevel <= .debug {
             context.log.debug(
                 "answered",
                 metadata: [
@@ -72,7 +68,7 @@ struct ProblemMiddleware: RouterMiddleware {
             return problem.response(requestID: context.requestID)
         } catch let error as HTTPError {
             var response = translate(error, request).response(requestID: context.requestID)
-            if error.status == .notFound, let allowed = table.methods(at: request.uri.path) {
+            if error.status == .notFound, let allowed = methods(at: request.uri.path) {
                 response.headers[.allow] = allowed.map(\.rawValue).joined(separator: ", ")
             }
             return response
@@ -90,7 +86,7 @@ struct ProblemMiddleware: RouterMiddleware {
     private func translate(_ error: HTTPError, _ request: Request) -> Problem {
         switch error.status {
         case .notFound:
-            guard let allowed = table.methods(at: request.uri.path) else {
+            guard let allowed = methods(at: request.uri.path) else {
                 return Problem(.notFound, "There is nothing at \(request.uri.path).")
             }
             let names = allowed.map(\.rawValue).joined(separator: ", ")
@@ -100,5 +96,25 @@ struct ProblemMiddleware: RouterMiddleware {
         default:
             return Problem(.invalidRequest, error.body ?? "The request cannot be understood.")
         }
+    }
+
+    /// The allowed methods of a path; `nil`: no route has this path.
+    private func methods(at path: String) -> [HTTPRequest.Method]? {
+        let methods = matching(path).map(\.method)
+        return methods.isEmpty ? nil : methods + (methods.contains(.get) ? [.head] : [])
+    }
+
+    /// The routes that match the path, like in the router: a literal segment has precedence over a parameter.
+    private func matching(_ path: String) -> [Route] {
+        let segments = path.split(separator: "/")
+        let matching: [(route: Route, words: Int)] = routes.compactMap { route in
+            let template = route.operation.path.split(separator: "/")
+            guard template.count == segments.count,
+                zip(template, segments).allSatisfy({ $0.hasPrefix("{") || $0 == $1 })
+            else { return nil }
+            return (route, template.count { !$0.hasPrefix("{") })
+        }
+        let most = matching.map(\.words).max()
+        return matching.filter { $0.words == most }.map(\.route)
     }
 }

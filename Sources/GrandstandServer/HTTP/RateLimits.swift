@@ -46,6 +46,15 @@ final class RateLimits: Sendable {
         installations = settings.installations.map { RateLimit.Policy(rate: $0 / 60, burst: $0) }
     }
 
+    /// The limits of a server. In its configuration, 0 means no limit.
+    convenience init(_ configuration: Configuration) {
+        func limit(_ value: Double) -> Double? { value > 0 ? value : nil }
+        self.init(
+            Settings(
+                requests: limit(configuration.rateLimit), failures: limit(configuration.failureLimit),
+                installations: limit(configuration.installationLimit)))
+    }
+
     /// Counts a request of a key. Returns `nil` if there is no limit. Lookups and requests about installations have none,
     /// because millions of phones share one key.
     ///
@@ -53,7 +62,7 @@ final class RateLimits: Sendable {
     func take(
         _ key: UUID, isForClientApps: Bool = false, for access: Route.Access, at now: Date
     ) -> RateLimit.Standing? {
-        if access == LookupRoutes.access || access == InstallationRoutes.access { return nil }
+        if access == .lookups || access == .installations { return nil }
         if isForClientApps, access == .anyKey {
             return keys.withLock { Self.take(key, from: &$0, clientAppPolicy, now) }
         }

@@ -23,6 +23,11 @@ struct Route: Sendable {
             }
             self = scopes.isEmpty ? .anyKey : .anyScope(scopes)
         }
+
+        /// The access to lookups, in the routes and in `LookupResponder`.
+        static let lookups = Access(to: .lookup)
+        /// The access to registrations.
+        static let installations = Access(to: .putInstallation)
     }
 
     /// A request that was parsed and checked, and the remaining work, which needs the database.
@@ -90,51 +95,4 @@ struct Route: Sendable {
     }
 
     static let standardBodyLimit = 64 * 1024
-}
-
-/// All routes. The router, the checks of keys and the answer to a wrong method use this one list.
-struct RouteTable: Sendable {
-    let routes: [Route]
-
-    /// The allowed methods of a path; `nil`: no route has this path.
-    func methods(at path: String) -> [HTTPRequest.Method]? {
-        let methods = routes(at: path).map(\.method)
-        return methods.isEmpty ? nil : methods + (methods.contains(.get) ? [.head] : [])
-    }
-
-    /// The routes that match the path, like in the router: a literal segment has precedence over a parameter.
-    private func routes(at path: String) -> [Route] {
-        let segments = path.split(separator: "/")
-        let matching: [(route: Route, words: Int)] = routes.compactMap { route in
-            let template = route.operation.path.split(separator: "/")
-            guard template.count == segments.count,
-                zip(template, segments).allSatisfy({ $0.hasPrefix("{") || $0 == $1 })
-            else { return nil }
-            return (route, template.count { !$0.hasPrefix("{") })
-        }
-        let most = matching.map(\.words).max()
-        return matching.filter { $0.words == most }.map(\.route)
-    }
-
-    /// A router with all routes behind their checks, and with `pages`, which do their own checks.
-    func router(
-        authenticator: RequestAuthenticator, idempotency: Idempotency, middleware: ProblemMiddleware.Settings,
-        pages: MountedPages? = nil
-    ) -> Router<APIContext> {
-        let router = Router(context: APIContext.self, options: .autoGenerateHeadEndpoints)
-        router.add(middleware: ProblemMiddleware(table: self, settings: middleware))
-        for route in routes {
-            router.on(RouterPath(route.operation.path), method: route.method) { request, context in
-                var context = context
-                context.key = try await authenticator.admit(request, context, to: route)
-                // Probes may send any query; it is ignored.
-                if route.access != .open, let query = request.uri.query {
-                    context.query = try QueryParameters(query, known: route.operation.query)
-                }
-                return try await idempotency.answer(request, context, route)
-            }
-        }
-        pages?.mount(on: router, authenticator: authenticator, idempotency: idempotency)
-        return router
-    }
 }

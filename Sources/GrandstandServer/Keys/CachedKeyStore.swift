@@ -1,52 +1,37 @@
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
+internal import Postgres
 internal import Synchronization
 
-/// All keys in memory, by the hash of their secret, so that calls are authenticated without asking the database.
+/// All valid keys in memory, by the hash of their secret, so that calls are authenticated without asking the database.
+/// Also the operations on keys: a key that is bound to apps can manage only the keys for these apps.
 ///
-/// The keys are read again whenever a notification or the table `lookup_journal` says that a key has changed, so a
-/// revocation takes effect within a second on every replica. While the database does not answer, known keys stay valid
-/// for a bounded time; callers can then only look things up.
+/// The keys are read again when a change is announced, and each second, so a revocation takes effect within a second on
+/// every replica. While the database does not answer, known keys stay valid for a bounded time; callers can then only
+/// look things up.
 ///
-/// A secret that is not in memory may belong to a key that was just created. The database is asked for such secrets
-/// together, in one query at a time. Many wrong keys make the queries larger, but not more frequent; a valid key among
-/// many wrong ones only waits for the next query.
+/// A secret that is not in memory may belong to a key that was just created, so its caller waits for the next reading.
+/// All callers that wait share one reading.
 final class CachedKeyStore: Sendable {
     private struct State {
-        var keys: [SecretHash: APIKey] = [:] { didSet { byID = nil } }
-        /// `keys` by their IDs; `nil`: this dictionary was not needed since the last change of `keys`.
-        var byID: [UUID: APIKey]?
-        var confirmedAt: Date?
-        /// Whether a change of keys was announced but not read yet.
-        var isBehind = true
-        /// Counts changes and readings. A result that was read in an earlier epoch may be out of date.
-        var epoch = 0
-        /// Hashes that the database did not know, and until when they count as wrong.
-        var unknown: [SecretHash: Date] = [:]
-
-        mutating func hold(_ current: [SecretHash: APIKey], readAt moment: Date) {
-            keys = current
-            isBehind = false
-            confirmedAt = moment
-        }
+        var keys: [SecretHash: APIKey] = [:]
+        var readAt: Date?
+        /// Counts the changes of this process. A reading that began before a change may lack it.
+        var changes = 0
     }
 
-    /// Seconds for which a wrong key is known to be wrong.
-    private static let unknownFor: TimeInterval = 1
-    private static let unknownCapacity = 10_000
-    /// The maximum number of secrets in one query. `questionCapacity` is the maximum number of callers that may wait
-    /// for a query.
-    private static let questionLimit = 500
-    private static let questionCapacity = 20_000
+    /// The maximum number of callers that may wait for a reading.
+    private static let waitingCapacity = 20_000
+    /// The pause after a reading, as a multiple of its duration, so that wrong keys take a bounded share of the database.
+    private static let pausePerReading = 4
 
     let store: KeyStore
+    let now: @Sendable () -> Date
     private let staleLimit: TimeInterval
-    private let outages: OutageLog?
-    private let now: @Sendable () -> Date
     private let state = Mutex(State())
-    private let signal = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    private let questions: Batch<SecretHash, APIKey?>
+    private let bell = Doorbell()
+    private let readings: Batch<Void, (keys: [SecretHash: APIKey], at: Date)>
 
     /// - Parameters:
     ///   - staleLimit: how many seconds keys stay valid while the database cannot confirm them.
@@ -57,151 +42,154 @@ final class CachedKeyStore: Sendable {
     ) {
         self.store = store
         self.staleLimit = staleLimit
-        self.outages = outages
         self.now = now
-        questions = Batch(limit: Self.questionLimit, capacity: Self.questionCapacity, failsWholeBatch: { _ in true }) {
-            let found = try await store.keys(hashes: Array(Set($0)))
-            return $0.map { found[$0] }
+        readings = Batch(
+            limit: .max, capacity: Self.waitingCapacity, restPerWork: Self.pausePerReading,
+            failsWholeBatch: { _ in true }
+        ) { callers in
+            let moment = now()
+            do {
+                let keys = try await store.validKeys(at: moment)
+                outages?.worked()
+                return callers.map { (keys, moment) }
+            } catch {
+                outages?.failed(error)
+                throw error
+            }
         }
     }
 
     // MARK: Keeping up
 
-    /// Reads the keys at once, and after each change, until cancelled.
+    /// Reads the keys at once, after each change and each second, until cancelled. A reading takes no longer than one of
+    /// a request, because requests may wait for it.
     func run() async {
-        signal.continuation.yield()
-        for await _ in signal.stream {
-            while state.withLock(\.isBehind), !Task.isCancelled {
-                if !(await reload()) { try? await Task.sleep(for: .milliseconds(500)) }
+        while !Task.isCancelled {
+            try? await PostgresTimeLimit.$current.withValue(.request()) { try await reload() }
+            await bell.wait(atMost: .seconds(1))
+        }
+    }
+
+    /// A key was created, changed or revoked, here or on another replica.
+    func changed() { bell.ring() }
+
+    /// Takes over a reading that began after the call. If it fails, the keys in memory stay as they were.
+    func reload() async throws {
+        while true {
+            let changes = state.withLock(\.changes)
+            let (keys, moment) = try await readings.run(())
+            let isCurrent = state.withLock { state in
+                guard state.changes == changes else { return false }
+                if moment >= state.readAt ?? .distantPast { (state.keys, state.readAt) = (keys, moment) }
+                return true
             }
+            if isCurrent { return }
         }
-    }
-
-    /// A key was created, changed or revoked, here or on another replica, so the keys must be read from the database
-    /// again.
-    func changed() {
-        state.withLock { state in
-            state.isBehind = true
-            state.epoch += 1
-            state.unknown.removeAll(keepingCapacity: true)
-        }
-        signal.continuation.yield()
-    }
-
-    /// At `moment` the database confirmed that memory has all changes.
-    func confirmed(at moment: Date) {
-        state.withLock { if !$0.isBehind { $0.confirmedAt = moment } }
-    }
-
-    /// - Returns: whether the database answered; if it did not, the keys in memory stay as they were.
-    @discardableResult
-    func reload() async -> Bool {
-        let moment = now()
-        let epoch = state.withLock { state in
-            state.epoch += 1
-            return state.epoch
-        }
-        let current: [SecretHash: APIKey]
-        do {
-            current = try await store.validKeys()
-        } catch {
-            // When the process stops, a query may fail with any error. Such a failure is no outage.
-            if !Task.isCancelled { outages?.failed(error) }
-            return false
-        }
-        outages?.worked()
-        state.withLock { state in
-            // If a change was announced meanwhile, this result may lack it. `isBehind` stays true, so `run` reads the
-            // keys again.
-            guard state.epoch == epoch else { return }
-            state.hold(current, readAt: moment)
-        }
-        return true
     }
 
     /// Holds these keys as if they had been read now.
-    func hold(_ keys: [SecretHash: APIKey]) { state.withLock { $0.hold(keys, readAt: now()) } }
+    func hold(_ keys: [SecretHash: APIKey]) {
+        state.withLock { ($0.keys, $0.readAt) = (keys, now()) }
+    }
+
+    /// Makes a change of a key take effect in this process as soon as it is committed. In other processes, it takes
+    /// effect when it is announced.
+    private func forget(_ id: UUID) {
+        store.database.afterCommit { [self] in
+            state.withLock { state in
+                state.keys = state.keys.filter { $0.value.id != id }
+                state.changes += 1
+            }
+            changed()
+        }
+    }
 
     // MARK: Asking
 
-    /// The key with this secret, if memory may be trusted now: the key is known, valid and recently confirmed. `nil`
-    /// does not mean that the secret is wrong: `authenticate` decides that.
-    func known(_ secret: some StringProtocol) -> APIKey? { known(hash: SecretHash(of: secret)) }
-
-    private func known(hash: SecretHash) -> APIKey? {
+    /// The keys in memory; empty if they were not confirmed recently.
+    private var trusted: [SecretHash: APIKey] {
         let now = now()
         return state.withLock { state in
-            guard let confirmedAt = state.confirmedAt, now.timeIntervalSince(confirmedAt) <= staleLimit else {
-                return nil
-            }
-            guard let key = state.keys[hash], !key.isExpired(at: now) else { return nil }
-            return key
+            guard let readAt = state.readAt, now.timeIntervalSince(readAt) <= staleLimit else { return [:] }
+            return state.keys
         }
     }
+
+    /// The key with this secret, if memory may be trusted now: the key is known, valid and recently confirmed. `nil`
+    /// does not mean that the secret is wrong: `authenticate` decides that.
+    func known(_ secret: some StringProtocol) -> APIKey? { valid(trusted[SecretHash(of: secret)]) }
+
+    private func valid(_ key: APIKey?) -> APIKey? { key.flatMap { $0.isExpired(at: now()) ? nil : $0 } }
 
     /// The key with this secret; `nil`: there is none, or it is revoked or expired.
     ///
     /// - Throws: `store-unavailable`.
     func authenticate(_ secret: String) async throws -> APIKey? {
-        let hash = SecretHash(of: secret)
-        if let key = known(hash: hash) { return key }
-        let moment = now()
-        let (isWrong, epoch) = state.withLock { (state: inout State) -> (Bool, Int) in
-            (state.unknown[hash].map { $0 > moment } ?? false, state.epoch)
+        if let key = known(secret) { return key }
+        try await reload()
+        return known(secret)
+    }
+
+    /// The key with this ID, if it is valid now, for callers with a session.
+    ///
+    /// - Throws: `store-unavailable`.
+    func validKey(_ id: UUID) async throws -> APIKey? {
+        if let key = trusted.values.first(where: { $0.id == id }) { return valid(key) }
+        try await reload()
+        return valid(trusted.values.first { $0.id == id })
+    }
+
+    // MARK: Operations
+
+    /// - Throws: `forbidden`, also if a caller that is bound to apps sets an event-key prefix, because a prefix takes
+    ///   the event keys that begin with it away from all other apps; the errors of the store.
+    func create(_ draft: Contract.KeyDraft, _ caller: Caller) async throws -> Contract.IssuedKey {
+        try caller.requireAccess(to: draft.reach)
+        guard draft.eventKeyPrefix == nil || caller.reach == .all else {
+            throw Problem(
+                .forbidden,
+                "A prefix of event keys is reserved in all apps, so only a key for all apps can create a key "
+                    + "with a prefix."
+            )
         }
-        if isWrong { return nil }
-        let key = try await questions.run(hash)
-        state.withLock { state in
-            guard state.epoch == epoch else { return }
-            if let key {
-                state.keys[hash] = key
-            } else {
-                if state.unknown.count >= Self.unknownCapacity { state.unknown.removeAll(keepingCapacity: true) }
-                state.unknown[hash] = moment.addingTimeInterval(Self.unknownFor)
-            }
+        return try await store.create(draft, by: caller.actor, now: now())
+    }
+
+    func list(_ page: PageRequest, _ caller: Caller) async throws -> Contract.KeyPage {
+        try await store.keys(within: caller.reach, page, now: now())
+    }
+
+    /// - Throws: `key-not-found`.
+    func key(_ id: UUID, _ caller: Caller) async throws -> Contract.Key {
+        guard let key = try await store.key(id, within: caller.reach, now: now()) else {
+            throw Problem(.keyNotFound, "There is no key \(id.words).")
         }
         return key
     }
 
-    /// The key with this ID, if it is valid now, for callers with a session. If the key is not in memory, the database
-    /// is asked: the key may have been made a moment ago, or may not be valid.
+    /// Revoking a revoked key changes nothing, so a client that missed the answer may repeat the call.
     ///
-    /// - Throws: `store-unavailable`.
-    func validKey(_ id: UUID) async throws -> APIKey? {
-        let moment = now()
-        let known = state.withLock { state -> APIKey? in
-            guard let confirmedAt = state.confirmedAt, moment.timeIntervalSince(confirmedAt) <= staleLimit else {
-                return nil
-            }
-            if state.byID == nil {
-                state.byID = Dictionary(state.keys.values.map { ($0.id, $0) }) { first, _ in first }
-            }
-            return state.byID?[id]
-        }
-        guard let known else { return try await store.validKey(id, at: moment) }
-        return known.isExpired(at: moment) ? nil : known
-    }
-
-    // MARK: Changing
-
-    func revoke(_ id: UUID, disablingWebhooks: Bool, by actor: AuditActor, now: Date) async throws -> Bool {
-        let isChanged = try await store.revoke(id, disablingWebhooks: disablingWebhooks, by: actor, now: now)
+    /// - Parameter disablingWebhooks: also disables the webhooks that the key declared, even if the key was revoked
+    ///   earlier.
+    /// - Throws: `key-not-found`.
+    func revoke(_ id: UUID, disablingWebhooks: Bool, _ caller: Caller) async throws {
+        _ = try await key(id, caller)
+        _ = try await store.revoke(id, disablingWebhooks: disablingWebhooks, by: caller.actor, now: now())
         forget(id)
-        return isChanged
     }
 
-    func rotate(_ id: UUID, overlapEnds: Date, by actor: AuditActor, now: Date) async throws -> Contract.IssuedKey? {
-        let issued = try await store.rotate(id, overlapEnds: overlapEnds, by: actor, now: now)
+    /// - Parameter overlap: seconds for which the old key can still be used; `nil`: a day.
+    /// - Throws: `key-not-found`, also for a key that is revoked or expired.
+    func rotate(_ id: UUID, overlap: Int?, _ caller: Caller) async throws -> Contract.IssuedKey {
+        let key = try await key(id, caller)
+        let now = now()
+        let overlapEnds = now.addingTimeInterval(TimeInterval(overlap ?? 86_400))
+        guard let issued = try await store.rotate(id, overlapEnds: overlapEnds, by: caller.actor, now: now) else {
+            throw Problem(
+                .keyNotFound,
+                "The key \(key.name) is \(key.replacedBy == nil ? key.state.rawValue : "replaced already").")
+        }
         forget(id)
         return issued
-    }
-
-    /// Makes a change take effect in this process as soon as it is committed. In other processes, the change takes
-    /// effect when it is announced. Results of queries that began before the change are ignored.
-    private func forget(_ id: UUID) {
-        store.database.afterCommit { [self] in
-            state.withLock { state in state.keys = state.keys.filter { $0.value.id != id } }
-            changed()
-        }
     }
 }

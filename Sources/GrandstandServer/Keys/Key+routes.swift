@@ -5,13 +5,11 @@ internal import Hummingbird
 internal import JSON
 
 /// `/v1/keys`.
-struct KeyRoutes: Sendable {
-    let keys: KeyOperations
-
-    var routes: [Route] {
+extension API {
+    var keyRoutes: [Route] {
         [
             Route(.createKey) { request, context in
-                let draft = try Contract.KeyDraft(body: try await request.json(), now: keys.now())
+                let draft = try Contract.KeyDraft(body: try await request.json(), now: now())
                 return .json(try await keys.create(draft, context.caller), status: .created)
             },
             Route(.listKeys) { _, context in

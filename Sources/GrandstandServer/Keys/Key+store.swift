@@ -190,45 +190,16 @@ package struct KeyStore: Sendable {
 
 /// The keys of requests.
 extension KeyStore {
-    /// The key with this secret; `nil`: there is none, or it is revoked or expired.
-    func authenticate(_ secret: String) async throws -> APIKey? {
-        let hash = SecretHash(of: secret)
-        return try await keys(hashes: [hash])[hash]
-    }
-
-    /// The valid keys among those with these hashes.
-    func keys(hashes: [SecretHash]) async throws -> [SecretHash: APIKey] {
-        let texts = hashes.map { Base64URL.text($0.bytes) }
-        return try Self.byHash(
-            try await database.query(
-                """
-                \(Self.selection) where \(Self.isActive(at: "now()")) and secret_hash = any(
-                    select decode(rpad(translate(t, '-_', '+/'), 44, '='), 'base64') from unnest(\(texts)::text[]) t)
-                """))
-    }
-
-    func validKeys() async throws -> [SecretHash: APIKey] {
-        try Self.byHash(try await database.query("\(Self.selection) where \(Self.isActive(at: "now()"))"))
-    }
-
-    /// The key, if it is valid at `moment`: not revoked, not expired.
-    func validKey(_ id: UUID, at moment: Date) async throws -> APIKey? {
-        try await database.query("\(Self.selection) where id = \(id) and \(Self.isActive(at: moment))").first
-            .map(Self.key)
-    }
-
-    private static func byHash(_ rows: PostgresRows) throws -> [SecretHash: APIKey] {
+    func validKeys(at now: Date) async throws -> [SecretHash: APIKey] {
         var keys: [SecretHash: APIKey] = [:]
-        for row in rows {
+        for row in try await database.query("\(Self.selection) where \(Self.isActive(at: now))") {
             guard let hash = SecretHash(try row.decode("secret_hash")) else { continue }
-            keys[hash] = try key(row)
+            keys[hash] = try Self.key(row)
         }
         return keys
     }
 
-    static func isActive(at now: Date) -> PostgresQuery { isActive(at: "\(now)") }
-
-    private static func isActive(at now: PostgresQuery) -> PostgresQuery {
+    static func isActive(at now: Date) -> PostgresQuery {
         "revoked_at is null and (expires_at is null or expires_at > \(now))"
     }
 

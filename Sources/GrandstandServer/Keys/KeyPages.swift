@@ -4,7 +4,7 @@ internal import JSON
 
 /// `/console/keys`: the API keys.
 struct KeyPages: PageGroup {
-    let keys: KeyOperations
+    let keys: CachedKeyStore
     let webhooks: WebhookStore
 
     var routes: [PageRoute] {

@@ -6,15 +6,22 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import JSON
 
+extension API {
+    var lookupRoutes: [Route] {
+        let contents = LookupContents { [lookups = stores.lookups, now] names in
+            try await lookups.lookups(of: names, now: now()).mapValues { LookupAnswer($0.lookup, $0.wait) }
+        }
+        return LookupRoutes(replica: lookups, contents: contents, meter: LookupMeter(metrics), now: now).routes
+    }
+}
+
 /// `/v1/lookup`: millions of apps send lookups at kick-off before they start a Live Activity.
 struct LookupRoutes: Sendable {
     let replica: LookupReplica
-    let contents: @Sendable (LookupName) async throws -> LookupAnswer?
+    let contents: LookupContents
     let meter: LookupMeter
     let now: @Sendable () -> Date
 
-    /// The access that lookups require, in these routes and in `LookupResponder`.
-    static let access = Route.Access(to: .lookup)
     /// Seconds for which a cache may reuse a refusal. An event that is over usually stays over; an unknown event may be
     /// declared at any moment.
     private static let (maxAgeOver, maxAgeUnknown) = (10, 5)
@@ -43,10 +50,10 @@ struct LookupRoutes: Sendable {
         // exists.
         if wantsState ?? false {
             switch answer {
-            case .found: return try response(to: request, try await contents(name), .confirmed, name, bundleID)
+            case .found: return try response(to: request, try await contents.answer(name), .confirmed, name, bundleID)
             // The answer from memory already says that the event is over. If the database cannot be asked, this answer
             // is sent without the content.
-            case .over: answer = (try? await contents(name)) ?? answer
+            case .over: answer = (try? await contents.answer(name)) ?? answer
             case .pending, .noSuchVariant, nil: break
             }
         }

@@ -120,11 +120,7 @@ extension LookupReplica: Service {
     }
 
     private func confirm(_ moment: Date) {
-        let isWhole = state.withLock { state in
-            if state.backlog.isWhole { state.confirmedAt = moment }
-            return state.backlog.isWhole
-        }
-        if isWhole { keys?.confirmed(at: moment) }
+        state.withLock { if $0.backlog.isWhole { $0.confirmedAt = moment } }
     }
 
     // MARK: Everything
@@ -151,8 +147,6 @@ extension LookupReplica: Service {
     private func readPages() async throws {
         let moment = now()
         let position = try await store.position()
-        // Announcements about keys may also have been lost.
-        keys?.changed()
         state.withLock { state in
             state.readMeanwhile = [:]
             state.backlog.beginReading(at: position)

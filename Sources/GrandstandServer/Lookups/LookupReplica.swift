@@ -66,7 +66,7 @@ final class LookupReplica: Sendable {
 
     let store: LookupStore
     let settings: Settings
-    /// The cache of API keys, which is updated from the same journal.
+    /// The API keys in memory. They learn of changes from the same journal.
     let keys: CachedKeyStore?
     let now: @Sendable () -> Date
     let logger: Logger

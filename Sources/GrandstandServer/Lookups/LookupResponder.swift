@@ -81,7 +81,7 @@ struct LookupResponder: Sendable {
         let parts = uri.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard 5...6 ~= parts.count, parts[0].isEmpty, parts[1].elementsEqual("v1".utf8),
             parts[2].elementsEqual("lookup".utf8), let bundleID = BundleID(rawValue: String(Substring(parts[3]))),
-            let key = keys.known(secret), (try? RequestAuthenticator.check(key, for: LookupRoutes.access)) != nil,
+            let key = keys.known(secret), (try? RequestAuthenticator.check(key, for: .lookups)) != nil,
             key.covers(bundleID)
         else { return nil }
         if parts.count == 5 {

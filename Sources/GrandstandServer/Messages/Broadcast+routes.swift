@@ -5,79 +5,69 @@ internal import GrandstandContract
 internal import Hummingbird
 
 /// The routes of broadcasts: accept durably, list, read, withdraw.
-struct BroadcastRoutes: Sendable {
-    let apps: AppStore
-    let channels: ChannelStore
-    let broadcasts: BroadcastOperations
-    private let bulk = Semaphore(permits: bulkPermits)
-    private let batches = Semaphore(permits: batchPermits)
-
-    /// A call with at least this many items counts as bulk.
-    static let bulkSize = 50
-    /// The maximum number of bulk calls that are accepted at the same time. A call with 500 items uses a processor and
-    /// a connection for a tenth of a second. With four such calls at a time, no processor or connection was left for a
-    /// single urgent message. Two bulk calls at a time were not faster than one.
-    static let bulkPermits = 1
-    /// The maximum number of calls with several items, but fewer than `bulkSize`, that are accepted at the same time.
-    static let batchPermits = 2
-
-    init(apps: AppStore, channels: ChannelStore, broadcasts: BroadcastOperations) {
-        self.apps = apps
-        self.channels = channels
-        self.broadcasts = broadcasts
-    }
-
-    var routes: [Route] {
-        [
+extension API {
+    var broadcastRoutes: [Route] {
+        let turns = BulkTurns()
+        return [
             Route(.broadcast) { request, context in
                 let key = try context.eventKey()
                 let broadcast = try BroadcastRequest(body: try await request.json())
-                let accepted = try await broadcasts.accept(broadcast, for: .event(key), context.caller)
+                let accepted = try await accept(broadcast, for: .event(key), context.caller)
                 return .json(accepted, status: .accepted)
             },
             Route(.previewBroadcast) { request, context in
                 let key = try context.eventKey()
                 let broadcast = try BroadcastRequest(body: try await request.json())
-                let preview = try await broadcasts.preview(broadcast, for: key, context.caller)
+                let preview = try await preview(broadcast, for: key, context.caller)
                 return .json(preview)
             },
-            Route(.broadcastMany, bodyLimit: BroadcastBatch.maximumBytes, prepare: prepareBatch),
-            Route(.broadcastToChannel, acceptForChannel),
+            Route(.broadcastMany, bodyLimit: BroadcastBatch.maximumBytes) { request, context in
+                let batch = try BroadcastBatch(
+                    body: try await request.json(upTo: BroadcastBatch.maximumBytes), try context.caller)
+                return Route.Prepared(turn: turns.turn(for: batch.items.count)) { try await accept(batch, context) }
+            },
+            Route(.broadcastToChannel) { request, context in
+                let channel = try await channel(context)
+                let broadcast = try BroadcastRequest(body: try await request.json())
+                guard broadcast.audiences == nil else {
+                    throw Problem.invalid("A channel is one audience.", at: "/audiences", "Leave audiences out here.")
+                }
+                guard broadcast.byVariant.isEmpty else {
+                    throw Problem.invalid(
+                        "A channel that belongs to no event has no variant.", at: "/byVariant",
+                        "Leave byVariant out here.")
+                }
+                let accepted = try await accept(broadcast, for: .channel(channel.id), context.caller)
+                return .json(accepted, status: .accepted)
+            },
             Route(.listBroadcasts) { _, context in
                 let page = try context.query.page()
                 let isScheduled = try context.query.flag("scheduled")
-                let broadcasts = try await broadcasts.list(
-                    of: try context.eventKey(), isScheduled: isScheduled, page, context.caller)
+                let (key, reach) = (try context.eventKey(), try context.caller.reach)
+                _ = try await stores.events.declared(key, within: reach, now: now())
+                let broadcasts =
+                    isScheduled
+                    ? try await stores.outbox.scheduled(of: key, within: reach, page)
+                    : try await stores.outbox.broadcasts(of: key, within: reach, page)
                 return .json(Contract.Page(broadcasts) { $0 })
             },
             Route(.getBroadcast) { _, context in
                 let id = try context.id(orThrow: .broadcastNotFound)
-                return .json(try await broadcasts.broadcast(id, context.caller))
+                guard let broadcast = try await stores.outbox.broadcast(id, within: context.caller.reach) else {
+                    throw Problem.broadcastNotFound(id)
+                }
+                return .json(broadcast)
             },
             Route(.cancelBroadcast) { _, context in
-                try await broadcasts.cancel(try context.id(orThrow: .broadcastNotFound), context.caller)
+                try await withdraw(try context.id(orThrow: .broadcastNotFound), context.caller)
                 return .noContent
             },
         ]
     }
 
-    private func prepareBatch(_ request: Request, _ context: APIContext) async throws -> Route.Prepared {
-        let batch = try BroadcastBatch(
-            body: try await request.json(upTo: BroadcastBatch.maximumBytes), try context.caller)
-        return Route.Prepared(turn: turn(for: batch.items.count)) { try await accept(batch, context) }
-    }
-
-    /// The semaphore at which a call with this many items waits before it takes a database connection. Without this
-    /// wait, large calls would hold all connections, and urgent messages would wait for a connection. `nil`: the call
-    /// need not wait.
-    func turn(for items: Int) -> Semaphore? {
-        if items >= Self.bulkSize { return bulk }
-        return items > 1 ? batches : nil
-    }
-
     private func accept(_ batch: BroadcastBatch, _ context: APIContext) async throws -> Response {
-        var accepted = try await broadcasts.outbox.accept(
-            batch.items.compactMap { try? $0.get() }, now: broadcasts.now())[...]
+        var accepted = try await stores.outbox.accept(
+            batch.items.compactMap { try? $0.get() }, now: now())[...]
         let results = batch.items.enumerated().map { place, item in
             item.flatMap { _ in
                 (accepted.popFirst()
@@ -92,24 +82,10 @@ struct BroadcastRoutes: Sendable {
         return response
     }
 
-    private func acceptForChannel(_ request: Request, _ context: APIContext) async throws -> Response {
-        let channel = try await channel(context)
-        let broadcast = try BroadcastRequest(body: try await request.json())
-        guard broadcast.audiences == nil else {
-            throw Problem.invalid("A channel is one audience.", at: "/audiences", "Leave audiences out here.")
-        }
-        guard broadcast.byVariant.isEmpty else {
-            throw Problem.invalid(
-                "A channel that belongs to no event has no variant.", at: "/byVariant", "Leave byVariant out here.")
-        }
-        let accepted = try await broadcasts.accept(broadcast, for: .channel(channel.id), context.caller)
-        return .json(accepted, status: .accepted)
-    }
-
     /// The channel in the path, if a request may send to it directly: it is active, and no event owns it.
     private func channel(_ context: APIContext) async throws -> Channel {
-        let channel = try await channels.recorded(
-            try context.id(orThrow: .channelNotFound), of: try context.app(), among: apps)
+        let channel = try await stores.channels.recorded(
+            try context.id(orThrow: .channelNotFound), of: try context.app(), among: stores.apps)
         if let key = channel.eventKey {
             throw Problem(
                 .channelInUse, "The channel belongs to the event \(key): send to /v1/events/\(key)/broadcasts.")
@@ -119,5 +95,27 @@ struct BroadcastRoutes: Sendable {
             throw Problem(.channelPending, "The channel is still being created.", retryAfter: 2)
         }
         throw Problem(.channelNotFound, "The channel is \(channel.state.rawValue). Create another.")
+    }
+}
+
+/// Where calls with several broadcasts wait before they take a database connection. Without this wait, large calls would
+/// hold all connections, and urgent messages would wait for a connection.
+struct BulkTurns: Sendable {
+    private let bulk = Semaphore(permits: bulkPermits)
+    private let batches = Semaphore(permits: batchPermits)
+
+    /// A call with at least this many items counts as bulk.
+    static let bulkSize = 50
+    /// The maximum number of bulk calls that are accepted at the same time. A call with 500 items uses a processor and
+    /// a connection for a tenth of a second. With four such calls at a time, no processor or connection was left for a
+    /// single urgent message. Two bulk calls at a time were not faster than one.
+    static let bulkPermits = 1
+    /// The maximum number of calls with several items, but fewer than `bulkSize`, that are accepted at the same time.
+    static let batchPermits = 2
+
+    /// - Returns: `nil`: the call need not wait.
+    func turn(for items: Int) -> Semaphore? {
+        if items >= Self.bulkSize { return bulk }
+        return items > 1 ? batches : nil
     }
 }

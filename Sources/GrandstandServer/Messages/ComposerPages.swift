@@ -7,7 +7,7 @@ internal import JSON
 /// The actions of the message form on an event's page: check the message, and send it.
 struct ComposerPages: PageGroup {
     let reader: EventReader
-    let broadcasts: BroadcastOperations
+    let api: API
 
     /// The most bytes of a form. It is enough for some hundred variants with contents of 5,120 bytes each,
     /// form-encoded.
@@ -46,14 +46,14 @@ struct ComposerPages: PageGroup {
         do {
             if form.isState {
                 let report = try StateReport(body: try JSONValue(parsing: body))
-                let told = try await broadcasts.tell(report, of: key, try submission.visit.caller(of: .putState))
+                let told = try await api.tell(report, of: key, try submission.visit.caller(of: .putState))
                 let done = told?.outcome.map { "The state is on its way: \($0.words(rule: told?.rule))." }
                 let notice = [done ?? "Nothing has changed, so nothing was sent."] + (told?.warnings ?? [])
                 return .done(ConsolePath.composer(key), notice: notice.joined(separator: " "))
             }
             let request = try BroadcastRequest(body: try JSONValue(parsing: body))
             accepted = try await submission.once(.broadcast) {
-                try await broadcasts.accept(request, for: .event(key), $0)
+                try await api.accept(request, for: .event(key), $0)
             }
         } catch {
             guard let refusal = APIProblem(error) else { throw error }
@@ -75,13 +75,13 @@ struct ComposerPages: PageGroup {
         do {
             if form.isState {
                 let report = try StateReport(body: try JSONValue(parsing: body))
-                let (state, preview) = try await broadcasts.preview(
+                let (state, preview) = try await api.preview(
                     report, of: event.eventKey, submission.visit.caller(of: .previewState))
                 let outcome = "State: \(state.outcome.words(rule: state.rule))"
                 return (Composer(event, form, preview: preview.map(PreviewReading.init), outcome: outcome), 200)
             }
             let request = try BroadcastRequest(body: try JSONValue(parsing: body))
-            let preview = try await broadcasts.preview(
+            let preview = try await api.preview(
                 request, for: event.eventKey, submission.visit.caller(of: .previewBroadcast))
             return (Composer(event, form, preview: PreviewReading(preview), asksForEnd: asksForEnd), 200)
         } catch {

@@ -5,18 +5,14 @@ internal import GrandstandContract
 internal import Hummingbird
 
 /// `/v1/quotas`: how much of each app's limit is used, and when the app will exceed its limit.
-struct QuotaRoutes: Sendable {
-    let channels: ChannelStore
-    let tenure: ChannelTenure
-    let now: @Sendable () -> Date
-
-    var routes: [Route] { [Route(.listQuotas, list)] }
+extension API {
+    var quotaRoutes: [Route] { [Route(.listQuotas, listQuotas)] }
 
     /// Answers with the quotas, sorted by bundle ID. The two environments of an app are together.
-    private func list(_ request: Request, _ context: APIContext) async throws -> Response {
+    private func listQuotas(_ request: Request, _ context: APIContext) async throws -> Response {
         let part = try context.query.page()
         let last = try part.cursor.map { text throws(Problem) in try QuotaCursor(text) }
-        let quotas = try await channels.quotas(now: now(), tenure: tenure)
+        let quotas = try await stores.channels.quotas(now: now(), tenure: configuration.tenure)
             .filter { context.reach.covers($0.bundleID) }
             .map { (cursor: QuotaCursor($0), quota: $0) }
             .sorted { $0.cursor < $1.cursor }

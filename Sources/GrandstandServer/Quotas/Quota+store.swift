@@ -1,6 +1,6 @@
 internal import APNsWire
-package import FoundationEssentials
-package import Grandstand
+internal import FoundationEssentials
+internal import Grandstand
 internal import GrandstandContract
 internal import Postgres
 

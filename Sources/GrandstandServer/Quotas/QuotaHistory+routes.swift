@@ -8,17 +8,12 @@ internal import JSON
 internal import NIOCore
 
 /// `/v1/quotas/history`: the use of each app's quota over time.
-struct QuotaHistoryRoutes: Sendable {
-    let history: QuotaHistoryStore
-    let now: @Sendable () -> Date
+extension API {
+    var quotaHistoryRoutes: [Route] { [Route(.listQuotaHistory, listQuotaHistory)] }
 
-    var routes: [Route] {
-        [Route(.listQuotaHistory, list)]
-    }
-
-    private func list(_ request: Request, _ context: APIContext) async throws -> Response {
+    private func listQuotaHistory(_ request: Request, _ context: APIContext) async throws -> Response {
         let wanted = try QuotaHistory(context, now: now())
-        let samples = try await history.samples(wanted)
+        let samples = try await stores.quotaHistory.samples(wanted)
         guard samples.count <= QuotaHistory.maximum else {
             throw Problem.invalid(
                 "This has more than \(QuotaHistory.maximum) samples. Ask for a longer step, a shorter time, or one app.",

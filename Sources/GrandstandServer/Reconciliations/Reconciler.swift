@@ -8,26 +8,21 @@ internal import ServiceLifecycle
 /// changes that are certain. It never deletes or adopts a channel that was created elsewhere; only people can request
 /// such a deletion or adoption.
 struct Reconciler: Service {
-    struct Settings: Sendable {
-        /// Seconds between two runs for one app and environment; 0: only necessary runs.
-        var interval: TimeInterval
-        var grace: TimeInterval
-        var deleteBudget: Int
-        /// The longest sleep.
-        var pollInterval: Duration = .seconds(5)
-        /// The time between two checks for due runs. A check takes milliseconds among 10,000 channels, and each new
-        /// channel asks for a check. Without this limit, the checks took as much of PostgreSQL's time as declaring the
-        /// 10,000 events.
-        var lookInterval: Duration = .milliseconds(250)
-    }
-
-    let store: ReconciliationStore
     let reconciliation: Reconciliation
+    /// Seconds between two runs for one app and environment; 0: only necessary runs.
+    let interval: TimeInterval
+    let options: ReconciliationOptions
     let signals: WakeSignals
-    let settings: Settings
-    let now: @Sendable () -> Date
-    var mayClaim: @Sendable () -> Bool = { true }
-    let logger: Logger
+    let mayClaim: @Sendable () -> Bool
+
+    /// The longest sleep.
+    private static let pollInterval: Duration = .seconds(5)
+    /// The time between two checks for due runs. A check takes milliseconds among 10,000 channels, and each new channel
+    /// asks for a check. Without this limit, the checks took as much of PostgreSQL's time as declaring the 10,000 events.
+    private static let lookInterval: Duration = .milliseconds(250)
+
+    private var store: ReconciliationStore { reconciliation.calls.reconciliations }
+    private var logger: Logger { reconciliation.calls.logger }
 
     /// The number of runs in progress at the same time. Several runs are allowed, so that an app with slow calls does
     /// not delay others.
@@ -35,24 +30,21 @@ struct Reconciler: Service {
 
     func run() async {
         let loop = WorkLoop(
-            .init(places: Self.concurrency, rest: settings.lookInterval, pollInterval: settings.pollInterval),
-            failure: "reconciliations could not be claimed", logger: logger, now: now,
+            .init(places: Self.concurrency, rest: Self.lookInterval, pollInterval: Self.pollInterval),
+            failure: "reconciliations could not be claimed", logger: logger, now: reconciliation.calls.now,
             mayClaim: mayClaim, claim: { _ in try await look() }, perform: perform)
         await loop.run(wakenBy: signals.wakes(.channels))
     }
 
     private func look() async throws -> Round<ReconciliationRun> {
+        let now = reconciliation.calls.now
         let run = try await store.claimDue(
-            interval: settings.interval, now: now(), leasedUntil: reconciliation.leasedUntil)
-        return try await .claimed(run.map { [$0] } ?? []) {
-            try await store.nextDue(interval: settings.interval, now: now())
-        }
+            interval: interval, now: now(), leasedUntil: reconciliation.calls.leasedUntil)
+        return try await .claimed(run.map { [$0] } ?? []) { try await store.nextDue(interval: interval, now: now()) }
     }
 
     private func perform(_ run: ReconciliationRun) async {
         do {
-            let options = ReconciliationOptions(
-                apply: true, grace: settings.grace, deleteBudget: settings.deleteBudget)
             _ = try await reconciliation.perform(run, options, by: .server)
         } catch let error as Reconciliation.Unreadable {
             let metadata: Logger.Metadata = [

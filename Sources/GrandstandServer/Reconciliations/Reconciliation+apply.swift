@@ -16,20 +16,20 @@ extension ReconciliationStore {
             try await Self.hold(run, on: connection)
             try await ChannelStore.lockLanes(of: actions.compactMap(\.entry?.id), on: connection)
             let step = Step(run: run, audit: AuditRows(by: actor, at: now), leasedUntil: leasedUntil)
-            var done = Set<Int>()
+            var done = Set<ReconciliationAction>()
             var deletions: [ChannelTask] = []
             // All actions of one kind are performed by one statement.
-            for group in Dictionary(grouping: actions.enumerated(), by: \.element.name).values {
-                let (places, tasks) = try await step.perform(group.map { ($0.offset, $0.element) }, on: connection)
-                done.formUnion(places)
+            for (name, group) in Dictionary(grouping: actions, by: \.name) {
+                let (performed, tasks) = try await step.perform(name, group, on: connection)
+                done.formUnion(performed)
                 deletions += tasks
             }
-            let known = done.map { actions[$0] }.filter(\.takesIn).compactMap(\.channelID)
+            let known = done.filter { ![.release, .contest].contains($0.name) }.compactMap(\.channelID)
             try await connection.pipeline([
                 ChannelStore.forgetting(unmanaged: known, of: run.address.app),
                 "select pg_notify(\(WakeTopic.channels.rawValue), '')",
             ])
-            return (actions.indices.map(done.contains), deletions)
+            return (actions.map(done.contains), deletions)
         }
     }
 
@@ -53,61 +53,113 @@ private struct Step {
 
     /// Performs actions of one kind.
     ///
-    /// - Returns: the `place` values of the actions that were done, and the deletions that Apple must be asked for.
+    /// - Returns: the actions that were done, and the deletions that Apple must be asked for.
     func perform(
-        _ actions: [(place: Int, action: ReconciliationAction)], on connection: PostgresConnection
-    ) async throws -> (places: [Int], deletions: [ChannelTask]) {
-        guard let first = actions.first?.action else { return ([], []) }
-        let ids = actions.compactMap(\.action.entry?.id)
-        let channels: [Channel]
-        var deletions: [ChannelTask] = []
-        switch first {
-        case .recreate: return ([], [])
+        _ name: Contract.ReconciliationActionName, _ actions: [ReconciliationAction], on connection: PostgresConnection
+    ) async throws -> (done: [ReconciliationAction], deletions: [ChannelTask]) {
+        let ids = actions.compactMap(\.entry?.id)
+        let unmanaged = actions.compactMap(\.unmanaged)
+        if name == .contest {
+            let contested = Set(try await contest(unmanaged.map(\.channelID), on: connection))
+            return (actions.filter { $0.channelID.map(contested.contains) ?? false }, [])
+        }
+        let refusals = name == .markMissing ? try await refusals(ids, on: connection) : [:]
+        if name == .restore { try await connection.query(makeWay(ids)) }
+        guard let statement = statement(name, ids, unmanaged) else { return ([], []) }
+        let channels = try await connection.query(statement).map(ChannelStore.channel)
+        switch name {
         case .markMissing:
-            let refusals = try await refusals(ids, on: connection)
-            channels = try await read(markMissing(ids), on: connection)
             try await ChannelStore.disconnectLanes(
                 from: channels.map(\.id), refusals: refusals, now: now, on: connection)
-        case .restore:
-            try await connection.query(makeWay(ids))
-            channels = try await read(restore(ids), on: connection)
-            try await connect(channels, on: connection)
-        case .confirm: channels = try await read(confirm(ids), on: connection)
-        case .release: channels = try await read(release(ids), on: connection)
-        case .contest: return (try await contest(actions, on: connection), [])
-        case .settle:
-            channels = try await read(settle(actions.map(\.action)), on: connection)
-            try await connect(channels, on: connection)
-        case .reopen: channels = try await read(reopen(ids), on: connection)
-        case .deleteAgain:
-            deletions = try await tasks(deleteAgain(ids), on: connection)
-            channels = deletions.map(\.channel)
-        case .deleteUnmanaged:
-            deletions = try await tasks(takeOver(actions.map(\.action), as: .deleting), on: connection)
-            channels = deletions.map(\.channel)
-        case .adopt:
-            channels = try await read(takeOver(actions.map(\.action), as: .active), on: connection)
+        case .restore, .settle:
+            for channel in channels { try await ChannelStore.connectLanes(to: channel, now: now, on: connection) }
+        default: break
         }
         let doneIDs = Set(channels.map(\.id))
         let doneChannels = Set(channels.compactMap(\.channelID))
-        let places = actions.filter { item in
-            item.action.entry.map { doneIDs.contains($0.id) }
-                ?? item.action.channelID.map(doneChannels.contains) ?? false
-        }.map(\.place)
-        return (places, deletions)
+        let done = actions.filter { action in
+            action.entry.map { doneIDs.contains($0.id) } ?? action.channelID.map(doneChannels.contains) ?? false
+        }
+        let deletions = done.first?.deletes == true ? channels : []
+        return (done, deletions.map { ChannelTask(channel: $0, address: run.address) })
     }
 
-    // MARK: Statements
+    /// The statement for the actions of one kind; `nil`: they change no channel. It is about channels of the ledger or
+    /// about unmanaged channels, and returns the channels that it changed.
+    private func statement(
+        _ name: Contract.ReconciliationActionName, _ ids: [UUID], _ unmanaged: [UnmanagedChannel]
+    ) -> PostgresQuery? {
+        let isOne: PostgresQuery = "c.id = any(\(ids))"
+        // A creation without an answer, which no call makes any more.
+        let isOver: PostgresQuery =
+            "c.called_at is not null and (c.leased_until is null or c.leased_until <= \(now))"
+        switch name {
+        case .markMissing:
+            return logging(
+                .channelMissing, reason: "'not in APNs'' list, and APNs said so when asked for it'",
+                ChannelStore.move(
+                    isOne, from: Channel.State.having(.takesMessages), to: .deleted,
+                    or: (.missing, if: "c.state = 'active'"), reason: "'APNs does not know it any more'",
+                    also: ", doubted_at = null, examine_at = null", at: now))
+        case .restore:
+            return logging(
+                .channelAdopted, reason: "'APNs lists it again'",
+                ChannelStore.move(
+                    """
+                    \(isOne) and (c.state = 'missing' or not c.deletion_confirmed
+                        and not exists (select from channels x where x.event_key = c.event_key
+                            and \(AudienceColumns.isSame("x", "c")) and x.state in \(Channel.State.sql(.servesAudience))))
+                    """, from: [.missing, .deleted], to: .active, at: now))
+        case .confirm:
+            return """
+                update channels c set doubted_at = null, examine_at = null, reason = null, confirmed_at = \(now)
+                where \(isOne) and c.doubted_at <= \(run.startedAt) returning \(ChannelStore.columns)
+                """
+        case .release: return release(isOne)
+        case .settle:
+            let channels: PostgresQuery = "unnest(\(ids), \(unmanaged.map(\.channelID))) as s(id, channel_id)"
+            return logging(
+                .channelAdopted, reason: "'its creation went unanswered; found in APNs'' list'",
+                ChannelStore.move(
+                    """
+                    c.id = s.id and \(isOver) and not exists (select from channels x where x.bundle_id = c.bundle_id
+                        and x.environment = c.environment and x.channel_id = s.channel_id)
+                    """, with: channels, from: [.creating], to: .active,
+                    also: ", channel_id = s.channel_id, attempts = 0", at: now))
+        case .reopen:
+            // A channel without an event is not created again, because the caller who requested it got
+            // `apns-unanswered`.
+            return ChannelStore.move(
+                "\(isOne) and \(isOver)", from: [.creating], to: .creating,
+                or: (.deleted, if: "c.event_key is null"),
+                reason: """
+                    case when c.event_key is null then 'APNs did not answer, and no channel is surely its own'
+                        else c.reason end
+                    """, due: "case when c.event_key is not null then \(now)::timestamptz end", at: now)
+        case .deleteAgain:
+            return ChannelStore.move(
+                isOne, from: [.deleted], to: .deleting, reason: "'recorded as deleted, listed all the same'",
+                due: "\(leasedUntil)", leasedUntil: leasedUntil, also: ", attempts = 1", at: now)
+        case .adopt:
+            return logging(
+                .channelAdopted, reason: "'it was unmanaged'",
+                ChannelStore.add(rows(unmanaged), as: .active, at: now))
+        case .deleteUnmanaged:
+            return ChannelStore.add(
+                rows(unmanaged), as: .deleting, reason: "it was unmanaged", leasedUntil: leasedUntil, at: now)
+        case .contest, .recreate, .unknown: return nil
+        }
+    }
 
-    private func markMissing(_ ids: [UUID]) -> PostgresQuery {
-        logging(
-            .channelMissing, reason: "'not in APNs'' list, and APNs said so when asked for it'",
-            """
-            update channels c set state = case c.state when 'active' then 'missing' else 'deleted' end::channel_state,
-                reason = 'APNs does not know it any more', next_attempt_at = null, doubted_at = null, examine_at = null,
-                changed_at = \(now)
-            where c.id = any(\(ids)) and c.state in \(Channel.State.sql(.takesMessages))
-            """)
+    private func rows(_ channels: [UnmanagedChannel]) -> PostgresQuery {
+        ChannelStore.rows(
+            channels.map { ($0.channelID, $0.storagePolicy ?? .noMessageStored) }, of: run.address.app)
+    }
+
+    private func logging(
+        _ action: Contract.AuditAction, reason: PostgresQuery, _ change: PostgresQuery
+    ) -> PostgresQuery {
+        ChannelStore.logging(action, audit, reason: reason, change)
     }
 
     /// The reasons with which Apple refused messages to channels in doubt that get no successor. There a refused message
@@ -126,39 +178,20 @@ private struct Step {
     /// The event channels `ids` are in Apple's list again. Other channels were to replace them; sets these replacements
     /// to `deleted`, unless Apple was already asked to create them.
     private func makeWay(_ ids: [UUID]) -> PostgresQuery {
-        """
-        update channels x set state = 'deleted', reason = 'the channel it was to replace is back', next_attempt_at = null,
-            changed_at = \(now)
-        from channels c where c.id = any(\(ids)) and c.state = 'deleted' and x.event_key = c.event_key
-            and \(AudienceColumns.isSame("x", "c")) and x.state in \(Channel.State.sql(.isIntent)) and x.called_at is null
-        """
-    }
-
-    private func restore(_ ids: [UUID]) -> PostgresQuery {
-        logging(
-            .channelAdopted, reason: "'APNs lists it again'",
+        ChannelStore.drop(
             """
-            update channels c set state = 'active', reason = null, changed_at = \(now)
-            where c.id = any(\(ids)) and (c.state = 'missing' or c.state = 'deleted' and not c.deletion_confirmed
-                and not exists (select from channels x where x.event_key = c.event_key
-                    and \(AudienceColumns.isSame("x", "c")) and x.state in \(Channel.State.sql(.servesAudience))))
-            """)
-    }
-
-    private func confirm(_ ids: [UUID]) -> PostgresQuery {
-        """
-        update channels c set doubted_at = null, examine_at = null, reason = null, confirmed_at = \(now)
-        where c.id = any(\(ids)) and c.doubted_at <= \(run.startedAt) returning \(ChannelStore.columns)
-        """
+            x.id = any(\(ids)) and x.state = 'deleted' and c.event_key = x.event_key
+                and \(AudienceColumns.isSame("c", "x"))
+            """, with: "channels x", reason: "'the channel it was to replace is back'", at: now)
     }
 
     /// Removes the ID from the ledger, so the channel is unmanaged from now on, with a new grace period. Devices may be
     /// subscribed to this channel, so it must not be taken for the result of an unanswered creation. To prevent this,
     /// `lacked_at` stays empty.
-    private func release(_ ids: [UUID]) -> PostgresQuery {
+    private func release(_ isOne: PostgresQuery) -> PostgresQuery {
         """
         with changed as (
-            select c.* from channels c where c.id = any(\(ids)) and c.state = 'deleted' and not c.deletion_confirmed
+            select c.* from channels c where \(isOne) and c.state = 'deleted' and not c.deletion_confirmed
                 and c.channel_id is not null for update
         ), given_up as (
             update channels c set channel_id = null, changed_at = \(now) from changed where c.id = changed.id
@@ -171,115 +204,13 @@ private struct Step {
         """
     }
 
-    /// - Returns: the `place` values of the actions that were done.
-    private func contest(
-        _ actions: [(place: Int, action: ReconciliationAction)], on connection: PostgresConnection
-    ) async throws -> [Int] {
-        let channelIDs = actions.compactMap(\.action.channelID)
-        let contested = Set(
-            try await connection.query(
-                """
-                update unmanaged_channels set contested = true
-                where \(AppColumns.isOf(run.address.app))
-                    and channel_id = any(\(channelIDs))
-                returning channel_id
-                """
-            ).map { try $0.decode(String.self, "channel_id") })
-        return actions.filter { $0.action.channelID.map(contested.contains) ?? false }.map(\.place)
-    }
-
-    private func settle(_ actions: [ReconciliationAction]) -> PostgresQuery {
-        logging(
-            .channelAdopted, reason: "'its creation went unanswered; found in APNs'' list'",
-            """
-            update channels c set state = 'active', channel_id = s.channel_id, reason = null, attempts = 0,
-                next_attempt_at = null, leased_until = null, called_at = null, changed_at = \(now)
-            from unnest(\(actions.compactMap(\.entry?.id)), \(actions.compactMap(\.channelID))) as s(id, channel_id)
-            where c.id = s.id and c.called_at is not null and (c.leased_until is null or c.leased_until <= \(now))
-                and not exists (select from channels x where x.bundle_id = c.bundle_id
-                    and x.environment = c.environment and x.channel_id = s.channel_id)
-            """)
-    }
-
-    /// Creates an event's channel again. A channel without an event is not created again, because the caller who
-    /// requested it got `apns-unanswered`.
-    private func reopen(_ ids: [UUID]) -> PostgresQuery {
-        """
-        update channels c set called_at = null, leased_until = null, changed_at = \(now),
-            state = case when c.event_key is null then 'deleted' else 'creating' end::channel_state,
-            reason = case when c.event_key is null then 'APNs did not answer, and no channel is surely its own' else c.reason end,
-            next_attempt_at = case when c.event_key is null then null else \(now)::timestamptz end
-        where c.id = any(\(ids)) and c.called_at is not null and (c.leased_until is null or c.leased_until <= \(now))
-        returning \(ChannelStore.columns)
-        """
-    }
-
-    private func deleteAgain(_ ids: [UUID]) -> PostgresQuery {
-        """
-        update channels c set state = 'deleting', reason = 'recorded as deleted, listed all the same', attempts = 1,
-            leased_until = \(leasedUntil), next_attempt_at = \(leasedUntil), changed_at = \(now)
-        where c.id = any(\(ids)) and c.state = 'deleted' returning c.*
-        """
-    }
-
-    /// Inserts rows for unmanaged channels that are adopted or deleted.
-    private func takeOver(_ actions: [ReconciliationAction], as state: Channel.State) -> PostgresQuery {
-        let deletes = state == .deleting
-        let channels = actions.compactMap(\.unmanaged)
-        let insertion: PostgresQuery = """
-            insert into channels (id, bundle_id, environment, channel_id, storage_policy, state, reason, attempts,
-                leased_until, next_attempt_at, created_at, changed_at)
-            select gen_random_uuid(), \(run.address.bundleID.rawValue),
-                \(run.address.environment.rawValue)::environment, n.channel_id, n.policy::storage_policy,
-                \(state.rawValue)::channel_state, \(deletes ? "it was unmanaged" : nil), \(deletes ? 1 : 0),
-                \(deletes ? leasedUntil : nil), \(deletes ? leasedUntil : nil), \(now), \(now)
-            from unnest(\(channels.map(\.channelID)), \(channels.map { ($0.storagePolicy ?? .noMessageStored).rawValue }))
-                as n(channel_id, policy)
-            on conflict do nothing returning *
-            """
-        if deletes { return insertion }
-        return """
-            with changed as (\(insertion)),
-            logged as (\(audit.insert(.channelAdopted, channels: "changed c", reason: "'it was unmanaged'")))
-            select \(ChannelStore.columns) from changed c
-            """
-    }
-
-    private func logging(
-        _ action: Contract.AuditAction, reason: PostgresQuery, _ update: PostgresQuery
-    ) -> PostgresQuery {
-        """
-        with changed as (\(update) returning c.*),
-        logged as (\(audit.insert(action, channels: "changed c", reason: reason)))
-        select \(ChannelStore.columns) from changed c
-        """
-    }
-
-    // MARK: Results
-
-    private func read(_ query: PostgresQuery, on connection: PostgresConnection) async throws -> [Channel] {
-        try await connection.query(query).map(ChannelStore.channel)
-    }
-
-    private func tasks(_ query: PostgresQuery, on connection: PostgresConnection) async throws -> [ChannelTask] {
+    /// - Returns: the channels that are contested now.
+    private func contest(_ channelIDs: [String], on connection: PostgresConnection) async throws -> [String] {
         try await connection.query(
-            "with changed as (\(query)) select \(ChannelStore.columns) from changed c"
-        ).map { ChannelTask(channel: try ChannelStore.channel($0), address: run.address) }
-    }
-
-    private func connect(_ channels: [Channel], on connection: PostgresConnection) async throws {
-        for channel in channels where channel.eventKey != nil {
-            try await ChannelStore.connectLanes(to: channel, now: now, on: connection)
-        }
-    }
-}
-
-extension ReconciliationAction {
-    /// Whether the ledger has the channel after this action.
-    fileprivate var takesIn: Bool {
-        switch self {
-        case .release, .contest: false
-        case .markMissing, .restore, .confirm, .deleteAgain, .settle, .reopen, .adopt, .deleteUnmanaged, .recreate: true
-        }
+            """
+            update unmanaged_channels set contested = true
+            where \(AppColumns.isOf(run.address.app)) and channel_id = any(\(channelIDs)) returning channel_id
+            """
+        ).map { try $0.decode("channel_id") }
     }
 }

@@ -9,8 +9,9 @@ internal import JSON
 struct ReconciliationRoutes: Sendable {
     let apps: AppStore
     let store: ReconciliationStore
-    let operations: ReconciliationOperations
-    let limits: ReconciliationLimits
+    let reconciliation: Reconciliation
+    /// How much a reconciliation that a person runs may delete.
+    let limits: ReconciliationOptions
 
     var routes: [Route] {
         [
@@ -27,7 +28,7 @@ struct ReconciliationRoutes: Sendable {
         let options = ReconciliationOptions(
             apply: draft.apply ?? false, adopt: draft.adopt ?? false, deleteUnmanaged: draft.deleteUnmanaged ?? false,
             recreate: draft.recreate ?? false, grace: limits.grace, deleteBudget: limits.deleteBudget)
-        return .json(try await operations.reconcile(app, options, by: context.actor), status: .created)
+        return .json(try await reconciliation.reconcile(app, options, by: context.actor), status: .created)
     }
 
     private func list(_ request: Request, _ context: APIContext) async throws -> Response {
@@ -42,12 +43,4 @@ struct ReconciliationRoutes: Sendable {
         let id = try context.id(orThrow: .reconciliationNotFound)
         return .json(try await store.report(id, of: app, among: apps))
     }
-}
-
-/// The limits of deletions in a reconciliation that a person runs.
-struct ReconciliationLimits: Sendable {
-    /// Seconds that an unmanaged channel must have been known before it may be deleted.
-    let grace: TimeInterval
-    /// The maximum number of deletions in one run.
-    let deleteBudget: Int
 }

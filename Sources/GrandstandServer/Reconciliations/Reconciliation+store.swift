@@ -1,6 +1,6 @@
 internal import APNsWire
-package import FoundationEssentials
-package import Grandstand
+internal import FoundationEssentials
+internal import Grandstand
 internal import GrandstandContract
 internal import JSON
 internal import Postgres
@@ -9,10 +9,10 @@ internal import Postgres
 ///
 /// A run holds a lease on one app and environment. Each step of a run fails with `ReconciliationLost` if another
 /// replica has the lease by now.
-package struct ReconciliationStore: Sendable {
+struct ReconciliationStore: Sendable {
     let database: Database
 
-    package init(_ database: Database) { self.database = database }
+    init(_ database: Database) { self.database = database }
 
     /// The number of reports that are kept for each app and environment.
     private static let keptReports = 50
@@ -48,7 +48,7 @@ package struct ReconciliationStore: Sendable {
     /// Leases the app and environment that has waited longest. A run is due if a creation was not answered, if Apple
     /// said that it does not know a channel, if somebody requested it, or if `interval` seconds have passed since the
     /// last run (0: never for this reason).
-    package func claimDue(
+    func claimDue(
         interval: TimeInterval, now: Date, leasedUntil: Date
     ) async throws -> ReconciliationRun? {
         try await lease(
@@ -65,8 +65,7 @@ package struct ReconciliationStore: Sendable {
         try await database.query(
             """
             update app_environments ae set reconcile_at = least(ae.reconcile_at, \(now))
-            from apps a where a.bundle_id = ae.bundle_id and a.topic = \(app.bundleID.topic)
-                and ae.environment = \(app.environment.rawValue)::environment
+            from apps a where a.bundle_id = ae.bundle_id and \(AppColumns.isNamed(app, row: "ae"))
                 and (ae.apple_listed_at is null or ae.apple_listed_at < \(now.addingTimeInterval(-60)))
             """)
     }
@@ -74,7 +73,7 @@ package struct ReconciliationStore: Sendable {
     /// Leases one app and environment.
     ///
     /// - Throws: `app-not-found`, `reconciliation-running`.
-    package func begin(
+    func begin(
         _ app: AppEnvironment, now: Date, leasedUntil: Date
     ) async throws -> ReconciliationRun {
         let run = try await lease(
@@ -115,7 +114,7 @@ package struct ReconciliationStore: Sendable {
     }
 
     /// When the next run is due; `nil`: never.
-    package func nextDue(interval: TimeInterval, now: Date) async throws -> Date? {
+    func nextDue(interval: TimeInterval, now: Date) async throws -> Date? {
         // For `bundle_id || ''` see `hasSettleable`.
         try await database.query(
             """
@@ -220,8 +219,7 @@ package struct ReconciliationStore: Sendable {
         let rows = try await database.query(
             """
             select r.report from reconciliations r join apps a using (bundle_id)
-            where r.id = \(id) and a.topic = \(app.bundleID.topic)
-                and r.environment = \(app.environment.rawValue)::environment
+            where r.id = \(id) and \(AppColumns.isNamed(app, row: "r"))
             """)
         if let row = rows.first { return try Self.report(row) }
         _ = try await apps.registered(app.bundleID)
@@ -240,7 +238,7 @@ package struct ReconciliationStore: Sendable {
                 else (r.report::jsonb - array['missing', 'unmanaged', 'actions'] || '{"abridged": true}')::json end
                 as report
             from reconciliations r join apps a using (bundle_id)
-            where a.topic = \(app.bundleID.topic) and r.environment = \(app.environment.rawValue)::environment
+            where \(AppColumns.isNamed(app, row: "r"))
                 and \(part.condition)
             \(part.order)
             """
@@ -259,7 +257,7 @@ package struct ReconciliationStore: Sendable {
 }
 
 /// The lease on one app and environment for a run.
-package struct ReconciliationRun: Sendable {
+struct ReconciliationRun: Sendable {
     var id: UUID
     var address: APNsAddress
     var startedAt: Date

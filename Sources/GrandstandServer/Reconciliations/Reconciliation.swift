@@ -1,18 +1,13 @@
 internal import APNsWire
-package import FoundationEssentials
-package import Grandstand
-package import GrandstandContract
-package import Logging
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
+internal import Logging
 
 /// One reconciliation: compares Apple's list with our channels and acts on the differences.
-package struct Reconciliation: Sendable {
-    private let management: ManagementCalls
-    private let channelCalls: ChannelCalls
-    private let store: ReconciliationStore
-    private let lease: TimeInterval
-    private let now: @Sendable () -> Date
-    private let counting: Counting
-    private let logger: Logger
+struct Reconciliation: Sendable {
+    let calls: ChannelCalls
+    var counting: Counting = { _ in }
 
     /// The maximum number of channels that one run reads singly. The next run reads the other channels.
     private static let reads = 500
@@ -20,21 +15,10 @@ package struct Reconciliation: Sendable {
     /// If a run did not find out the outcome of a creation, the run is repeated after this many seconds.
     private static let secondLook: TimeInterval = 3
 
-    /// - Parameter lease: seconds after which another replica may take over a run whose replica died.
-    package init(
-        management: ManagementCalls, channelCalls: ChannelCalls, store: ReconciliationStore, lease: TimeInterval,
-        now: @escaping @Sendable () -> Date, counting: @escaping Counting = { _ in }, logger: Logger
-    ) {
-        self.counting = counting
-        self.management = management
-        self.channelCalls = channelCalls
-        self.store = store
-        self.lease = lease
-        self.now = now
-        self.logger = logger
-    }
+    private var store: ReconciliationStore { calls.reconciliations }
+    private var logger: Logger { calls.logger }
 
-    var leasedUntil: Date { now().addingTimeInterval(lease) }
+    private func now() -> Date { calls.now() }
 
     /// Apple's list could not be read, so the run changed nothing.
     struct Unreadable: Error {
@@ -42,13 +26,32 @@ package struct Reconciliation: Sendable {
         let answer: APNsAnswer<ChannelListing>
     }
 
+    /// Reconciles one app and environment now, for an operator who waits.
+    ///
+    /// - Throws: `app-not-found`, `reconciliation-running`; `apns-refused`, `apns-unanswered` or `credentials-missing`
+    ///   if Apple's list could not be read; in this case, nothing was changed.
+    func reconcile(
+        _ app: AppEnvironment, _ options: ReconciliationOptions, by actor: AuditActor
+    ) async throws -> Contract.Reconciliation {
+        let run = try await store.begin(app, now: now(), leasedUntil: calls.leasedUntil)
+        do {
+            return try await perform(run, options, by: actor)
+        } catch let error as Unreadable {
+            throw try await calls.problem(error.answer, address: error.address, verb: "list the channels")
+        } catch is ReconciliationLost {
+            throw Problem(
+                .reconciliationRunning, "Another server took this reconciliation over. GET the list for its report.",
+                retryAfter: 5)
+        }
+    }
+
     /// Performs a leased run. The lease ends in every case.
     ///
     /// - Throws: `Unreadable`, `ReconciliationLost`, the errors of the store.
-    package func perform(
+    func perform(
         _ run: ReconciliationRun, _ options: ReconciliationOptions, by actor: AuditActor
     ) async throws -> Contract.Reconciliation {
-        let keeper = keepLease(of: lease, logger) { try await store.extend(run, until: leasedUntil) }
+        let keeper = keepLease(of: calls.lease, logger) { try await store.extend(run, until: calls.leasedUntil) }
         defer { keeper.cancel() }
         do {
             let report = try await carryOut(run, options, by: actor)
@@ -68,7 +71,7 @@ package struct Reconciliation: Sendable {
         _ run: ReconciliationRun, _ options: ReconciliationOptions, by actor: AuditActor
     ) async throws -> Contract.Reconciliation {
         let listedAt = now()
-        let answer = await management.list(at: run.address)
+        let answer = await calls.management.list(at: run.address)
         guard case .accepted(let listing, _) = answer else { throw Unreadable(address: run.address, answer: answer) }
         var run = run
         // APNs accepted the request for the list, so the alarm `capabilityOff` has ended.
@@ -103,23 +106,32 @@ package struct Reconciliation: Sendable {
     private func read(
         _ channelIDs: [String], _ run: ReconciliationRun
     ) async throws -> [String: ReconciliationPlan.Reading] {
-        var readings: [String: ReconciliationPlan.Reading] = [:]
-        for start in stride(from: 0, to: channelIDs.count, by: Self.concurrency) {
-            try await store.extend(run, until: leasedUntil)
-            let chunk = channelIDs[start..<min(start + Self.concurrency, channelIDs.count)]
-            await withTaskGroup(of: (String, ReconciliationPlan.Reading).self) { group in
-                for channelID in chunk { group.addTask { (channelID, await reading(of: channelID, run.address)) } }
-                for await (channelID, reading) in group { readings[channelID] = reading }
-            }
-        }
+        let readings = try await each(channelIDs, run) { await reading(of: $0, run.address) }
         var policies: [String: StoragePolicy] = [:]
         for case (let channelID, .exists(let policy)) in readings { policies[channelID] = policy }
         if !policies.isEmpty { try await store.keep(policies: policies, run) }
         return readings
     }
 
+    /// Calls Apple about each item, several at a time. The run keeps its lease meanwhile.
+    private func each<Item: Hashable & Sendable, Answer: Sendable>(
+        _ items: [Item], _ run: ReconciliationRun, _ call: @escaping @Sendable (Item) async -> Answer
+    ) async throws -> [Item: Answer] {
+        var answers: [Item: Answer] = [:]
+        for start in stride(from: 0, to: items.count, by: Self.concurrency) {
+            try await store.extend(run, until: calls.leasedUntil)
+            await withTaskGroup(of: (Item, Answer).self) { group in
+                for item in items[start..<min(start + Self.concurrency, items.count)] {
+                    group.addTask { (item, await call(item)) }
+                }
+                for await (item, answer) in group { answers[item] = answer }
+            }
+        }
+        return answers
+    }
+
     private func reading(of channelID: String, _ address: APNsAddress) async -> ReconciliationPlan.Reading {
-        switch await management.read(channelID, at: address) {
+        switch await calls.management.read(channelID, at: address) {
         case .accepted(let policy, _): .exists(policy)
         case .refused(let refusal) where refusal.saysUnknownChannel: .gone
         case .refused, .unanswered, .unsent, .withheld: .unknown
@@ -135,23 +147,13 @@ package struct Reconciliation: Sendable {
             return actions.map { Contract.ReconciliationAction($0, done: false) }
         }
         let (done, deletions) = try await store.apply(
-            actions, run, by: actor, now: now(), leasedUntil: leasedUntil)
-        var failures: [String: String] = [:]
-        for start in stride(from: 0, to: deletions.count, by: Self.concurrency) {
-            try await store.extend(run, until: leasedUntil)
-            await withTaskGroup(of: (String?, String?).self) { group in
-                for task in deletions[start..<min(start + Self.concurrency, deletions.count)] {
-                    group.addTask { (task.channel.channelID, await delete(task, by: actor)) }
-                }
-                for await case (let channelID?, let failure?) in group { failures[channelID] = failure }
-            }
-        }
+            actions, run, by: actor, now: now(), leasedUntil: calls.leasedUntil)
+        let failures = try await each(deletions, run) { await delete($0, by: actor) }
+        let details = Dictionary(failures.map { ($0.key.channel.channelID, $0.value) }) { first, _ in first }
         return zip(actions, done).map { action, done in
-            guard done else {
-                return Contract.ReconciliationAction(action, done: false, detail: "the ledger had changed meanwhile")
-            }
-            let failure = action.deletes ? action.channelID.flatMap { failures[$0] } : nil
-            return Contract.ReconciliationAction(action, done: failure == nil, detail: failure)
+            let failure = action.deletes ? details[action.channelID] ?? nil : nil
+            return Contract.ReconciliationAction(
+                action, done: done && failure == nil, detail: done ? failure : "the ledger had changed meanwhile")
         }
     }
 
@@ -159,7 +161,7 @@ package struct Reconciliation: Sendable {
     ///   deleted.
     private func delete(_ task: ChannelTask, by actor: AuditActor) async -> String? {
         do {
-            let (channel, _) = try await channelCalls.delete(task, by: actor)
+            let (channel, _) = try await calls.delete(task, by: actor)
             return channel.state == .deleted ? nil : "\(channel.reason ?? "not deleted"); the server keeps trying"
         } catch {
             return "its outcome was not recorded; the server keeps trying"

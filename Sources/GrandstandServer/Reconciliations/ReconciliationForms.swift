@@ -7,8 +7,8 @@ internal import JSON
 /// ask for the key.
 struct ReconciliationForms: PageGroup {
     let apps: AppStore
-    let operations: ReconciliationOperations
-    let limits: ReconciliationLimits
+    let operations: Reconciliation
+    let limits: ReconciliationOptions
 
     private static let base = "/apps/:bundleId/:environment/reconciliations/run/"
 

@@ -51,7 +51,7 @@ enum Reconciling: String, Sendable, CaseIterable {
         }
     }
 
-    func options(within limits: ReconciliationLimits) -> ReconciliationOptions {
+    func options(within limits: ReconciliationOptions) -> ReconciliationOptions {
         ReconciliationOptions(
             apply: self != .look, adopt: self == .adopt, deleteUnmanaged: self == .deleteUnmanaged,
             recreate: self == .recreate, grace: limits.grace, deleteBudget: limits.deleteBudget)

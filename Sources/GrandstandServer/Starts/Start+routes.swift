@@ -4,13 +4,10 @@ internal import GrandstandContract
 internal import Hummingbird
 
 /// `/v1/events/{key}/starts`: the progress of an event's start; and the topics that people follow.
-struct StartRoutes: Sendable {
-    let apps: AppStore
-    let starts: StartStore
-    let now: @Sendable () -> Date
-
-    var routes: [Route] {
-        [
+extension API {
+    var startRoutes: [Route] {
+        let starts = stores.starts
+        return [
             Route(.startEvent) { request, context in
                 let key = try context.eventKey()
                 let order = try Contract.StartOrder.read(try await request.json(orIfEmpty: "{}"))
@@ -34,7 +31,7 @@ struct StartRoutes: Sendable {
             Route(.listTopics) { _, context in
                 let target = try context.app()
                 let page = try context.query.page()
-                _ = try await apps.registered(target.bundleID)
+                _ = try await stores.apps.registered(target.bundleID)
                 return .json(Contract.Page(try await starts.topics(of: target, page)) { $0 })
             },
         ]

@@ -5,15 +5,13 @@ internal import Hummingbird
 internal import JSON
 
 /// `/v1/events/{key}/state`: the present state of an event, as a data feed sends it.
-struct StateRoutes: Sendable {
-    let states: BroadcastOperations
-
-    var routes: [Route] {
+extension API {
+    var stateRoutes: [Route] {
         [
             Route(.putState) { request, context in
                 let key = try context.eventKey()
                 let report = try StateReport(body: try await request.json())
-                guard let broadcast = try await states.tell(report, of: key, context.caller) else {
+                guard let broadcast = try await tell(report, of: key, context.caller) else {
                     return .json(Contract.UnchangedState(outcome: .unchanged))
                 }
                 return .json(broadcast, status: .accepted)
@@ -21,7 +19,7 @@ struct StateRoutes: Sendable {
             Route(.previewState) { request, context in
                 let key = try context.eventKey()
                 let report = try StateReport(body: try await request.json())
-                return .json(try await states.preview(report, of: key, context.caller).state)
+                return .json(try await preview(report, of: key, context.caller).state)
             },
         ]
     }

@@ -5,13 +5,10 @@ internal import Hummingbird
 internal import JSON
 
 /// `/v1/webhooks`: webhooks, and the log of their messages.
-struct WebhookRoutes: Sendable {
-    let webhooks: WebhookStore
-
-    var routes: [Route] { declaring + delivering }
-
-    private var declaring: [Route] {
-        [
+extension API {
+    var webhookRoutes: [Route] {
+        let webhooks = webhooks
+        return [
             Route(.createWebhook) { request, context in
                 let draft = try webhooks.draft(try await request.json(), context.caller)
                 return .json(try await webhooks.create(draft, context.caller), status: .created)
@@ -44,11 +41,6 @@ struct WebhookRoutes: Sendable {
             Route(.testWebhook) { _, context in
                 .json(try await webhooks.test(try context.webhook, context.caller), status: .accepted)
             },
-        ]
-    }
-
-    private var delivering: [Route] {
-        [
             Route(.listWebhookDeliveries) { _, context in
                 let query = context.query
                 return .json(

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// Deletes rows that are older than their retention, with one statement for each kind of rows.
+/// What is deleted when it is old, and how.
 struct PostgresHistory: Sendable {
     /// The maximum number of rows of each kind (starts, broadcasts) that one step deletes. These rows are
     /// deleted before their events, and one event's start may have a million rows of `starts`.
@@ -12,39 +12,59 @@ struct PostgresHistory: Sendable {
 
     init(_ database: Database) { self.database = database }
 
-    /// Deletes up to `limit` rows that ended before `cutoff`, the oldest first, together with all rows that belong to
-    /// them. Rows that are still needed stay (`RetentionRule.Rows`).
-    ///
-    /// - Returns: how many of the `limit` rows were deleted.
-    func prune(_ rows: RetentionRule.Rows, before cutoff: Date, limit: Int) async throws -> Int {
-        switch rows {
-        case .broadcasts: try await pruneBroadcasts(before: cutoff, limit: limit)
-        case .events: try await pruneEvents(before: cutoff, limit: limit)
-        case .channels: try await pruneChannels(before: cutoff, limit: limit)
-        case .lanes: try await pruneLanes(before: cutoff, limit: limit)
-        // `prune_audit_log` also adds an entry about the deletion. The trigger that keeps the log append-only allows no
-        // other way to delete.
-        case .auditEntries:
-            try await database.query(
-                "select prune_audit_log(date_trunc('day', \(cutoff)::timestamptz, 'UTC'), \(limit)::int, now()) as entries"
-            )[0].decode(Int.self, "entries")
-        case .keys:
-            try await prune(
-                "api_keys", "least(revoked_at, expires_at)", cutoff, limit,
-                also: "(revoked_at is not null or expires_at is not null)")
-        case .answers: try await prune("idempotency_keys", "accepted_at", cutoff, limit)
-        case .installations: try await prune("installations", "seen_at", cutoff, limit)
-        case .activities: try await prune("activities", "reported_at", cutoff, limit)
-        case .deviceHours: try await addUpDeviceHours(before: cutoff, limit: limit)
-        case .webhookMessages:
-            try await prune(
-                "webhook_messages", "created_at", cutoff, limit,
-                also: """
-                    not exists (select from webhook_deliveries d join webhooks w on w.id = d.webhook
-                        where d.message = old.id and (d.settled_at >= \(cutoff)
-                            or d.settled_at is null and (w.state = 'enabled' or d.state = 'sending')))
-                    """)
-        }
+    /// - Parameters:
+    ///   - history: seconds for which events and everything about them are kept; `audit` and `installations`: the same
+    ///     for the audit log and for installations.
+    func rules(history: TimeInterval, audit: TimeInterval, installations: TimeInterval) -> [RetentionRule] {
+        [
+            // Settled broadcasts. An event's newest content stays.
+            RetentionRule(rows: "broadcasts", keep: history, prune: pruneBroadcasts),
+            // Events that are over, with all their rows. An event stays while it has a channel at Apple, a waiting
+            // message or an open start. An event has about twenty rows in addition to its messages.
+            RetentionRule(rows: "events", keep: history, step: 50, prune: pruneEvents),
+            // Deleted channels, with the messages that were sent to them.
+            RetentionRule(rows: "channels", keep: history, step: 100, prune: pruneChannels),
+            // Lanes of audiences that were removed.
+            RetentionRule(rows: "lanes", keep: history, prune: pruneLanes),
+            // Settled webhook messages with their attempts, and messages that wait for a disabled webhook.
+            RetentionRule(rows: "webhook messages", keep: history) { cutoff, limit in
+                try await prune(
+                    "webhook_messages", "created_at", cutoff, limit,
+                    also: """
+                        not exists (select from webhook_deliveries d join webhooks w on w.id = d.webhook
+                            where d.message = old.id and (d.settled_at >= \(cutoff)
+                                or d.settled_at is null and (w.state = 'enabled' or d.state = 'sending')))
+                        """)
+            },
+            // Activities without a report. No activity exists on a device for longer than half a day.
+            RetentionRule(rows: "activities", keep: history) { try await prune("activities", "reported_at", $0, $1) },
+            // API keys that were revoked or expired.
+            RetentionRule(rows: "keys", keep: audit) {
+                try await prune(
+                    "api_keys", "least(revoked_at, expires_at)", $0, $1,
+                    also: "(revoked_at is not null or expires_at is not null)")
+            },
+            // Whole days of the audit log; entries younger than 30 days always stay. `prune_audit_log` also adds an entry
+            // about the deletion. The trigger that keeps the log append-only allows no other way to delete.
+            RetentionRule(rows: "audit entries", keep: audit, step: 5_000) { cutoff, limit in
+                try await database.query(
+                    """
+                    select prune_audit_log(date_trunc('day', \(cutoff)::timestamptz, 'UTC'), \(limit)::int, now())
+                        as entries
+                    """
+                )[0].decode(Int.self, "entries")
+            },
+            // Installations that were not seen, with all their rows.
+            RetentionRule(rows: "installations", keep: installations) {
+                try await prune("installations", "seen_at", $0, $1)
+            },
+            // Stored answers to requests with an `Idempotency-Key`.
+            RetentionRule(rows: "kept answers", keep: IdempotencyStore.lifetime) {
+                try await prune("idempotency_keys", "accepted_at", $0, $1)
+            },
+            // Rows of past hours in `device_accounts`. They are added up to one row for each app.
+            RetentionRule(rows: "hours of device accounts", keep: 7_200, prune: addUpDeviceHours),
+        ]
     }
 
     /// Deletes rows of a table whose `time` is before the cutoff, if `condition` holds. A row that another transaction

@@ -6,12 +6,7 @@ internal import ServiceLifecycle
 /// Deletes rows that are older than their retention, one rule after the other and in small steps, so that no other
 /// transaction has to wait.
 struct Janitor: Service {
-    /// Deletes at most `limit` rows of one kind that ended before `before`, the oldest first. Returns the number of
-    /// deleted rows.
-    typealias Prune = @Sendable (RetentionRule.Rows, _ before: Date, _ limit: Int) async throws -> Int
-
     let rules: [RetentionRule]
-    let prune: Prune
     /// The time between two steps of a rule.
     var pause = Duration.milliseconds(100)
     /// The time between two rounds.
@@ -39,12 +34,12 @@ struct Janitor: Service {
         for rule in rules {
             do {
                 let total = try await apply(rule)
-                if total > 0 { logger.info("history deleted", metadata: [rule.rows.rawValue: "\(total)"]) }
+                if total > 0 { logger.info("history deleted", metadata: [rule.rows: "\(total)"]) }
             } catch {
                 isDone = false
                 logger.failed(
                     "history could not be deleted; trying again", error, at: .warning,
-                    ["rows": "\(rule.rows.rawValue)"])
+                    ["rows": "\(rule.rows)"])
             }
         }
         return isDone
@@ -53,7 +48,7 @@ struct Janitor: Service {
     private func apply(_ rule: RetentionRule) async throws -> Int {
         var total = 0
         while !Task.isCancelled {
-            let count = try await prune(rule.rows, now().addingTimeInterval(-rule.keep), rule.step)
+            let count = try await rule.prune(now().addingTimeInterval(-rule.keep), rule.step)
             total += count
             guard count == rule.step else { break }
             try await Task.sleep(for: pause)

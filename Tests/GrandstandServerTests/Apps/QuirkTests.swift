@@ -37,8 +37,10 @@ struct QuirkTests {
             let quirk = Contract.Quirk(
                 environment: .production, quirk: .broadcastFeature, value: .off, learnedAt: learned, evidence: "first")
             #expect(try await stores.apps.registered(.sample()).quirks == [quirk])
-            #expect(try await stores.channels.address(of: .sample(), in: .production)?.isCapabilityOff == true)
-            #expect(try await stores.channels.address(of: .sample(), in: .development)?.isCapabilityOff == false)
+            #expect(try await stores.channels.address(of: .sample())?.isCapabilityOff == true)
+            #expect(
+                try await stores.channels.address(of: .sample("com.example.Goal", .development))?.isCapabilityOff
+                    == false)
             let quotas = try await stores.quotas()
             #expect(quotas.filter { $0.alarm == .capabilityOff }.map(\.environment) == [.production])
 

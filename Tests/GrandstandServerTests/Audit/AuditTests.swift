@@ -97,9 +97,9 @@ struct AuditHistoryTests {
             try await Self.write(
                 stores, [450, 440.5, 440, 401.5, 40, 0].map { now.addingTimeInterval(-$0 * Self.day) })
             let cutoff = now.addingTimeInterval(-400 * Self.day)
-            #expect(try await history.prune(.auditEntries, before: cutoff, limit: 2) == 2)
-            #expect(try await history.prune(.auditEntries, before: cutoff, limit: 2) == 2)
-            #expect(try await history.prune(.auditEntries, before: cutoff, limit: 2) == 0)
+            #expect(try await history.prune("audit entries", before: cutoff, limit: 2) == 2)
+            #expect(try await history.prune("audit entries", before: cutoff, limit: 2) == 2)
+            #expect(try await history.prune("audit entries", before: cutoff, limit: 2) == 0)
             let entries = try await stores.audited()
             #expect(entries.filter { $0.action == .eventCreated }.count == 2)
             let told = entries.filter { $0.action == .auditPruned }
@@ -113,7 +113,7 @@ struct AuditHistoryTests {
             let history = stores.history
             try await Self.write(stores, [Date().addingTimeInterval(-100 * Self.day)])
             await #expect(throws: PostgresError.self) {
-                try await history.prune(.auditEntries, before: Date().addingTimeInterval(-20 * Self.day), limit: 10)
+                try await history.prune("audit entries", before: Date().addingTimeInterval(-20 * Self.day), limit: 10)
             }
             // After `prune_audit_log` has returned, another statement in its transaction cannot remove entries either.
             await #expect(throws: PostgresError.self) {

@@ -27,14 +27,6 @@ struct ChannelCallsTests {
         }
     }
 
-    private static func operations(
-        _ stores: StoreWorld, _ calls: ChannelCalls, _ gateway: ScriptedGateway
-    ) -> ChannelOperations {
-        ChannelOperations(
-            management: LoopSample.management(gateway), channels: stores.channels, calls: calls, lease: 10,
-            now: { stores.now })
-    }
-
     /// A retiring channel that no device needs.
     private static func spare(_ stores: StoreWorld, _ channelID: String = "old==") async throws {
         try await stores.pool.query(
@@ -49,8 +41,7 @@ struct ChannelCallsTests {
     private static func deletion(_ stores: StoreWorld) async throws -> ChannelTask {
         let channel = try await stores.adopt("abc==", of: app)
         return try await stores.channels.beginDeletion(
-            channel.id, of: channel.bundleID, in: .production, force: false, now: stores.now,
-            leasedUntil: stores.now + 10)
+            channel.id, of: channel.app, force: false, now: stores.now, leasedUntil: stores.now + 10)
     }
 
     @Test(arguments: [true, false])
@@ -182,9 +173,8 @@ struct ChannelCallsTests {
             let gateway = ScriptedGateway(creations: [.giving("new==")], deletions: [answer])
             try await Self.with(gateway, limit: 1) { stores, calls in
                 if hasSpare { try await Self.spare(stores) } else { try await stores.adopt("used==", of: Self.app) }
-                let operations = Self.operations(stores, calls, gateway)
                 let app = AppEnvironment(bundleID: try .sample(Self.app), environment: .production)
-                let create = { try await operations.create(draft, for: app, by: .commandLine) }
+                let create = { try await calls.create(draft, for: app, by: .commandLine) }
                 if isCreated {
                     #expect(try await create().channelID == "new==")
                 } else {
@@ -201,7 +191,7 @@ struct ChannelCallsTests {
         let gateway = ScriptedGateway()
         try await Self.with(gateway) { stores, calls in
             let answer = APNsAnswer<Void>.unanswered("APNs' list of channels cannot be read completely")
-            let problem = try await Self.operations(stores, calls, gateway).problem(
+            let problem = try await calls.problem(
                 answer, address: LoopSample.address(), verb: "list the channels", changes: changes)
             #expect(problem.kind == .apnsUnanswered)
             #expect(problem.detail.contains("may have been done") == changes)

@@ -48,7 +48,8 @@ struct ChannelRouteTests {
         let unanswered = try await world("POST", Self.base, Self.draft)
         #expect(unanswered.status == 504)
         let id = try #require((unanswered.json["id"] as? String).flatMap { UUID(uuidString: $0) })
-        let channel = try await world.rows.channels.channel(id, of: Sample.stadium, in: .production)
+        let channel = try await world.rows.channels.channel(
+            id, of: AppEnvironment(bundleID: Sample.stadium, environment: .production))
         #expect(channel?.state == .creating && channel?.reason == "no answer")
         world.gateway.create = { _, _ in .refused(APNsRefusal(status: 400, reason: .broadcastFeatureNotEnabled)) }
         let refused = try await world("POST", Self.base, Self.draft)

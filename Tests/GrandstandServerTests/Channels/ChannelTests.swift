@@ -10,7 +10,7 @@ internal import Testing
 struct ChannelListTests {
     private func list(_ stores: StoreWorld, _ filter: ChannelFilter = ChannelFilter()) async throws -> Page<Channel> {
         try await stores.channels.channels(
-            of: .sample("COM.example.goal"), in: .production, where: filter, PageRequest())
+            of: .sample("COM.example.goal"), where: filter, PageRequest())
     }
 
     @Test func `channels are filtered by state, policy, event and Apple's ID`() async throws {
@@ -162,7 +162,9 @@ struct ReserveTests {
             #expect(try task.channel.bundleID == .sample() && task.address.bundleID == .sample())
             #expect(task.address.credentials == Credentials(teamID: "TEAM123456", keyID: "KEYPROD123"))
             #expect(try await stores.channel(task.channel.id) == task.channel)
-            #expect(try await stores.channels.channel(task.channel.id, of: .sample(), in: .development) == nil)
+            #expect(
+                try await stores.channels.channel(task.channel.id, of: .sample("com.example.Goal", .development)) == nil
+            )
             #expect(try await stores.claimChannels().isEmpty)
         }
     }
@@ -174,9 +176,11 @@ struct ReserveTests {
                 environment: .production, quirk: .managementPath, value: .lowercased, learnedAt: stores.now,
                 evidence: "seen")
             try await stores.apps.remember(quirk, for: .sample())
-            let address = try await stores.channels.address(of: .sample(), in: .production)
+            let address = try await stores.channels.address(of: .sample())
             #expect(address?.managementPath == .lowercased)
-            #expect(try await stores.channels.address(of: .sample(), in: .development)?.managementPath == .registered)
+            #expect(
+                try await stores.channels.address(of: .sample("com.example.Goal", .development))?.managementPath
+                    == .registered)
         }
     }
 }
@@ -184,8 +188,7 @@ struct ReserveTests {
 struct DeletionTests {
     private func begin(_ stores: StoreWorld, _ id: UUID, force: Bool = false) async throws -> ChannelTask {
         try await stores.channels.beginDeletion(
-            id, of: .sample(), in: .production, force: force, now: stores.now,
-            leasedUntil: stores.now + 10)
+            id, of: .sample(), force: force, now: stores.now, leasedUntil: stores.now + 10)
     }
 
     @Test func `claimDue leases a channel to only one of many callers until the lease ends`() async throws {
@@ -276,7 +279,7 @@ struct DeletionTests {
         try await withStores { stores in
             try await stores.open(audiences: [.sample("com.example.Goal", .development)])
             let found = try await stores.channels.channels(
-                of: .sample(), in: .development, where: ChannelFilter(), PageRequest())
+                of: .sample("com.example.Goal", .development), where: ChannelFilter(), PageRequest())
             var unknown = try #require(found.items.first)
             try await refuses(.channelNotFound) { [unknown] in try await begin(stores, unknown.id) }
             unknown.id = UUID()

@@ -64,7 +64,7 @@ struct FormRouteTests {
     }
 
     @Test func `a manual reconciliation does what its button says`() {
-        let limits = ReconciliationLimits(grace: 60, deleteBudget: 7)
+        let limits = ReconciliationOptions(apply: false, grace: 60, deleteBudget: 7)
         #expect(
             Reconciling.allCases.map { $0.options(within: limits) } == [
                 ReconciliationOptions(apply: false, grace: 60, deleteBudget: 7),

@@ -47,7 +47,7 @@ struct PagingTests {
             }
             return keys
         } page: {
-            try await $0.channels.channels(of: .sample(), in: .production, where: ChannelFilter(), $1)
+            try await $0.channels.channels(of: .sample(), where: ChannelFilter(), $1)
                 .named { $0.eventKey?.rawValue ?? "none" }
         },
         List(testDescription: "unmanaged channels by Apple's ID", wrongCursors: []) { stores in
@@ -55,7 +55,7 @@ struct PagingTests {
             try await stores.witness(["b", "c", "a"])
             return ["a", "b", "c"]
         } page: {
-            try await $0.channels.unmanagedChannels(of: .sample(), in: .production, $1).named { $0.channelID }
+            try await $0.channels.unmanagedChannels(of: .sample(), $1).named { $0.channelID }
         },
         List(testDescription: "keys, the newest first") { stores in
             for n in 0..<5 {

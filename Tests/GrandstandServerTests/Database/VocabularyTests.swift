@@ -91,24 +91,44 @@ struct VocabularyTests {
         ) { (state: Contract.DeliveryState) in !state.isSettled }
     }
 
-    @Test func `the diagrams show every state and no other`() throws {
-        let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
-        let bytes = try Data(contentsOf: URL(filePath: "/\(root)/docs/internals/states.md"))
-        let drawings = String(decoding: bytes, as: UTF8.self).split(separator: "```mermaid").dropFirst().map { part in
-            Set(part.prefix { $0 != "`" }.split(separator: "\n").flatMap(states))
+    @Test func `the diagrams show every state, and every change of a channel's state`() throws {
+        let text = try Self.text("docs/internals/states.md")
+        let drawings = text.split(separator: "```mermaid").dropFirst().map { part in
+            part.prefix { $0 != "`" }.split(separator: "\n").compactMap(arrow)
         }
         // The third diagram, of connections, is tested in `PoolPlanTests`.
         #expect(
-            drawings.prefix(2) == [
+            drawings.prefix(2).map { Set($0.joined().filter { !$0.isEmpty }) } == [
                 Set(Channel.State.allCases.map(\.rawValue)), Set(Contract.DeliveryState.allCases.map(\.rawValue)),
             ])
+        let changes = Channel.State.allCases.flatMap { state in state.next.map { [state.rawValue, $0.rawValue] } }
+        #expect(Set(drawings[0].filter { !$0.contains("") }) == Set(changes))
     }
 
-    /// The states at both ends of a line such as `active --> retiring: event over`.
-    private func states(_ line: Substring) -> [String] {
-        let arrow = line.split(separator: ":").first ?? ""
-        let ends = arrow.split(separator: "-->")
-        guard ends.count == 2 else { return [] }
-        return ends.map { String($0.filter(\.isLetter)) }.filter { !$0.isEmpty }
+    /// The states at both ends of a line such as `active --> retiring: event over`; an end that is no state is empty.
+    private func arrow(_ line: Substring) -> [String]? {
+        let ends = (line.split(separator: ":").first ?? "").split(separator: "-->")
+        return ends.count == 2 ? ends.map { String($0.filter(\.isLetter)) } : nil
+    }
+
+    @Test func `only one file has statements that write the state of channels`() throws {
+        let sources = "Sources/GrandstandServer"
+        let names = try FileManager.default.subpathsOfDirectory(atPath: Self.root + sources)
+        let files = names.filter { $0.hasSuffix(".swift") && $0 != "Channels/Channel+move.swift" }
+        #expect(files.count > 100)
+        for file in files {
+            let text = try Self.text(sources + "/" + file)
+            #expect(!text.contains("into channels"), "\(file)")
+            for update in text.split(separator: "update channels").dropFirst() {
+                let assignments = update.prefix(upTo: update.firstRange(of: "where ")?.lowerBound ?? update.endIndex)
+                #expect(!assignments.contains(/\bstate =/), "\(file): \(assignments)")
+            }
+        }
+    }
+
+    private static let root = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/"
+
+    private static func text(_ path: String) throws -> String {
+        String(decoding: try Data(contentsOf: URL(filePath: root + path)), as: UTF8.self)
     }
 }

@@ -116,7 +116,7 @@ struct CrowdLeadTests {
             let history = PostgresHistory(Database(world.stores.pool))
             world.stores.clock.advance(by: 86_400)
             try await world.stores.accept(.update(#"{"n":2}"#, audiences: [try .sample("com.example.Other")]))
-            _ = try await history.prune(.broadcasts, before: world.now, limit: 100)
+            _ = try await history.prune("broadcasts", before: world.now, limit: 100)
             #expect(try await world.stores.lookup()?.contentState?.description == #"{"n":1}"#)
             try await world.stores.accept(.end(audiences: [tokens.id]))
             #expect(try await world.stores.lookup()?.state == .ended)

@@ -12,9 +12,9 @@ internal import Testing
 struct ContractRouteTests {
     private static let contract = OpenAPIDocument.served
 
-    @Test func `each operation of the contract has one route, and no other route exists`() {
-        let api = RouteWorld().api
-        let routed = (api.table.routes + api.health().routes).map(\.operation.id)
+    @Test func `each operation of the contract has one route, and no other route exists`() throws {
+        let api = try RouteWorld().api { RouteWorld.now }
+        let routed = (api.routes + api.healthRoutes()).map(\.operation.id)
         #expect(routed.sorted() == Contract.Operation.all.map(\.id).sorted())
     }
 

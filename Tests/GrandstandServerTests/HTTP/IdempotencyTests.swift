@@ -157,8 +157,8 @@ struct IdempotencyTests {
             }
             #expect(!outcome.isReplay)
             let history = stores.history
-            #expect(try await history.prune(.answers, before: dayLater, limit: 10) == 0)
-            #expect(try await history.prune(.answers, before: dayLater + 1, limit: 10) == 1)
+            #expect(try await history.prune("kept answers", before: dayLater, limit: 10) == 0)
+            #expect(try await history.prune("kept answers", before: dayLater + 1, limit: 10) == 1)
         }
     }
 

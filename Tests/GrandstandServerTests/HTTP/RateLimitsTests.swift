@@ -36,7 +36,7 @@ struct RateLimitsTests {
         let later = now.addingTimeInterval(1)
         #expect(limits.take(phone, isForClientApps: true, for: .anyKey, at: later)?.isExhausted == false)
         // Lookups have no limit. Keys that are not for client apps have none in these settings.
-        #expect(limits.take(phone, isForClientApps: true, for: LookupRoutes.access, at: now) == nil)
+        #expect(limits.take(phone, isForClientApps: true, for: .lookups, at: now) == nil)
         #expect(limits.take(UUID(), for: .anyKey, at: now) == nil)
     }
 }

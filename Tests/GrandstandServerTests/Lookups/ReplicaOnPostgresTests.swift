@@ -91,10 +91,10 @@ struct LocalChangeOnPostgresTests {
         try await withDeafReplica { stores, _, _ in
             let keys = CachedKeyStore(stores.keys, now: { stores.now })
             let (key, secret) = try await stores.key("k", [.admin])
-            await keys.reload()
+            try await keys.reload()
             let request = IdempotentRequest(caller: UUID(), key: "k", content: [])
             _ = try await IdempotencyStore(database: Database(stores.pool)).once(request, now: stores.now) {
-                _ = try await keys.rotate(key.id, overlapEnds: stores.now, by: .server, now: stores.now)
+                _ = try await keys.rotate(key.id, overlap: 0, Caller(key: key))
                 // Another caller's request, outside this transaction, which is not committed yet.
                 let meanwhile = try await Task.detached { try await keys.authenticate(secret) }.value
                 #expect(meanwhile?.id == key.id)

@@ -18,7 +18,7 @@ struct AcceptTests {
 
             let claimed = try #require(try await stores.claim().first)
             #expect(claimed.attempts == 1 && claimed.priority == .immediate)
-            #expect(claimed.address == (try await stores.channels.address(of: .sample(), in: .production)))
+            #expect(claimed.address == (try await stores.channels.address(of: .sample())))
             #expect(claimed.channelID == (try await stores.channel().channelID))
             #expect(claimed.expiration == 1_700_000_000 + 28_800)
             #expect(claimed.expiresAt == stores.now + 28_800)

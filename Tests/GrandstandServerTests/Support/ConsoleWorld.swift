@@ -154,7 +154,7 @@ struct ConsoleWorld {
 
     private func console() throws -> Console {
         Console(
-            ports.dependencies(now: now),
+            try ports.api(now: now),
             Console.Sources(
                 sessions: sessions, throttles: { _ in [] },
                 activity: { [activity] reach, _ in try activity(reach) }),

@@ -2,6 +2,8 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 
+@testable internal import GrandstandServer
+
 /// An `APNsGateway` whose answers the test sets. Its calls cannot throw, so a call that the test does not expect is
 /// unanswered.
 struct FakeGateway: APNsGateway {

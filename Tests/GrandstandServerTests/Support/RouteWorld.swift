@@ -100,7 +100,7 @@ struct RouteWorld {
         let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(bytes: body ?? [])))
         let context = APIContext(
             source: ApplicationRequestContextSource(channel: Self.channel, logger: Self.logger))
-        let response = try await router.buildResponder().respond(to: request, context: context)
+        let response = try await router().buildResponder().respond(to: request, context: context)
         let answer = Answer(
             status: response.status.code, headers: response.headers, body: try await response.bytes())
         #expect(
@@ -118,44 +118,29 @@ struct RouteWorld {
             method, path, Array(body.utf8), headers: headers, as: secret, sourceLocation: sourceLocation)
     }
 
-    private var router: Router<APIContext> {
-        let access = dependencies { Self.now }.access
-        return RouteTable(routes: api.table.routes + api.health().routes + others).router(
-            authenticator: RequestAuthenticator(
-                keys: access.keys, uses: access.uses, limits: limits, now: { Self.now }, onTrust: { _ in }),
-            idempotency: Idempotency(store: access.idempotency, now: { Self.now }),
-            middleware: .init(
-                headers: StandingHeaders(isSecure: false), logger: Self.logger, onAnswer: { _, _, _, _ in }),
-            pages: pages)
+    private func router() throws -> Router<APIContext> {
+        let api = try api { Self.now }
+        return api.router(api.routes + api.healthRoutes() + others)
     }
 
     /// The API as a server makes it.
-    var api: API { API(dependencies { Self.now }, pages: pages) }
-
-    func dependencies(now: @escaping @Sendable () -> Date) -> API.Dependencies {
-        let stores = Stores(Databases(database), logger: Self.logger)
+    func api(now: @escaping @Sendable () -> Date) throws -> API {
+        let configuration = try Configuration(environment: [:])
+        let stores = Stores(Databases(database), configuration, logger: Self.logger)
         let management = ManagementCalls(
             gateway: gateway, remember: { [apps = rows.apps] in try await apps.remember($0, for: $1) }, now: now,
             logger: Self.logger)
         let calls = ChannelCalls(
             management: management, channels: stores.channels, reconciliations: stores.reconciliations, lease: 10,
             now: now, logger: Self.logger)
-        let operations = ChannelOperations(
-            management: management, channels: stores.channels, calls: calls, lease: 10, now: now)
-        let reconciliation = Reconciliation(
-            management: management, channelCalls: calls, store: stores.reconciliations, lease: 10, now: now,
-            logger: Self.logger)
-        let settings = API.Settings(
-            reconciliationLimits: ReconciliationLimits(grace: 600, deleteBudget: 100))
-        return API.Dependencies(
-            stores: stores,
+        return API(
+            configuration: configuration, stores: stores, keys: .holding(Self.keys, rows.keys, now: now),
+            keyUses: KeyUses(logger: Self.logger, record: { _ in }), limits: limits,
             lookups: LookupReplica(store: LookupStore(database: database), now: now, logger: Self.logger),
-            access: .init(
-                keys: .holding(Self.keys, rows.keys, now: now), uses: KeyUses(logger: Self.logger, record: { _ in }),
-                idempotency: IdempotencyStore(database: database), limits: limits, isSecure: false, logger: Self.logger,
-                metrics: ServerMetrics(), hasOwnOperationsPort: false),
-            gateway: gateway, channelOperations: operations, reconciliation: reconciliation,
-            readiness: { Readiness(database: true) }, settings: settings, now: now)
+            gateway: gateway,
+            channelOperations: calls, reconciliation: Reconciliation(calls: calls),
+            readiness: { Readiness(database: true) }, metrics: ServerMetrics(), now: now, logger: Self.logger,
+            pages: pages)
     }
 }
 

@@ -3,6 +3,8 @@ internal import Foundation
 internal import Grandstand
 internal import GrandstandTestKit
 
+@testable internal import GrandstandServer
+
 /// Values that the fake ports return in tests of routes.
 enum Sample {
     static let id = known(UUID(uuidString: "11111111-2222-4333-8444-555555555555"))

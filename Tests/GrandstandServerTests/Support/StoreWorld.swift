@@ -78,17 +78,16 @@ struct StoreWorld: Sendable {
     /// Records the result of a call, with Apple's answer.
     @discardableResult
     func record(
-        _ change: ChannelOutcome.Change, of task: ChannelTask, _ answer: Contract.AuditAnswer? = nil
+        _ outcome: ChannelOutcome, of task: ChannelTask,
+        _ answer: Contract.AuditAnswer = Contract.AuditAnswer(status: 200)
     ) async throws -> Channel {
-        try await channels.record(
-            ChannelOutcome(change, answer ?? Contract.AuditAnswer(status: 200)), of: task,
-            by: .server, now: now)
+        try await channels.record(outcome, answer, of: task, by: .server, now: now)
     }
 
     /// Records that Apple deleted the channel.
     @discardableResult
     func deleted(_ channel: Channel) async throws -> Channel {
-        let address = try #require(try await channels.address(of: channel.bundleID, in: channel.environment))
+        let address = try #require(try await channels.address(of: channel.app))
         return try await record(.deleted, of: ChannelTask(channel: channel, address: address))
     }
 
@@ -102,9 +101,8 @@ struct StoreWorld: Sendable {
 
     /// The newest channel of the event's only audience.
     func channel(of key: String = "match-1") async throws -> Channel {
-        let bundleID = try BundleID.sample()
         let page = try await channels.channels(
-            of: bundleID, in: .production, where: ChannelFilter(eventKey: try .sample(key)), PageRequest())
+            of: .sample(), where: ChannelFilter(eventKey: try .sample(key)), PageRequest())
         return try #require(page.items.last)
     }
 
@@ -176,7 +174,7 @@ struct StoreWorld: Sendable {
     /// even if all are lost.
     func lose(_ channel: Channel) async throws {
         let page = try await channels.channels(
-            of: channel.bundleID, in: channel.environment, where: ChannelFilter(state: .active), PageRequest())
+            of: channel.app, where: ChannelFilter(state: .active), PageRequest())
         let others = page.items.compactMap(\.channelID).filter { $0 != channel.channelID }
         let (actions, _) = try await reconcile(others, ReconciliationOptions(apply: true, recreate: true))
         #expect(actions.map(\.name) == [.markMissing])
@@ -185,16 +183,15 @@ struct StoreWorld: Sendable {
     /// Begins the deletion of the event's channel though the event needs it.
     func forceDeletion(of channel: Channel) async throws {
         _ = try await channels.beginDeletion(
-            channel.id, of: channel.bundleID, in: channel.environment, force: true, now: now,
-            leasedUntil: now.addingTimeInterval(10))
+            channel.id, of: channel.app, force: true, now: now, leasedUntil: now.addingTimeInterval(10))
     }
 
     func channel(_ id: UUID) async throws -> Channel? {
-        try await channels.channel(id, of: .sample(), in: .production)
+        try await channels.channel(id, of: .sample())
     }
 
     func unmanaged() async throws -> Page<UnmanagedChannel> {
-        try await channels.unmanagedChannels(of: .sample(), in: .production, PageRequest())
+        try await channels.unmanagedChannels(of: .sample(), PageRequest())
     }
 
     func nextDueChannel() async throws -> Date? { try await channels.nextDue(now: now) }
@@ -432,6 +429,13 @@ extension Contract.Broadcast {
     }
 }
 
+extension PostgresHistory {
+    /// Makes one step of a rule.
+    func prune(_ rows: String, before cutoff: Date, limit: Int) async throws -> Int {
+        try await #require(rules(history: 0, audit: 0, installations: 0).first { $0.rows == rows }).prune(cutoff, limit)
+    }
+}
+
 /// The calls that many tests make, for the sample app in production.
 extension StoreWorld {
     var history: PostgresHistory { PostgresHistory(Database(pool)) }
@@ -517,11 +521,10 @@ extension StoreWorld {
         _ policy: StoragePolicy = .mostRecentMessageStored, of bundleID: String = "com.example.Goal",
         within reach: AppReach = .all
     ) async throws -> Channel {
-        let channel = ChannelImport(
-            bundleID: try .sample(bundleID), environment: .production, channelID: channelID, storagePolicy: policy,
-            label: "by hand", eventKey: try key.map { try .sample($0) }, variant: variant.flatMap(Variant.init),
-            reach: reach, answer: Contract.AuditAnswer(status: 200))
-        return try await channels.import(channel, by: .server, now: now)
+        try await channels.import(
+            Contract.ChannelImport(channelId: channelID, label: "by hand", eventKey: key, variant: variant), policy,
+            into: AppEnvironment(bundleID: .sample(bundleID), environment: .production), within: reach,
+            answer: Contract.AuditAnswer(status: 200), by: .server, now: now)
     }
 }
 

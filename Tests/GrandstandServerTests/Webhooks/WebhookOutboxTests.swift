@@ -257,9 +257,9 @@ struct WebhookOutboxTests {
             try await hooks.settle(message, .answered(status: 200))
             try await hooks.test(webhook)
             let history = hooks.stores.history
-            #expect(try await history.prune(.webhookMessages, before: hooks.stores.now, limit: 10) == 0)
+            #expect(try await history.prune("webhook messages", before: hooks.stores.now, limit: 10) == 0)
             hooks.stores.clock.advance(by: 1)
-            #expect(try await history.prune(.webhookMessages, before: hooks.stores.now, limit: 10) == 1)
+            #expect(try await history.prune("webhook messages", before: hooks.stores.now, limit: 10) == 1)
             try await refuses(.webhookDeliveryNotFound) { try await hooks.delivery(message) }
             #expect(try await hooks.claim().count == 1)
         }

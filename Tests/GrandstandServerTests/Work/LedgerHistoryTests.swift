@@ -99,11 +99,11 @@ struct LedgerHistoryTests {
             let history = stores.history
             let cutoff = stores.now.addingTimeInterval(-Self.month)
             for left in [7_000, 2_000] {
-                #expect(try await history.prune(.events, before: cutoff, limit: 10) == 10)
+                #expect(try await history.prune("events", before: cutoff, limit: 10) == 10)
                 #expect(try await stores.rows("starts") == left)
                 #expect(try await Self.has("match-1", stores))
             }
-            #expect(try await history.prune(.events, before: cutoff, limit: 10) == 1)
+            #expect(try await history.prune("events", before: cutoff, limit: 10) == 1)
             #expect(try await Self.has("match-1", stores) == false)
         }
     }
@@ -115,8 +115,8 @@ struct LedgerHistoryTests {
             }
             try await stores.pool.query("update api_keys set revoked_at = \(stores.now) where name = 'revoked'")
             let history = stores.history
-            #expect(try await history.prune(.keys, before: stores.now, limit: 10) == 0)
-            #expect(try await history.prune(.keys, before: stores.now + 1, limit: 10) == 1)
+            #expect(try await history.prune("keys", before: stores.now, limit: 10) == 0)
+            #expect(try await history.prune("keys", before: stores.now + 1, limit: 10) == 1)
             #expect(try await stores.rows("api_keys where name = 'kept'") == 1)
         }
     }
@@ -131,7 +131,7 @@ struct LedgerHistoryTests {
     private static func prune(_ stores: StoreWorld) async throws {
         let cutoff = stores.now.addingTimeInterval(-month)
         let history = stores.history
-        for rows in [RetentionRule.Rows.events, .channels, .lanes] {
+        for rows in ["events", "channels", "lanes"] {
             while try await history.prune(rows, before: cutoff, limit: 2) == 2 {}
         }
     }
@@ -207,12 +207,12 @@ struct HistoryTests {
             let waiting = try await stores.accept(.update(), for: "waiting").id
             let cutoff = stores.now + 1
 
-            #expect(try await history.prune(.broadcasts, before: stores.now - 100, limit: 10) == 0)
-            #expect(try await history.prune(.broadcasts, before: cutoff, limit: 2) == 2)
+            #expect(try await history.prune("broadcasts", before: stores.now - 100, limit: 10) == 0)
+            #expect(try await history.prune("broadcasts", before: cutoff, limit: 2) == 2)
             for id in ids.prefix(2) { #expect(try await stores.outbox.broadcast(id) == nil) }
             #expect(try await stores.outbox.broadcast(ids[2]) != nil)
-            #expect(try await history.prune(.broadcasts, before: cutoff, limit: 10) == 1)
-            #expect(try await history.prune(.broadcasts, before: cutoff, limit: 10) == 0)
+            #expect(try await history.prune("broadcasts", before: cutoff, limit: 10) == 1)
+            #expect(try await history.prune("broadcasts", before: cutoff, limit: 10) == 0)
             for id in [ids[3], waiting, scheduled] { #expect(try await stores.outbox.broadcast(id) != nil) }
             #expect(try await stores.lookup()?.contentState != nil)
         }

@@ -13,54 +13,62 @@ internal import Testing
 struct JanitorTests {
     /// The janitor's calls.
     private struct Step: Equatable {
-        let rows: RetentionRule.Rows
+        let rows: String
         let before: Date
     }
 
-    private let month = 30 * 86_400.0
+    private static let month = 30 * 86_400.0
 
-    private func janitor(_ rules: [RetentionRule], _ prune: @escaping Janitor.Prune) -> Janitor {
-        Janitor(rules: rules, prune: prune, pause: .zero, now: { LoopSample.now }, logger: LoopSample.logger)
+    /// Rules for events and, kept twice as long, for keys.
+    private func rules(
+        _ prune: @escaping @Sendable (_ rows: String, _ before: Date, _ limit: Int) async throws -> Int
+    ) -> [RetentionRule] {
+        [("events", Self.month), ("keys", 2 * Self.month)].map { rows, keep in
+            RetentionRule(rows: rows, keep: keep) { try await prune(rows, $0, $1) }
+        }
+    }
+
+    private func janitor(_ rules: [RetentionRule]) -> Janitor {
+        Janitor(rules: rules, pause: .zero, now: { LoopSample.now }, logger: LoopSample.logger)
     }
 
     @Test func `a round continues in steps until nothing old is left, rule by rule`() async {
-        let state = Mutex((left: 120, steps: [Step]()))
-        await janitor([RetentionRule(.events, keep: month), RetentionRule(.keys, keep: 2 * month)]) {
-            rows, before, limit in
+        let state = Mutex((left: 1_200, steps: [Step]()))
+        let rules = rules { rows, before, limit in
             state.withLock { state in
                 state.steps.append(Step(rows: rows, before: before))
-                guard rows == .events else { return 0 }
+                guard rows == "events" else { return 0 }
                 let count = min(limit, state.left)
                 state.left -= count
                 return count
             }
-        }.round()
+        }
+        await janitor(rules).round()
         let (left, steps) = state.withLock { $0 }
         #expect(left == 0)
         #expect(
-            steps == Array(repeating: Step(rows: .events, before: LoopSample.now.addingTimeInterval(-month)), count: 3)
-                + [Step(rows: .keys, before: LoopSample.now.addingTimeInterval(-2 * month))])
+            steps == Array(repeating: Step(rows: "events", before: LoopSample.now - Self.month), count: 3)
+                + [Step(rows: "keys", before: LoopSample.now - 2 * Self.month)])
     }
 
     @Test func `a failed rule waits for the next round, and the others are applied`() async {
-        let asked = Mutex<[RetentionRule.Rows]>([])
-        let isDone = await janitor([RetentionRule(.events, keep: month), RetentionRule(.keys, keep: month)]) {
-            rows, _, _ in
+        let asked = Mutex<[String]>([])
+        let rules = rules { rows, _, _ in
             asked.withLock { $0.append(rows) }
             throw Problem(.storeUnavailable, "down")
-        }.round()
-        #expect(!isDone)
-        #expect(asked.withLock { $0 } == [.events, .keys])
+        }
+        #expect(await !janitor(rules).round())
+        #expect(asked.withLock { $0 } == ["events", "keys"])
     }
 
     @Test func `after a failed round the next one comes soon`() async {
         let rounds = Mutex(0)
+        let rules = rules { rows, _, _ in
+            rounds.withLock { $0 += rows == "keys" ? 1 : 0 }
+            throw Problem(.storeUnavailable, "down")
+        }
         let janitor = Janitor(
-            rules: [RetentionRule(.events, keep: month)],
-            prune: { _, _, _ in
-                rounds.withLock { $0 += 1 }
-                throw Problem(.storeUnavailable, "down")
-            }, interval: .seconds(3_600), retry: 0, now: { LoopSample.now }, logger: LoopSample.logger)
+            rules: rules, interval: .seconds(3_600), retry: 0, now: { LoopSample.now }, logger: LoopSample.logger)
         let running = Task { await janitor.run() }
         while rounds.withLock({ $0 }) < 3 { await Task.yield() }
         running.cancel()

@@ -93,31 +93,31 @@ struct ReconciliationScene {
     }
 
     private func harm(in action: ReconciliationAction, _ listed: Set<String>) -> String? {
-        switch action {
-        case .markMissing(let entry):
+        switch (action.name, action.entry, action.unmanaged) {
+        case (.markMissing, let entry?, _):
             guard entry.state == .active || entry.state == .retiring else { return "marks what is not in use" }
             guard let channelID = entry.channelID, !listed.contains(channelID) else { return "marks what is listed" }
             return readings[channelID] == .gone ? nil : "marks what Apple did not call gone"
-        case .restore(let entry):
+        case (.restore, let entry?, _):
             let wasLost =
                 entry.state == .missing || entry.state == .deleted && !entry.deletionConfirmed && entry.isWanted
             return wasLost && entry.channelID.map(listed.contains) == true ? nil : "restores wrongly"
-        case .release(let entry):
+        case (.release, let entry?, _):
             let wasLost = entry.state == .deleted && !entry.deletionConfirmed
             return wasLost && entry.channelID.map(listed.contains) == true ? nil : "releases wrongly"
-        case .confirm(let entry):
+        case (.confirm, let entry?, _):
             guard entry.doubtedAt != nil, let channelID = entry.channelID else { return "confirms what is in no doubt" }
             guard entry.state == .active || entry.state == .retiring else { return "confirms what is not in use" }
             if case .exists = readings[channelID] { return nil }
             return listed.contains(channelID) && readings[channelID] == .gone ? nil : "confirms what Apple did not"
-        case .contest(let channel):
+        case (.contest, _, let channel?):
             let isKin = snapshot.entries.contains { isSettleable($0) && mayHaveMade($0, channel) }
             return isKin ? harmOfTaking(channel, listed, needsPolicy: false) : "contests what nobody asked for"
-        case .deleteAgain(let entry):
+        case (.deleteAgain, let entry?, _):
             guard entry.deletionConfirmed else { return "deletes what nobody asked to delete" }
             guard entry.state == .deleted, entry.changedAt < sceneTime else { return "deletes what was not deleted" }
             return entry.channelID.map(listed.contains) == true ? nil : "deletes what is not listed"
-        case .settle(let call, let channel):
+        case (.settle, let call?, let channel?):
             guard let calledAt = call.calledAt, isSettleable(call) else { return "settles what is under way" }
             if !mayHaveMade(call, channel) { return "settles with what it cannot have made" }
             guard let lackedAt = channel.lackedAt, lackedAt >= calledAt.addingTimeInterval(-60) else {
@@ -126,19 +126,20 @@ struct ReconciliationScene {
             if channel.storagePolicy != call.storagePolicy { return "settles with the other policy" }
             if rivals(call.storagePolicy) > 0 { return "settles while others may have made it" }
             return harmOfTaking(channel, listed)
-        case .reopen(let call):
+        case (.reopen, let call?, _):
             guard isSettleable(call) else { return "opens what is under way" }
             return mayYetTell(call, listed) ? "opens a call that a channel may answer" : nil
-        case .adopt(let channel):
+        case (.adopt, _, let channel?):
             if !options.adopt { return "adopts unasked" }
             return harmOfTaking(channel, listed)
-        case .deleteUnmanaged(let channel):
+        case (.deleteUnmanaged, _, let channel?):
             if !options.deleteUnmanaged { return "deletes unasked" }
             if channel.firstSeenAt.addingTimeInterval(options.grace) > now { return "deletes within the grace" }
             return harmOfTaking(channel, listed)
-        case .recreate(let entry):
+        case (.recreate, let entry?, _):
             if options.recreate { return "plans what it was told to do" }
             return entry.eventKey == nil || entry.channelID.map(listed.contains) == true ? "recreates unasked" : nil
+        default: return "does what is not known"
         }
     }
 

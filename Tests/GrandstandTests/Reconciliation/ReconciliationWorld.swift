@@ -210,14 +210,13 @@ struct ReconciliationWorld: CustomStringConvertible {
     }
 
     private mutating func carryOut(_ action: ReconciliationAction) {
-        switch action {
-        case .recreate: break
-        case .markMissing(let entry):
+        switch (action.name, action.entry, action.unmanaged) {
+        case (.markMissing, let entry?, _):
             change(entry) { row in
                 row.state = row.state == .active ? .missing : .deleted
                 row.doubtedAt = nil
             }
-        case .restore(let entry):
+        case (.restore, let entry?, _):
             if entry.state == .deleted {
                 for index in ledger.indices
                 where ledger[index].eventKey == entry.eventKey && ledger[index].state == .creating {
@@ -225,24 +224,24 @@ struct ReconciliationWorld: CustomStringConvertible {
                 }
             }
             change(entry) { $0.state = .active }
-        case .confirm(let entry): change(entry) { $0.doubtedAt = nil }
-        case .release(let entry):
+        case (.confirm, let entry?, _): change(entry) { $0.doubtedAt = nil }
+        case (.release, let entry?, _):
             if let channelID = entry.channelID {
                 sights[channelID] = UnmanagedChannel(channelID: channelID, firstSeenAt: now)
             }
             change(entry) { $0.channelID = nil }
-        case .contest(let channel): sights[channel.channelID]?.isContested = true
-        case .deleteAgain(let entry):
+        case (.contest, _, let channel?): sights[channel.channelID]?.isContested = true
+        case (.deleteAgain, let entry?, _):
             if !entry.deletionConfirmed { wrong = wrong ?? "deletes \(entry.channelID ?? "") unasked" }
             change(entry) { $0.state = .deleting }
-        case .reopen(let entry):
+        case (.reopen, let entry?, _):
             calls[entry.id]?.decidedAt = now
             change(entry) { row in
                 row.calledAt = nil
                 row.settleableAt = nil
                 if row.eventKey == nil { row.state = .deleted }
             }
-        case .settle(let entry, let channel):
+        case (.settle, let entry?, let channel?):
             calls[entry.id]?.decidedAt = now
             if others[channel.channelID] != nil, !isIndistinguishable(channel.channelID) {
                 wrong = wrong ?? "\(channel.channelID) is others', and was given to \(entry.eventKey?.rawValue ?? "-")"
@@ -253,8 +252,9 @@ struct ReconciliationWorld: CustomStringConvertible {
                 row.channelID = channel.channelID
                 row.state = .active
             }
-        case .adopt(let channel): takeOver(channel, as: .active)
-        case .deleteUnmanaged(let channel): takeOver(channel, as: .deleting)
+        case (.adopt, _, let channel?): takeOver(channel, as: .active)
+        case (.deleteUnmanaged, _, let channel?): takeOver(channel, as: .deleting)
+        default: break
         }
     }
 

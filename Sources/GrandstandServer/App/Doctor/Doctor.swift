@@ -66,7 +66,7 @@ package struct Doctor: Sendable {
     private func databaseChecks(
         _ session: DatabaseSession, _ configuration: Configuration, only bundleID: BundleID?
     ) async -> (checks: [DoctorCheck], apps: [Contract.App]) {
-        let finding = await DatabaseProbe(session.probePool).finding()
+        let finding = await DatabaseProbe(session[.probe]).finding()
         if let finding, finding.trouble.preventsAllWork {
             return (
                 Self.noDatabase(

@@ -15,7 +15,7 @@ extension ServerMetrics {
             Counter(label: label, dimensions: dimensions, factory: backend)
         }
         let latency = CoreMetrics.Timer(label: "grandstand_accept_to_apns_seconds", factory: backend)
-        let counters = CounterCache { (occurrence: Occurrence) -> Counter? in
+        @Sendable func made(_ occurrence: Occurrence) -> Counter? {
             switch occurrence {
             case .settled(let environment, let state, let reason):
                 counter(
@@ -49,16 +49,18 @@ extension ServerMetrics {
             case .accepted, .circuit: nil
             }
         }
+        let counters = MadeOnce<Occurrence, Counter?>()
+        @Sendable func counter(of occurrence: Occurrence) -> Counter? { counters.value(of: occurrence, make: made) }
         // These counters are created with the value 0. A series that begins with 1 shows no increase, so its first
         // event would be missed.
         let saved = counter("grandstand_saved_sends_total", [])
-        for outcome in Contract.StateOutcome.allCases { counters.make(.told(outcome, saved: 0)) }
-        for result in ReconciliationResult.allCases { counters.make(.reconciled(result)) }
-        for isDelivered in [true, false] { counters.make(.posted(isDelivered: isDelivered)) }
-        for state in StartState.allCases { counters.make(.started(state, reason: nil)) }
+        for outcome in Contract.StateOutcome.allCases { _ = counter(of: .told(outcome, saved: 0)) }
+        for result in ReconciliationResult.allCases { _ = counter(of: .reconciled(result)) }
+        for isDelivered in [true, false] { _ = counter(of: .posted(isDelivered: isDelivered)) }
+        for state in StartState.allCases { _ = counter(of: .started(state, reason: nil)) }
         for environment in APNsEnvironment.allCases {
             for state in Contract.DeliveryState.allCases where state.isSettled {
-                counters.make(.settled(environment, state, reason: nil))
+                _ = counter(of: .settled(environment, state, reason: nil))
             }
         }
         return { occurrence in
@@ -66,12 +68,13 @@ extension ServerMetrics {
             case .accepted(let seconds): latency.recordNanoseconds(Int64(seconds * 1e9))
             case .circuit(let environment, let isOpen): circuit(environment).set(isOpen ? 1 : 0)
             case .settled(let environment, let state, let reason):
-                counters.count(.settled(environment, state, reason: Self.bounded(reason)))
-            case .started(let state, let reason): counters.count(.started(state, reason: Self.bounded(reason)))
+                counter(of: .settled(environment, state, reason: Self.bounded(reason)))?.increment()
+            case .started(let state, let reason):
+                counter(of: .started(state, reason: Self.bounded(reason)))?.increment()
             case .told(let outcome, let count):
-                counters.count(.told(outcome, saved: 0))
+                counter(of: .told(outcome, saved: 0))?.increment()
                 if count > 0 { saved.increment(by: count) }
-            case .reconciled, .posted, .throttled: counters.count(occurrence)
+            case .reconciled, .posted, .throttled: counter(of: occurrence)?.increment()
             }
         }
     }

@@ -5,7 +5,7 @@ internal import Synchronization
 /// The metrics of this process, for `GET /metrics`.
 struct ServerMetrics: Sendable {
     let backend = PrometheusMetrics(MetricCatalog.all)
-    private let recorders = Recorders()
+    private let recorders = MadeOnce<SeriesKey, @Sendable (Duration) -> Void>()
     private let sources = Sources()
 
     init() {
@@ -32,7 +32,7 @@ struct ServerMetrics: Sendable {
             default: "other"
             }
         let series = SeriesKey(method: known, path: path ?? "none", status: status)
-        recorders.recorder(of: series) { answers(method: $0.method, path: $0.path, status: $0.status) }(time)
+        recorders.value(of: series) { answers(method: $0.method, path: $0.path, status: $0.status) }(time)
     }
 
     /// Returns a counter for answers of one kind. It is looked up once and called millions of times.
@@ -94,19 +94,17 @@ private final class Sources: Sendable {
     let all = Mutex<[@Sendable () -> [GaugeSample]]>([])
 }
 
-/// A recorder for each series, because finding its counter and timer by labels took a seventh of a routed request's
+/// Values that are made once for each key, because finding a metric by its labels took a seventh of a routed request's
 /// time.
-private final class Recorders: Sendable {
-    private let made = Mutex<[SeriesKey: @Sendable (Duration) -> Void]>([:])
+final class MadeOnce<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    private let made = Mutex<[Key: Value]>([:])
 
-    func recorder(
-        of series: SeriesKey, make: (SeriesKey) -> @Sendable (Duration) -> Void
-    ) -> @Sendable (Duration) -> Void {
+    func value(of key: Key, make: (Key) -> Value) -> Value {
         made.withLock { made in
-            if let recorder = made[series] { return recorder }
-            let recorder = make(series)
-            made[series] = recorder
-            return recorder
+            if let value = made[key] { return value }
+            let value = make(key)
+            made[key] = value
+            return value
         }
     }
 }

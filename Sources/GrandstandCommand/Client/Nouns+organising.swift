@@ -1,0 +1,270 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Grandstand
+internal import GrandstandClient
+internal import GrandstandContract
+internal import GrandstandServer
+internal import JSON
+
+extension Noun {
+    static let organising: [Noun] = [
+        Noun(
+            "event", "Events of a running server.",
+            [
+                Verb(
+                    "list", .listEvents, columns: "key state name kind startsAt endsAt", as: ["bundleId": "app"]),
+                Verb("get", .getEvent),
+                Verb(
+                    "put", .putEvent,
+                    "Declares an event, or changes the given members. The server then creates its channels.",
+                    discussion: """
+                        An audience is BUNDLE:ENVIRONMENT:POLICY, e.g. com.example.App:production:noMessageStored, or \
+                        BUNDLE:ENVIRONMENT:POLICY:VARIANT, e.g. com.example.App:production:noMessageStored:de, if the \
+                        app has several audiences. The policy "tokens" creates no channel; its activities are reached by \
+                        push token.
+
+                        Audiences that you do not name stay. In an audience that you name, only the policy changes. To \
+                        remove an audience, give the full new list: --fields '{"audiences": [...]}'.
+                        """,
+                    as: ["audiences": "audience", "topics": "topic"], body: Contract.EventDraft.shape, isChange: true,
+                    declared
+                ) { try await $0.showEvent(try await $0.put(over: .getEvent, declaredEvent)) },
+                Verb(
+                    "patch", .patchEvent, "Changes some members of an event, in one request.",
+                    discussion: """
+                        The options are those of put. They are sent as a JSON Merge Patch (RFC 7396). Options override \
+                        members of PATCH. null removes a member, objects are merged, lists are replaced whole.
+                        """,
+                    as: ["audiences": "audience", "topics": "topic"], body: Contract.EventDraft.shape, isChange: true,
+                    declared + [
+                        .optionalArgument(
+                            "patch", "A patch: a JSON object, @file, or - for standard input.", use: .members("PATCH"))
+                    ]
+                ) {
+                    var draft = Draft(keepsNulls: true)
+                    try $0.apply(to: &draft)
+                    guard !draft.isEmpty else { throw StartError("nothing to change: give PATCH or an option") }
+                    try await $0.showEvent(try await $0.client.answer(try $0.call(body: try draft.json)))
+                },
+                Verb("cancel", .cancelEvent, aliases: ["delete"]),
+                Verb(
+                    "reopen", .reopenEvent, "Reopens an ended or cancelled event.",
+                    discussion: "Prints which audiences still have their channels, and warns of what cannot be undone.",
+                    [.audiences]),
+            ]),
+        Noun(
+            "state", "The states of events: Grandstand sends a message if something is new.",
+            [
+                Verb(
+                    "put", .putState, "Reports the state of an event; a message is sent only if something is new.",
+                    [state]),
+                Verb("preview", .previewState, "Shows what a state would send, and sends nothing.", [state]),
+            ]),
+        Noun(
+            "broadcast", "Broadcasts to events.",
+            [
+                Verb(
+                    "send", .broadcast, discussion: messageForm, as: ["audiences": "audience"], without: ["event"],
+                    body: Contract.BroadcastDraft.shape,
+                    message + [
+                        .audiences,
+                        .flag(
+                            "preview",
+                            "Send nothing: show what each audience would get, and which waiting broadcasts would be "
+                                + "replaced.", use: .own),
+                    ]
+                ) { try await $0.send(as: $0.has("preview") ? .previewBroadcast : nil) },
+                Verb(
+                    "batch", .broadcastMany,
+                    "Sends up to 500 broadcasts in one request; each is accepted or refused by itself. Exits 1 if any "
+                        + "was refused.",
+                    columns: "id eventKey event state acceptedAt problem.title problem.detail",
+                    [
+                        .argument(
+                            "items",
+                            #"The batch as the API has it, {"items": [{"eventKey": …, "event": …}]}: JSON, @file, or -."#,
+                            use: .document("ITEMS"))
+                    ]
+                ) { try await $0.sendBatch() },
+                Verb("list", .listBroadcasts, columns: "id event state acceptedAt by counts"),
+                Verb("get", .getBroadcast),
+                Verb("cancel", .cancelBroadcast, aliases: ["delete"]),
+            ]),
+        Noun(
+            "start", "Starts an event's Live Activity for all followers of its topics.",
+            [
+                Verb("preview", .startEvent, "Counts who would get it; sends nothing.") {
+                    try await $0.callAndShow(body: try RawJSON(json: #"{"dryRun": true}"#))
+                },
+                Verb("now", .startEvent, "Sends the start now, or resumes a stopped one."),
+                Verb("show", .getStart), Verb("stop", .stopStart),
+            ]),
+        Noun(
+            "content", "Content types: what an app can decode, and which changes of a state send an alert.",
+            [
+                Verb(
+                    "put", .putContent,
+                    "Declares or changes a content type; prints which live events it would refuse.",
+                    [
+                        .argument(
+                            "declaration",
+                            #"The declaration as the API has it, {"check": …, "versions": […], "rules": …}: JSON, "#
+                                + "@file, or -.", use: .document("DECLARATION"))
+                    ])
+            ]),
+    ]
+
+    static let messageForm =
+        "Give JSON as text, as @file, or as - for standard input. It reaches the app byte for byte."
+
+    /// The inputs of a message that are no members of the body, or have another form than there.
+    static let message: [Input] = [
+        .flag("end", "This is the last message.", use: .body { if !$1.isEmpty { $0.set("event", "end") } }),
+        .option(
+            "send-at",
+            "When to send it: an RFC 3339 time, or a time relative to its event's start, such as start-10m, start or "
+                + "start+1h. A relative time moves with the start.",
+            use: .body { $0.set("sendAt", raw: $1.first.map(sendTime)) }),
+        .fields,
+        .flag(
+            "wait", "Wait until every delivery has its final state, also with --send-at, and print progress.",
+            use: .own),
+    ]
+
+    /// `sendAt` in the API's form. `start`, optionally with an offset in seconds, minutes, hours or days, is relative
+    /// to the event's start. Any other text is a time; the server checks it.
+    @Sendable private static func sendTime(_ text: String) -> [UInt8] {
+        var json = JSONWriter()
+        if let match = text.wholeMatch(of: /start(?:([+-])([0-9]{1,8})([smhd]?))?/) {
+            let unit = ["m": 60, "h": 3_600, "d": 86_400][match.3 ?? ""] ?? 1
+            let seconds = (match.2.flatMap { Int($0) } ?? 0) * unit
+            json.object { $0.member("afterStart", match.1 == "-" ? -seconds : seconds) }
+        } else {
+            json.string(text)
+        }
+        return json.bytes
+    }
+
+    private static let state = Input.argument(
+        "state", #"The state as the API has it, {"contentState": …, "sequence": …}: JSON, @file, or -."#,
+        use: .document("STATE"))
+
+    private static let declared: [Input] = [
+        .options(
+            "audience", "An audience. put keeps audiences that are not named, patch replaces all.",
+            use: .body { draft, texts in
+                let named = try texts.map(NamedAudience.init)
+                draft.set("audiences", raw: NamedAudience.list(named, over: draft["audiences"]?.elements ?? []))
+            }
+        ).checked { _ = try NamedAudience($0) },
+        .flag("wait", "Wait until its channels exist, and print progress.", use: .own),
+    ]
+
+    /// The declaration of an event, without the channels that the server has created for the audiences.
+    private static func declaredEvent(_ event: JSONValue) -> Draft {
+        var draft = Draft(event, without: EventDocument.readOnly)
+        if let audiences = event["audiences"]?.elements {
+            var list = JSONWriter()
+            list.array(audiences) { writer, audience in writer.raw(Draft(audience, without: ["channel"]).bytes) }
+            draft.set("audiences", raw: list.bytes)
+        }
+        return draft
+    }
+}
+
+extension Input {
+    static let fields = option(
+        "fields", "Fields as the API has them: a JSON object, @file, or - for standard input. null removes a field.",
+        use: .members("--fields"))
+
+    private static let selector = "BUNDLE:ENVIRONMENT[:VARIANT]"
+
+    /// Audiences of an event.
+    static let audiences = options(
+        "audience", "Only this audience, \(selector). Without it: all.",
+        use: .body { draft, texts in
+            draft.set(
+                "audiences", ["bundleId", "environment", "variant"],
+                of: try texts.map { try parts("--audience", $0, selector) })
+        }
+    ).checked { _ = try parts("--audience", $0, selector) }
+}
+
+extension Invocation {
+    /// Shows a changed event, with `--wait` as soon as its channels exist.
+    fileprivate func showEvent(_ answer: JSONValue?) async throws {
+        try show(has("wait") ? try await client.channels(of: self["key"] ?? "") : answer)
+    }
+
+    /// Sends a message.
+    ///
+    /// - Parameter preview: what is called in place of the verb's operation, if nothing is sent.
+    func send(as preview: Contract.Operation? = nil) async throws {
+        var draft = Draft()
+        draft.set("event", "update")
+        try apply(to: &draft)
+        let answer = try await client.answer(try call(preview, body: try draft.json))
+        if preview == nil { try await client.settle(answer, if: has("wait")) } else { try show(answer) }
+    }
+
+    fileprivate func sendBatch() async throws {
+        let asked = try JSONValue(parsing: try json("ITEMS", self["items"] ?? ""), maximumValues: .max)
+        let answer = try await client.answer(try call())
+        try show(answer)
+        let items = asked["items"]?.elements ?? []
+        let refused = zip(items, answer?["items"]?.elements ?? []).enumerated().compactMap { number, item in
+            item.1["problem"].map { problem in
+                "\n  /items/\(number) (\(item.0["eventKey"]?.string ?? "")): "
+                    + [problem["title"]?.string, problem["detail"]?.string].compactMap(\.self).joined(separator: ": ")
+            }
+        }
+        guard refused.isEmpty else {
+            throw StartError("\(refused.count) of \(items.count) were refused:" + refused.joined())
+        }
+    }
+}
+
+/// An audience in an option, `BUNDLE:ENVIRONMENT:POLICY[:VARIANT]`.
+private struct NamedAudience {
+    let bundleID: String
+    let environment: String
+    /// A storage policy, or `tokens`.
+    let policy: String
+    let variant: String?
+
+    init(_ text: String) throws {
+        let parts = try parts("--audience", text, "BUNDLE:ENVIRONMENT:POLICY[:VARIANT]")
+        (bundleID, environment, policy) = (parts[0], parts[1], parts[2])
+        variant = parts.count == 4 ? parts[3] : nil
+    }
+
+    /// The event's audiences. A named audience that exists is changed in place; others are added at the end.
+    ///
+    /// - Returns: `nil` if no audience is named.
+    static func list(_ named: [NamedAudience], over present: [JSONValue]) -> [UInt8]? {
+        guard !named.isEmpty else { return nil }
+        var all = present.map { Draft($0, without: []) }
+        for audience in named {
+            let place = all.firstIndex(where: audience.names)
+            if place == nil { all.append(Draft()) }
+            audience.apply(to: &all[place ?? all.count - 1])
+        }
+        var list = JSONWriter()
+        list.array(all) { writer, audience in writer.raw(audience.bytes) }
+        return list.bytes
+    }
+
+    private func names(_ audience: Draft) -> Bool {
+        audience["bundleId"]?.string?.lowercased() == bundleID.lowercased()
+            && audience["environment"]?.string == environment && audience["variant"]?.string == variant
+    }
+
+    private func apply(to audience: inout Draft) {
+        audience.set("bundleId", bundleID)
+        audience.set("environment", environment)
+        audience.set("variant", variant)
+        // For token audiences the server stores the newest message, which corresponds to this policy.
+        audience.set("storagePolicy", policy == "tokens" ? "mostRecentMessageStored" : policy)
+        audience.set("delivery", raw: Array((policy == "tokens" ? #""tokens""# : "null").utf8))
+    }
+}

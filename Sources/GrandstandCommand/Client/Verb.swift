@@ -1,0 +1,200 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Grandstand
+internal import GrandstandClient
+internal import GrandstandContract
+internal import GrandstandServer
+internal import JSON
+
+/// A noun of the command line with its verbs: a row of `Noun.table`.
+struct Noun: Sendable {
+    static let table: [Noun] = organising + operating + [keys, key]
+
+    let name: String
+    let abstract: String
+    /// A noun whose only verb has its own name is that verb.
+    let verbs: [Verb]
+    /// Whether the first verb may be left out.
+    var hasDefault = false
+
+    init(_ name: String, _ abstract: String, hasDefault: Bool = false, _ verbs: [Verb]) {
+        self.name = name
+        self.abstract = abstract
+        self.hasDefault = hasDefault
+        self.verbs = verbs
+    }
+
+    /// A noun that is its only verb.
+    init(_ verb: [Verb]) { self.init(verb[0].name, "", verb) }
+}
+
+/// A verb: the operation of the API that it calls, and how people write it. Help and inputs come from openapi.yaml.
+struct Verb: Sendable {
+    let name: String
+    let operation: Contract.Operation
+    let abstract: String
+    let discussion: String
+    let aliases: [String]
+    /// The columns of a list, as `AnswerTable` names them.
+    let columns: [String]
+    /// The only member of the answer that is printed without `--json`; `nil`: all.
+    let member: String?
+    let inputs: [Input]
+    /// Checks the values together, before anything is asked. Throws `ValidationError`.
+    var check: @Sendable (Invocation) throws -> Void = { _ in }
+    let run: @Sendable (Invocation) async throws -> Void
+
+    /// - Parameters:
+    ///   - abstract: in place of the operation's summary.
+    ///   - names: how people write parameters and members whose name is not that of openapi.yaml with hyphens.
+    ///   - left: parameters and members that are no inputs.
+    ///   - body: the shape of the body, whose members become options.
+    ///   - isChange: whether members that are not given stay as they are, and `--fields` gives any member.
+    ///   - further: more inputs. One with the name of a parameter or member takes its place.
+    init(
+        _ name: String, _ operation: Contract.Operation, _ abstract: String? = nil, discussion: String = "",
+        aliases: [String] = [], columns: String = "", only member: String? = nil, as names: [String: String] = [:],
+        without left: Set<String> = [], body: RequestShape? = nil, isChange: Bool = false, _ further: [Input] = [],
+        run: @escaping @Sendable (Invocation) async throws -> Void = { try await $0.callAndShow() }
+    ) {
+        let guide = OperationGuide(operation)
+        func spelled(_ api: String) -> String { names[api] ?? Input.name(for: api) }
+        var inputs = guide.parameters.filter { $0.place != "header" && !left.contains($0.name) }
+            .map { Input.parameter($0, named: spelled($0.name)) }
+        if case .object(let members, let excluding)? = body {
+            for member in members where !left.contains(member.name) {
+                inputs.append(
+                    .member(
+                        member, named: spelled(member.name), guide.members[member.name] ?? "",
+                        isRequired: member.isRequired && !isChange))
+            }
+            // In a change, one of two members that exclude each other takes the place of the other.
+            for pair in excluding where isChange {
+                for (member, other) in [(pair.first, pair.second), (pair.second, pair.first)] {
+                    guard let place = inputs.firstIndex(where: { $0.name == spelled(member) }) else { continue }
+                    inputs[place] = inputs[place].clearing(other)
+                }
+                let (first, second) = (spelled(pair.first), spelled(pair.second))
+                check = { given in
+                    guard given.has(first), given.has(second) else { return }
+                    throw ValidationError("--\(first) and --\(second) exclude each other.")
+                }
+            }
+        }
+        for input in further {
+            if let place = inputs.firstIndex(where: { $0.name == input.name }) {
+                inputs[place] = input
+            } else {
+                inputs.append(input)
+            }
+        }
+        self.name = name
+        self.operation = operation
+        self.abstract = abstract ?? guide.summary
+        self.discussion = discussion
+        self.aliases = aliases
+        self.columns = columns.split(separator: " ").map(String.init)
+        self.member = member
+        self.inputs = inputs + (isChange ? [.fields] : [])
+        self.run = run
+    }
+
+    func checked(_ check: @escaping @Sendable (Invocation) throws -> Void) -> Verb {
+        var verb = self
+        verb.check = check
+        return verb
+    }
+}
+
+/// A verb with the values that somebody gave.
+struct Invocation: Sendable {
+    let verb: Verb
+    let values: [String: [String]]
+    let client: ClientOptions
+
+    /// The first text of an input; `nil`: it was not given.
+    subscript(name: String) -> String? { values[name]?.first }
+
+    func all(_ name: String) -> [String] { values[name] ?? [] }
+
+    func has(_ name: String) -> Bool { !all(name).isEmpty }
+
+    /// Writes the inputs for the body into `draft`.
+    func apply(to draft: inout Draft) throws {
+        for input in verb.inputs {
+            if case .members(let name) = input.use, let text = self[input.name] {
+                try draft.set(name, membersOf: try json(name, text))
+            }
+        }
+        for input in verb.inputs {
+            if case .body(let set) = input.use { try set(&draft, all(input.name)) }
+        }
+    }
+
+    /// A call with the inputs.
+    ///
+    /// - Parameters:
+    ///   - operation: in place of the verb's own.
+    ///   - further: more parameters, by their names in openapi.yaml.
+    ///   - body: in place of the inputs for the body.
+    func call(
+        _ operation: Contract.Operation? = nil, with further: [String: String] = [:], body: RawJSON? = nil
+    ) throws -> GrandstandClient.Call<GrandstandClient.Answer> {
+        let operation = operation ?? verb.operation
+        var (parameters, body) = (further, body)
+        for input in verb.inputs {
+            switch input.use {
+            case .parameter(let name): parameters[name] = self[input.name]
+            case .document(let name): body = try self[input.name].map { try GrandstandCommand.body(name, $0) }
+            case .members, .body, .own: break
+            }
+        }
+        if body == nil, ["POST", "PUT", "PATCH"].contains(operation.method) {
+            var draft = Draft(keepsNulls: operation.method == "PATCH")
+            try apply(to: &draft)
+            if !draft.isEmpty { body = try draft.json }
+        }
+        return .init(operation, parameters, body: body)
+    }
+
+    /// Makes the verb's call and prints the answer.
+    func callAndShow(with further: [String: String] = [:], body: RawJSON? = nil) async throws {
+        try show(try await client.answer(try call(with: further, body: body)))
+    }
+
+    /// Prints an answer, as the verb's row says.
+    func show(_ answer: JSONValue?) throws { try client.show(answer, verb.columns, only: verb.member) }
+
+    /// Reads a resource, changes what the inputs say and writes it, so that members without an option keep their values.
+    /// If somebody else changes the resource in the meantime, it is read and changed again.
+    ///
+    /// - Parameters:
+    ///   - mayCreate: whether the resource is created if it does not exist.
+    ///   - declared: the declaration of a resource: the answer without the members that only the server sets.
+    func put(
+        over get: Contract.Operation, mayCreate: Bool = true, _ declared: (JSONValue) -> Draft
+    ) async throws -> JSONValue? {
+        // Check the inputs before the server is asked.
+        var unused = Draft()
+        try apply(to: &unused)
+        let server = try ServerAccess()
+        let get = try call(get, body: nil)
+        for _ in 0..<5 {
+            let present = try await server.answer(to: get)
+            var draft = Draft()
+            let isNew = present.status == 404 && mayCreate
+            if !isNew {
+                guard let value = try ServerAccess.json(of: present) else {
+                    throw StartError("\(get.path): the answer is empty")
+                }
+                draft = declared(value)
+            }
+            try apply(to: &draft)
+            let put = try call(body: try draft.json)
+            let answer = try await server.answer(
+                to: isNew ? put.ifNoneExists() : present.entityTag.map(put.ifMatch) ?? put)
+            if answer.status != 412 { return try ServerAccess.json(of: answer) }
+        }
+        throw StartError("\(get.path): somebody else changed it each time; try again")
+    }
+}

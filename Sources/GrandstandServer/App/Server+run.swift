@@ -1,0 +1,103 @@
+internal import Grandstand
+internal import Logging
+internal import ServiceLifecycle
+internal import Synchronization
+package import UnixSignals
+
+extension Server {
+    /// Runs until one of `stopSignals` arrives or the task is cancelled. Then it accepts no new requests, and requests
+    /// in flight may finish within the drain. Unfinished work stays in the outbox, and the database is closed last.
+    /// Nothing waits for the database or a client longer than until `Drain.margin` after the end of the drain.
+    ///
+    /// Only the loops of the configured roles run.
+    ///
+    /// - Parameters:
+    ///   - onListening: called with the port as soon as requests are accepted; never without the role `api`.
+    ///   - onStop: called when a stop begins.
+    package func run(
+        stoppingOn stopSignals: [UnixSignal] = [], onListening: @escaping @Sendable (Int) async -> Void = { _ in },
+        onStop: @escaping @Sendable () -> Void = {}
+    ) async throws {
+        let roles = configuration.roles
+        logger.info("roles", metadata: ["roles": "\(roles.map(\.rawValue).sorted().joined(separator: ","))"])
+        // Services stop in reverse order: the operations port, the listener, the dispatchers, the rest.
+        var members = loops()
+        members.append(.init(.api, "http", DrainedService(base: listener(onListening), drain: drain)))
+        if let port = configuration.operationsPort {
+            members.append(.init(nil, "operations", operationsListener(port)))
+        }
+        let closing = Mutex<Task<Void, any Error>?>(nil)
+        let beginning = StopBeginning { [drain, database] in
+            onStop()
+            drain.begin()
+            closing.withLock {
+                $0 = Task {
+                    try await drain.waitBeyond()
+                    await database.closePools()
+                }
+            }
+        }
+        members.append(.init(nil, "stop", beginning))
+        var settings = ServiceGroupConfiguration(
+            services: members.filter { $0.role.map(roles.contains) ?? true }
+                .map { .init(service: $0.service, serviceName: $0.name) },
+            gracefulShutdownSignals: stopSignals, logger: Self.quiet(logger))
+        settings.maximumGracefulShutdownDuration = configuration.drain + Drain.margin
+        let group = ServiceGroup(configuration: settings)
+        // Cancelling the group would cut requests off, so every stop is a graceful one.
+        let running = Task { try await group.run() }
+        let result = await withTaskCancellationHandler {
+            await running.result
+        } onCancel: {
+            Task { await group.triggerGracefulShutdown() }
+        }
+        closing.withLock { $0 }?.cancel()
+        await close()
+        do {
+            try result.get()
+        } catch is CancellationError where drain.hasBegun {
+            logger.warning("the stop took longer than GRANDSTAND_DRAIN_SECONDS allows, so work under way was cancelled")
+        }
+    }
+
+    private func listener(_ onListening: @escaping @Sendable (Int) async -> Void) -> some Service {
+        HTTPServer(
+            configuration: configuration, port: configuration.port, responder: api.responder(),
+            lookups: api.lookupResponder(), shares: shares, certificates: certificates,
+            logger: logger
+        ) { [logger, configuration] port in
+            logger.info(
+                "listening",
+                metadata: ["url": "\(configuration.tls == nil ? "http" : "https")://\(configuration.host):\(port)"])
+            await onListening(port)
+        }
+    }
+
+    private func operationsListener(_ port: Int) -> some Service {
+        HTTPServer(
+            configuration: configuration, port: port, responder: api.operationsResponder(), lookups: nil,
+            shares: nil, certificates: nil, logger: logger
+        ) { [logger, configuration] port in
+            logger.info("operations", metadata: ["url": "http://\(configuration.host):\(port)"])
+        }
+    }
+
+    /// The service group logs its steps at info; they are useful only for debugging.
+    private static func quiet(_ logger: Logger) -> Logger {
+        var logger = logger
+        if logger.logLevel == .info { logger.logLevel = .notice }
+        return logger
+    }
+}
+
+/// The service that a stop reaches first.
+private struct StopBeginning: Service {
+    let body: @Sendable () -> Void
+
+    func run() async {
+        // `gracefulShutdown()` throws if this task is cancelled. The group cancels it if another service fails, and no
+        // stop was requested in that case.
+        guard (try? await gracefulShutdown()) != nil else { return }
+        body()
+    }
+}

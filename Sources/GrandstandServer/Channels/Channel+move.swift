@@ -1,0 +1,104 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
+internal import Postgres
+
+/// The only statements that write the state of a channel. The trigger `tell_of_channel` notes the changes for webhooks in
+/// the same commit.
+extension ChannelStore {
+    /// Moves channels `c` from one of the states `from` to `to` and returns their rows. Their leases end, unless the
+    /// caller gets a lease.
+    ///
+    /// - Parameters:
+    ///   - which: the condition on a channel `c`, and on the rows of `others`, an item of the statement's `from`.
+    ///   - other: another new state, and which channels get it.
+    ///   - reason: like `due` and `calledAt`, an expression for the column's new value.
+    ///   - due: when Apple is asked next.
+    ///   - also: further assignments, each after a comma.
+    static func move(
+        _ which: PostgresQuery, with others: PostgresQuery? = nil, from: [Channel.State], to: Channel.State,
+        or other: (state: Channel.State, if: PostgresQuery)? = nil, reason: PostgresQuery = "null",
+        due: PostgresQuery = "null", leasedUntil: Date? = nil, calledAt: PostgresQuery = "null",
+        also: PostgresQuery = "", at now: Date
+    ) -> PostgresQuery {
+        let targets = Set([to, other?.state].compactMap(\.self))
+        assert(from.allSatisfy { !$0.next.isDisjoint(with: targets) }, "\(from) cannot become \(targets)")
+        let state: PostgresQuery =
+            if let other { "case when \(other.if) then \(other.state.sql) else \(to.sql) end" } else { to.sql }
+        let source: PostgresQuery = if let others { "from \(others)" } else { "" }
+        return """
+            update channels c set state = \(state), reason = \(reason), next_attempt_at = \(due),
+                leased_until = \(leasedUntil), called_at = \(calledAt), changed_at = \(now)\(also)
+            \(source) where c.state in \(Channel.State.sql(from)) and \(which) returning c.*
+            """
+    }
+
+    /// Adds channels and returns their rows. Channels that the ledger has, and those of audiences that have one, are not
+    /// added.
+    ///
+    /// - Parameter rows: a statement with the columns that identify an audience, its policy and event, Apple's ID and
+    ///   the label (`rows`).
+    static func add(
+        _ rows: PostgresQuery, as state: Channel.State, reason: String? = nil, due: Date? = nil,
+        leasedUntil: Date? = nil, at now: Date
+    ) -> PostgresQuery {
+        """
+        insert into channels as c (\(AudienceColumns.id), storage_policy, event_key, channel_id, label, id, state, reason,
+            attempts, leased_until, called_at, next_attempt_at, created_at, changed_at)
+        select n.*, gen_random_uuid(), \(state.sql), \(reason), \(leasedUntil == nil ? 0 : 1), \(leasedUntil),
+            \(state == .creating ? now : nil), \(due ?? leasedUntil), \(now), \(now)
+        from (\(rows)) n on conflict do nothing returning c.*
+        """
+    }
+
+    /// Rows for `add`: channels of one app.
+    static func rows(
+        _ channels: [(channelID: String?, policy: StoragePolicy)], of app: AppEnvironment, variant: Variant? = nil,
+        eventKey: EventKey? = nil, label: String? = nil
+    ) -> PostgresQuery {
+        """
+        select \(app.bundleID.rawValue)::text, \(app.environment.rawValue)::environment,
+            \(AudienceColumns.text(variant))::text, n.policy::storage_policy, \(eventKey?.rawValue)::text, n.channel_id,
+            \(label)::text
+        from unnest(\(channels.map(\.channelID)), \(channels.map(\.policy.rawValue))) as n(channel_id, policy)
+        """
+    }
+
+    /// Makes a change, and writes an entry of the audit log for each changed channel `c` that meets the condition.
+    static func logging(
+        _ action: Contract.AuditAction, _ audit: AuditRows, reason: PostgresQuery,
+        onlyIf condition: PostgresQuery = "true",
+        _ change: PostgresQuery
+    ) -> PostgresQuery {
+        """
+        with changed as (\(change)), logged as (\(audit.insert(
+            action, channels: "changed c where \(condition)", reason: reason)))
+        select \(columns) from changed c
+        """
+    }
+
+    /// Makes a change, and returns the changed channels for `task`.
+    ///
+    /// - Parameter parts: the parts of `with` that the change reads.
+    static func leasing(_ parts: PostgresQuery, _ change: PostgresQuery) -> PostgresQuery {
+        """
+        with \(parts), leased as (\(change))
+        select \(columns), \(addressColumns) from leased c
+        join app_environments ae on ae.bundle_id = c.bundle_id and ae.environment = c.environment
+        \(addressJoins)
+        """
+    }
+}
+
+extension Channel.State {
+    fileprivate var sql: PostgresQuery { "\(rawValue)::text::channel_state" }
+
+    /// The channel states with all of these traits, as SQL after `state in`.
+    static func sql(_ traits: Traits) -> PostgresQuery { sql(having(traits)) }
+
+    /// States as SQL after `state in`. They are no parameters, so that the planner sees which partial index fits.
+    fileprivate static func sql(_ states: [Self]) -> PostgresQuery {
+        PostgresQuery(unsafeSQL: "(\(states.map { "'\($0.rawValue)'" }.joined(separator: ", ")))")
+    }
+}

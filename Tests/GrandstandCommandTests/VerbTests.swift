@@ -1,0 +1,53 @@
+internal import ArgumentParser
+internal import GrandstandContract
+internal import Testing
+
+@testable internal import GrandstandCommand
+
+/// The table of verbs, and `call`.
+struct VerbTests {
+    @Test func `every verb shows help with all of its inputs`() {
+        for noun in Noun.table {
+            for verb in noun.verbs {
+                let words = (noun.name == verb.name ? [] : [noun.name]) + [verb.name, "--help"]
+                let text = Self.refusal(of: words).text
+                #expect(!verb.abstract.isEmpty && verb.inputs.allSatisfy { text.contains($0.name) }, "\(words)")
+            }
+        }
+    }
+
+    @Test func `every operation has a summary and help for each parameter of its path and query`() {
+        for operation in Contract.Operation.all {
+            let guide = OperationGuide(operation)
+            let names = guide.parameters.filter { $0.place != "header" && !$0.text.isEmpty }.map(\.name)
+            let path = operation.path.matches(of: /\{(\w+)\}/).map { String($0.output.1) }
+            #expect(Set(names) == Set(path + operation.query) && !guide.summary.isEmpty, "\(operation.id)")
+        }
+    }
+
+    @Test(arguments: [
+        "call nope": "There is no operation nope.", "call": "Name an operation", "call getEvent": "key is missing.",
+        "call getEvent key=a b=c": "has no parameter b", "call getEvent key=a key=b": "key is given twice.",
+        "call getEvent key=a {}": "takes no body", "call putEvent key=a {} -": "two bodies",
+        "call getEvent derby": "neither NAME=VALUE nor a body", "event list --from tomorrow": "'--from <from>'",
+        "keys create --name a\u{1B}b --scope lookup": "/name", "keys create --name a --scope nope": "/scopes/0",
+        "keys create --name a": "--scope", "keys create --name a --scope lookup --expires-in 0": "--expires-in",
+        "event put derby --audience a:b": "BUNDLE:ENVIRONMENT:POLICY", "app put a.b --override x": "--override x",
+        "webhook create https://a.example --topic nope": "broadcast.settled",
+        "event put derby --channels-open-at x --channels-open-before 6": "exclude each other",
+        "lookup a.b production derby --topic x --limit 5": "--topic, --limit: allowed only for the list",
+    ])
+    func `wrong usage is refused before anything is asked`(command: String, fault: String) {
+        let refusal = Self.refusal(of: command.split(separator: " ").map(String.init))
+        #expect(refusal.code == .validationFailure && refusal.text.contains(fault), "\(refusal.text)")
+    }
+
+    private static func refusal(of words: [String]) -> (text: String, code: ExitCode?) {
+        do {
+            _ = try GrandstandTool.parseAsRoot(words)
+            return ("", nil)
+        } catch {
+            return (GrandstandTool.fullMessage(for: error), GrandstandTool.exitCode(for: error))
+        }
+    }
+}

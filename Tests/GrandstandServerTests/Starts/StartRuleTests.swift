@@ -1,0 +1,223 @@
+internal import APNsWire
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
+internal import JSON
+internal import Testing
+
+@testable internal import GrandstandServer
+
+/// The rules of starts: when, in which form, in which language and with which bytes.
+struct StartRuleTests {
+    private static let noon = Date(timeIntervalSince1970: 1_795_300_000)
+
+    private static func start(at: Date? = nil, until: Date? = nil) -> Contract.Start {
+        Contract.Start(
+            at: at, until: until, attributesType: "M\"", attributes: RawJSON(unchecked: #"{ "a" : 1.0 }"#.utf8),
+            alert: RawJSON(unchecked: #"{"title":"t"}"#.utf8), restart: false)
+    }
+
+    @Test func `a start lasts as declared, or for four hours after the event's planned end or newest message`() {
+        let (noon, hour) = (Self.noon, 3_600.0)
+        func window(
+            _ start: Contract.Start, _ startsAt: Date? = nil, _ endsAt: Date? = nil, askedAt: Date? = nil,
+            lastMessageAt: Date? = nil
+        ) -> [Double]? {
+            StartWindow(
+                start, startsAt: startsAt, endsAt: endsAt, askedAt: askedAt, lastMessageAt: lastMessageAt
+            ).map {
+                [$0.from, $0.until].map { $0.timeIntervalSince(noon) / hour }
+            }
+        }
+        let later = noon.addingTimeInterval(hour)
+        #expect(window(Self.start()) == nil)
+        #expect(window(Self.start(at: noon)) == [0, 4])
+        #expect(window(Self.start(at: noon, until: later)) == [0, 1])
+        #expect(window(Self.start(at: noon), later, noon.addingTimeInterval(2 * hour)) == [0, 6])
+        #expect(window(Self.start(), noon, later) == [0, 5])
+        #expect(window(Self.start(at: noon), later) == [0, 5])
+        let last = noon.addingTimeInterval(3 * hour)
+        #expect(window(Self.start(), noon, later, lastMessageAt: last) == [0, 7])
+        #expect(window(Self.start(until: later), noon, later, lastMessageAt: last) == [0, 1])
+        #expect(window(Self.start(at: later), nil, noon) == [1, 5])
+        #expect(window(Self.start(at: later), askedAt: noon) == [0, 5])
+        #expect(window(Self.start(), later, askedAt: noon) == [0, 5])
+        #expect(window(Self.start(at: later), nil, noon.addingTimeInterval(hour / 2), askedAt: noon) == [0, 5])
+        #expect(window(Self.start(at: later), nil, noon.addingTimeInterval(2 * hour), askedAt: noon) == [0, 6])
+        #expect(window(Self.start(at: noon), askedAt: later) == [0, 4])
+    }
+
+    @Test func `after a move the answer says who gets a card, and who gets none`() throws {
+        let start = Self.start()
+        let window = try #require(StartWindow(start, startsAt: Self.noon, endsAt: Self.noon + 7_200))
+        func outlook(at seconds: Double, isStopped: Bool = false, restarts: Bool = false) -> String {
+            var start = start
+            start.restart = restarts
+            return start.outlook(window, started: 1_204, isStopped: isStopped, at: Self.noon + seconds)
+        }
+        let (from, until) = (RFC3339.text(window.from), RFC3339.text(window.until))
+        #expect(
+            outlook(at: 60)
+                == "Followers that got this event's card, or may have got it: 1204. They get no other one, even if it "
+                + "ended on their phones; an event with another key starts one for all. Other followers get one until "
+                + "the event ends, at the latest until \(until).")
+        #expect(outlook(at: -60).contains("get one from \(from) on until the event ends, at the latest until \(until)"))
+        #expect(outlook(at: 21_600).contains("get none, because its time was over at \(until)"))
+        #expect(outlook(at: 60, isStopped: true).contains("get none until the start, which is stopped,"))
+        #expect(outlook(at: 60, restarts: true).contains("no other one unless its channel is replaced;"))
+    }
+
+    @Test func `a push expires after minutes, and never after the event's end`() throws {
+        let noon = Self.noon
+        func seconds(_ start: Contract.Start, _ endsAt: Double? = nil, at now: Double = 0) throws -> Int {
+            let ends = endsAt.map(noon.addingTimeInterval)
+            let window = try #require(StartWindow(start, startsAt: noon, endsAt: ends))
+            let now = noon.addingTimeInterval(now)
+            return window.expiration(of: start, at: now) - Int(now.timeIntervalSince1970)
+        }
+        var start = Self.start(until: noon.addingTimeInterval(34 * 86_400))
+        #expect(try seconds(start) == 900)
+        #expect(try seconds(start, 600) == 600)
+        #expect(try seconds(start, 7_200, at: 7_000) == 200)
+        #expect(try seconds(start, 7_200, at: 7_300) == 900)
+        start.expiresIn = 60
+        #expect(try seconds(start, 7_200) == 60)
+        start.until = noon.addingTimeInterval(30)
+        #expect(try seconds(start, 7_200) == 30)
+    }
+
+    @Test func `a card without a stale date is out of date when its event should be over`() throws {
+        var start = Self.start()
+        start.contentState = RawJSON(unchecked: "{}".utf8)
+        let window = try #require(StartWindow(start, startsAt: Self.noon, endsAt: Self.noon + 7_200))
+        func staleDate(_ now: Double, _ defaults: Contract.EventDefaults = Contract.EventDefaults()) -> Int? {
+            let now = Self.noon + now
+            return StartPayload(start, filledBy: defaults, at: now, until: window.end(at: now))?.staleDate.map {
+                $0 - Int(Self.noon.timeIntervalSince1970)
+            }
+        }
+        #expect(staleDate(60) == 7_200)
+        #expect(staleDate(60, Contract.EventDefaults(staleAfter: 120)) == 180)
+        start.staleDate = Self.noon + 300
+        #expect(staleDate(60) == 300)
+    }
+
+    @Test func `a start without its own values gets the event's defaults`() throws {
+        var start = Self.start()
+        let defaults = Contract.EventDefaults(staleAfter: 120, relevanceScore: RawJSON(unchecked: "80.5".utf8))
+        #expect(StartPayload(start, filledBy: defaults, at: Self.noon) == nil)
+        start.contentState = RawJSON(unchecked: "{}".utf8)
+        let filled = try #require(StartPayload(start, filledBy: defaults, at: Self.noon.addingTimeInterval(0.9)))
+        #expect(filled.staleDate == Int(Self.noon.timeIntervalSince1970) + 120)
+        #expect(filled.relevanceScore == Array("80.5".utf8))
+        start.staleDate = Self.noon
+        #expect(
+            StartPayload(start, filledBy: defaults, at: Self.noon)?.staleDate == Int(Self.noon.timeIntervalSince1970))
+        let plain = try #require(StartPayload(start, filledBy: Contract.EventDefaults(), at: Self.noon))
+        #expect(plain == StartPayload(start, contentState: Array("{}".utf8)))
+        // The check of the push's size includes the values that come from the event's defaults.
+        start.staleDate = nil
+        let room =
+            4_096
+            - StartPayload(start, contentState: Array("{}".utf8), staleDate: 4_000_000_000).size(
+                [], timestamp: 4_000_000_000, input: .channel(String(repeating: "A", count: 24)))
+        start.contentState = RawJSON(unchecked: #"{"s":"\#(String(repeating: "x", count: room - 6))"}"#.utf8)
+        try start.requireFit(with: Contract.EventDefaults())
+        #expect(throws: Problem.self) { try start.requireFit(with: defaults) }
+    }
+
+    @Test func `the newest accepted content is used instead of the declared one, with its message's values`() {
+        var start = Self.start()
+        start.contentState = RawJSON(unchecked: #"{"score":"0-0"}"#.utf8)
+        let defaults = Contract.EventDefaults(staleAfter: 120, relevanceScore: RawJSON(unchecked: "80.5".utf8))
+        let newest = NewestContent(
+            broadcast: UUID(), contentState: Array(#"{"score":"1-0"}"#.utf8), staleDate: 1_795_300_060,
+            relevanceScore: Array("9".utf8))
+        for contentState in [start.contentState, nil] {
+            start.contentState = contentState
+            let payload = StartPayload(start, newest: newest, filledBy: defaults, at: Self.noon)
+            #expect(payload?.contentState == newest.contentState)
+            #expect(payload?.staleDate == newest.staleDate)
+            #expect(payload?.relevanceScore == newest.relevanceScore)
+            #expect(payload?.alert == Array(start.alert.bytes))
+        }
+        #expect(StartPayload(start, newest: nil, filledBy: defaults, at: Self.noon) == nil)
+    }
+
+    @Test(arguments: [
+        ("17.1", true, true, StartForm.ineligible(.system)), ("17.2", true, true, .plain), ("17.7", true, true, .plain),
+        ("18", true, true, .channel), ("26.4.1", true, true, .channel), ("18", false, false, .ineligible(.disabled)),
+        ("18", true, false, .ineligible(.noToken)), ("9.9", false, false, .ineligible(.system)),
+    ])
+    func `the system version, the permission and the token decide the form of a start`(
+        version: String, enabled: Bool, hasToken: Bool, form: StartForm
+    ) throws {
+        let system = try #require(SystemVersion(version))
+        #expect(
+            StartForm(systemVersion: system, liveActivitiesEnabled: enabled, hasToken: hasToken, delivery: .channel)
+                == form)
+        let tokens = StartForm(
+            systemVersion: system, liveActivitiesEnabled: enabled, hasToken: hasToken, delivery: .tokens)
+        #expect(tokens == (form == .channel ? .token : form))
+    }
+
+    @Test(arguments: [
+        ("de-Latn-AT-x-rapid", "de-Latn-AT"), ("de-Latn-AT", "de-Latn-AT"), ("de-Latn-CH", "de-Latn"), ("DE_CH", "de"),
+        ("de", "de"), ("pt-BR", nil), ("d", nil), ("", nil), ("zh-a-x-y", "zh"), ("zh-a", "zh"),
+    ])
+    func `the alert in a language is found by the longest matching tag`(locale: String, tag: String?) {
+        let tags = ["de", "de-latn", "de-Latn-AT", "zh"]
+        let alerts = LocaleLookup(Dictionary(uniqueKeysWithValues: tags.map { ($0.lowercased(), $0.lowercased()) }))
+        #expect(alerts.value(for: locale) == tag?.lowercased())
+    }
+
+    @Test func `a push contains the organiser's bytes unchanged, and its size is that with the longest alert`() {
+        var payload = StartPayload(Self.start(), contentState: Array(#"{"s": [1]}"#.utf8))
+        let head =
+            #"{"aps":{"timestamp":1795300000,"event":"start","attributes-type":"M\"","attributes":{ "a" : 1.0 },"#
+        let middle = #""content-state":{"s": [1]},"alert":{"title":"t"}"#
+        func text(_ input: StartPayload.Input) -> String {
+            String(decoding: payload.body(timestamp: 1_795_300_000, input: input), as: UTF8.self)
+        }
+        #expect(text(.none) == head + middle + "}}")
+        #expect(text(.token) == head + middle + #","input-push-token":1}}"#)
+        // The size is computed with the longest alert.
+        let plain = payload.body(timestamp: 1_795_300_000, input: .token).count
+        let long = Array(#"{"title":"twelve more."}"#.utf8)
+        #expect(payload.size([long, [1]], timestamp: 1_795_300_000, input: .token) == plain + 11)
+        payload.staleDate = 1_795_303_600
+        payload.relevanceScore = Array("0.50".utf8)
+        #expect(
+            text(.channel("a/b+=="))
+                == head + middle + #","input-push-channel":"a/b+==","stale-date":1795303600,"relevance-score":0.50}}"#)
+    }
+
+    @Test
+    func `the reports of audiences add up to the event's, and a rate counts only the time with something to send`() {
+        func at(_ seconds: Double) -> Date { Self.noon.addingTimeInterval(seconds) }
+        func report(
+            _ state: Contract.StartState, _ startedAt: Double? = nil, _ finishedAt: Double? = nil
+        ) -> Contract.AudienceStart {
+            var counts = Contract.StartCounts()
+            counts.followers = 2
+            counts.ineligible.noToken = 1
+            return Contract.AudienceStart(
+                bundleId: "com.example.Goal", environment: .production, state: state, startedAt: startedAt.map(at),
+                finishedAt: finishedAt.map(at), counts: counts, byReason: ["A": 1])
+        }
+        func total(_ reports: [Contract.AudienceStart], _ rates: [StartRate] = []) -> Contract.StartReport {
+            Contract.StartReport(reports, rates: rates, by: nil, at: at(60))
+        }
+        let all = total([report(.done, 1, 5), report(.running, 2), report(.scheduled)])
+        #expect(all.state == .running && all.startedAt == at(1) && all.finishedAt == nil)
+        #expect(all.counts.followers == 6 && all.counts.ineligible.total == 3 && all.byReason == ["A": 3])
+        #expect(total([report(.done, 1, 5), report(.done, 2, 3)]).finishedAt == at(5))
+        #expect(total([report(.done), report(.waiting), report(.scheduled)]).state == .waiting)
+
+        let ended = StartRate(answered: 40, from: at(0), until: at(10))
+        let underWay = StartRate(answered: 20, from: at(20))
+        for (rate, rates) in [(4.0, [ended]), (0.5, [underWay]), (1, [ended, underWay]), (nil, [])] {
+            #expect(total([], rates).perSecond == rate)
+        }
+    }
+}
