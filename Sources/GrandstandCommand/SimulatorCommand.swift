@@ -49,7 +49,7 @@ struct SimulatorCommand: AsyncParsableCommand {
     var listQuirks = false
 
     @Option(help: "Capitals in a bundle ID on management paths: refused (403 TopicMismatch, as seen live) or accepted.")
-    var capitals = CapitalsRule.refused
+    var capitals = Quirks.Rule.refused
 
     @Option(help: "The most channels of one app in one environment.")
     var channelLimit = SimulatorOptions(directory: "").channelLimit
@@ -103,7 +103,7 @@ struct SimulatorCommand: AsyncParsableCommand {
     }
 
     private static func printQuirks() {
-        for quirk in Quirks.table {
+        for quirk in Quirks().table {
             printLine("\(quirk.name)=\(quirk.values.joined(separator: "|"))\n    \(quirk.summary)\n    \(quirk.source)")
         }
     }
@@ -111,11 +111,13 @@ struct SimulatorCommand: AsyncParsableCommand {
     /// Prints one line for each lock screen that changed.
     private static func printLockScreens(of simulator: Simulator) async {
         var shown: [String: [String]] = [:]
-        for await screens in simulator.lockScreenChanges() {
-            for (device, activities) in screens {
-                let lines = activities.map { "\($0)" }
-                guard shown.updateValue(lines, forKey: device) ?? [] != lines else { continue }
-                let text = "lock screen of \(device): \(lines.isEmpty ? "empty" : lines.joined(separator: "; "))"
+        var version = -1
+        while let screens = await simulator.lockScreens(after: version) {
+            version = screens.version
+            for screen in screens.lockScreens {
+                let lines = screen.activities.map { "\($0)" }
+                guard shown.updateValue(lines, forKey: screen.device) ?? [] != lines else { continue }
+                let text = "lock screen of \(screen.device): \(lines.isEmpty ? "empty" : lines.joined(separator: "; "))"
                 // The names come from clients, so control characters are replaced before they reach the terminal.
                 let visible = text.unicodeScalars.map {
                     $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? "\u{FFFD}" : $0
@@ -130,4 +132,4 @@ struct SimulatorCommand: AsyncParsableCommand {
     }
 }
 
-extension CapitalsRule: ExpressibleByArgument {}
+extension Quirks.Rule: ExpressibleByArgument {}

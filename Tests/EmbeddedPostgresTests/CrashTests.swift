@@ -82,7 +82,7 @@ struct CrashTests {
         // A process that is alive, is not PostgreSQL, and has the account of the server, so that PostgreSQL itself would
         // take it for one.
         let stranger = try await workshop.startStranger()
-        defer { stranger.terminate() }
+        defer { kill(stranger.processIdentifier, SIGKILL) }
         let file = "\(workshop.directory)/postgres/postmaster.pid"
         let lines = "\(workshop.directory)/postgres\n1700000000\n5432\n/tmp\n\n  12345 0\nready\n"
         // A start that is given up may end before its server has replaced the number.

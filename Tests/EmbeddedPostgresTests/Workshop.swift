@@ -97,10 +97,13 @@ final class Workshop: Sendable {
         _ = try await Self.output(ProgramRun.of(try await pgctl(["stop", "-D", "\(directory)/postgres"])))
     }
 
-    /// A process of the server's account that is not PostgreSQL.
+    /// A process of the server's account that is not PostgreSQL. It must be killed, because it may have inherited that
+    /// SIGTERM is blocked.
     func startStranger() async throws -> Process {
         let account = try ServerAccount.choose(for: "\(directory)/postgres")
         let stranger = Process((try await account?.prefix(entering: ["/"]) ?? []) + ["/bin/sleep", "600"])
+        // It must not hold the output of the tests open.
+        (stranger.standardOutput, stranger.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
         try stranger.run()
         return stranger
     }

@@ -29,7 +29,7 @@ struct CrowdPushTests {
         #expect(goal.deliveryStates == ["accepted", "accepted"], "\(goal)")
         for fan in [new, old] {
             let card = try await stage.shows(fan, #"{"home": 1}"#)
-            #expect(card.alert.map { String(decoding: $0, as: UTF8.self) }?.contains("Goal") == true)
+            #expect(card.alert?.text.contains("Goal") == true)
         }
         // If an activity is started after the goal, its first content has the new score. No phone rings twice.
         let late = try stage.fan("late", "17.5")

@@ -47,7 +47,7 @@ struct DevicePushTests {
         for fan in fans + [reinstalled] {
             let card = try await stage.shows(fan, #"{"home": 0}"#)
             #expect(card.attributesType == Fan.attributesType)
-            let alert = card.alert.map { String(decoding: $0, as: UTF8.self) } ?? ""
+            let alert = card.alert?.text ?? ""
             #expect(alert.contains("Anpfiff") == fan.locale.hasPrefix("de"), "\(fan.phone): \(alert)")
         }
         let done = try await stage.started(accepted: 5)

@@ -1,5 +1,4 @@
 internal import APNsWire
-internal import FoundationEssentials
 
 /// All buckets of a simulator. A request needs room in every bucket that applies to it.
 struct Buckets: Sendable {
@@ -13,7 +12,7 @@ struct Buckets: Sendable {
     ///
     /// - Returns: the bucket as it was added.
     /// - Throws: if the name is taken, or there are too many buckets.
-    mutating func add(_ bucket: Bucket, now: Date) throws(SimulatorError) -> Bucket {
+    mutating func add(_ bucket: Bucket, now: Double) throws(SimulatorError) -> Bucket {
         guard all.count < Self.capacity else {
             throw SimulatorError("There are \(Self.capacity) buckets already: remove some.")
         }
@@ -29,10 +28,13 @@ struct Buckets: Sendable {
         return bucket
     }
 
+    /// Raises all levels to the present.
+    mutating func fill(now: Double) { for index in all.indices { all[index].fill(now: now) } }
+
     /// Changes a bucket while requests come. Levels and counts stay.
     ///
     /// - Returns: the changed bucket; `nil` if there is none with this name.
-    mutating func change(_ name: String, now: Date, _ body: (inout Bucket) -> Void) -> Bucket? {
+    mutating func change(_ name: String, now: Double, _ body: (inout Bucket) -> Void = { _ in }) -> Bucket? {
         guard let index = all.firstIndex(where: { $0.name == name }) else { return nil }
         // Until now, levels rise at the old rate.
         all[index].fill(now: now)
@@ -40,28 +42,27 @@ struct Buckets: Sendable {
         return all[index]
     }
 
-    /// - Returns: whether there was a bucket with this name.
-    mutating func remove(_ name: String) -> Bool {
+    /// - Returns: whether a bucket was removed.
+    mutating func remove(where isRemoved: (Bucket) -> Bool) -> Bool {
         let count = all.count
-        all.removeAll { $0.name == name }
+        all.removeAll(where: isRemoved)
         return all.count < count
     }
-
-    mutating func removeAll() { all.removeAll() }
 
     mutating func closed(connection: Int) {
         for index in all.indices where all[index].scope == .connection { all[index].forget(connection: connection) }
     }
 
-    /// Takes a send from all buckets that apply to it, or from none.
+    /// Takes a send from all buckets that apply to it, or from none. All other checks of the request have succeeded.
     ///
+    /// - Parameter operation: `broadcast` or `device`.
     /// - Throws: 429 `TooManyRequests` if one of these buckets is empty.
-    mutating func take(_ send: BucketSend, now: Date) throws(Refusal) {
+    mutating func take(_ operation: Route.Operation, _ send: Bucket.Key, now: Double) throws(Refusal) {
         guard !all.isEmpty else { return }
         var taking: [(index: Int, key: Bucket.Key)] = []
         var refusing: [(index: Int, key: Bucket.Key)] = []
         for index in all.indices {
-            guard let key = all[index].key(of: send) else { continue }
+            guard let key = all[index].key(operation, send) else { continue }
             if all[index].fill(key, now: now) { taking.append((index, key)) } else { refusing.append((index, key)) }
         }
         guard refusing.isEmpty else {

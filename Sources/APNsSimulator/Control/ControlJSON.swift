@@ -1,8 +1,31 @@
 package import APNsWire
-internal import FoundationEssentials
 internal import JSON
 
 // JSON that a person wrote, in files and for the control API (docs/simulator.md).
+
+/// An error of the simulator: one line that says what is wrong and what to do.
+package struct SimulatorError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// A sentence, without a line break. A command prints it after `Error:`.
+    package let description: String
+    /// The status of the control API's answer.
+    let status: Int
+
+    /// - Parameter message: says what is wrong and what to do, in one line.
+    package init(_ message: String) { self.init(message, status: 400) }
+
+    init(_ message: String, status: Int) {
+        description = message
+        self.status = status
+    }
+
+    /// - Throws: if there is a number, and it is not within the range.
+    static func check<Number: Comparable>(
+        _ number: Number?, in range: ClosedRange<Number>, at place: String
+    ) throws(SimulatorError) {
+        guard let number, !range.contains(number) else { return }
+        throw SimulatorError("\(place): a number from \(range.lowerBound) to \(range.upperBound) is expected.")
+    }
+}
 
 extension JSONValue {
     /// - Parameter place: where the text is from, for errors.
@@ -35,18 +58,30 @@ extension SimulatorError {
         let names = path.map { key in key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)" }
         self.init("\(place)\(names.joined()): \(detail).")
     }
+}
 
-    /// - Throws: if there is a number, and it is not within the range.
-    static func check<Number: Comparable>(
-        _ number: Number?, in range: ClosedRange<Number>, at place: String
-    ) throws(SimulatorError) {
-        guard let number, !range.contains(number) else { return }
-        throw SimulatorError("\(place): a number from \(range.lowerBound) to \(range.upperBound) is expected.")
+extension KeyedDecodingContainer {
+    /// Reads a number that may be left out.
+    func number<Number: Comparable & Decodable>(
+        _ key: Key, in range: ClosedRange<Number>
+    ) throws -> Number? {
+        guard let number = try decodeIfPresent(Number.self, forKey: key) else { return nil }
+        guard range.contains(number) else {
+            throw fault(key, "a number from \(range.lowerBound) to \(range.upperBound) is expected")
+        }
+        return number
+    }
+
+    /// An error at a member.
+    ///
+    /// - Parameter detail: without a full stop.
+    func fault(_ key: Key, _ detail: String) -> DecodingError {
+        .dataCorrupted(.init(codingPath: [key], debugDescription: detail))
     }
 }
 
 /// A word that a person writes. An error names the words that are allowed.
-package protocol ControlWord: RawRepresentable<String>, CaseIterable, Codable {}
+package protocol ControlWord: RawRepresentable<String>, CaseIterable, Codable, Sendable {}
 
 extension ControlWord {
     package init(from decoder: any Decoder) throws {
@@ -61,15 +96,26 @@ extension ControlWord {
 
 extension APNsEnvironment: ControlWord {}
 extension StoragePolicy: ControlWord {}
-extension Route.Operation: ControlWord {}
-extension Bucket.Scope: ControlWord {}
-extension FaultAction.Name: ControlWord {}
-extension FaultAction.Loss: ControlWord {}
-extension FaultAction.GoAwayManner: ControlWord {}
-extension FaultAction.TLSFailure: ControlWord {}
-extension JournalEntry.Fate: ControlWord {}
 
-extension Date {
-    /// Seconds since 1970 with milliseconds, as the control API has times.
-    var seconds: Double { (timeIntervalSince1970 * 1_000).rounded() / 1_000 }
+/// JSON text that is passed on byte for byte.
+package struct JSONBytes: Sendable, Hashable, Codable {
+    /// The text.
+    package var bytes: [UInt8]
+
+    /// - Parameter bytes: JSON.
+    package init(_ bytes: [UInt8] = Array("{}".utf8)) { self.bytes = bytes }
+
+    /// Reads any value, without white space between its parts.
+    package init(from decoder: any Decoder) throws { bytes = try JSONValue(from: decoder).compact }
+
+    /// The text as a string.
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// Only the encoder of this project's JSON can write it.
+    package func encode(to encoder: any Encoder) throws {
+        guard let sink = encoder as? JSONSink else {
+            throw EncodingError.invalidValue(self, .init(codingPath: [], debugDescription: "JSONSink is needed"))
+        }
+        sink.write(raw: bytes)
+    }
 }

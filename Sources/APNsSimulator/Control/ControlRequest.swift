@@ -1,91 +1,85 @@
+internal import Foundation
 internal import JSON
 
 /// A request to the control API.
-struct ControlRequest: Sendable, Hashable {
-    var method: String
+struct ControlRequest: Sendable {
+    let method: String
     /// The segments of the path, percent-decoded, without empty ones.
-    var path: [String]
+    let path: [String]
     /// The parameters of the query, percent-decoded. A `+` stays a plus sign, because channel IDs contain it.
-    var query: [(name: String, value: String)]
-    var body: [UInt8]
+    private let query: [(name: String, value: String)]
+    let body: [UInt8]
 
     /// The most JSON values in a body. In memory each takes about a hundred bytes.
-    static let maximumValues = 250_000
+    private static let maximumValues = 250_000
 
-    /// - Returns: `nil` if a decoded part is not UTF-8.
-    init?(method: String, target: String, body: [UInt8] = []) {
-        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    /// - Throws: if a part of the target is not percent-encoded UTF-8.
+    init(method: String, target: String, body: [UInt8] = []) throws {
+        let parts = target.split(separator: "?", maxSplits: 1)
         self.method = method
         self.body = body
-        path = []
-        query = []
-        for part in (parts.first ?? "").split(separator: "/") {
-            guard let text = Self.decode(part) else { return nil }
-            path.append(text)
-        }
-        guard parts.count == 2 else { return }
-        for pair in parts[1].split(separator: "&") {
-            let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = sides.first.flatMap(Self.decode),
-                let value = sides.count == 2 ? Self.decode(sides[1]) : ""
-            else { return nil }
-            query.append((name, value))
-        }
+        path = try (target.hasPrefix("?") ? "" : parts.first ?? "").split(separator: "/").map(Self.decode)
+        query = try target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).dropFirst()
+            .flatMap { $0.split(separator: "&") }.map { pair in
+                let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                return (try Self.decode(sides[0]), try Self.decode(sides.count == 2 ? sides[1] : ""))
+            }
     }
 
-    static func == (left: Self, right: Self) -> Bool {
-        left.method == right.method && left.path == right.path && left.body == right.body
-            && left.query.elementsEqual(right.query) { $0 == $1 }
+    private static func decode(_ text: Substring) throws -> String {
+        guard let decoded = text.removingPercentEncoding else {
+            throw SimulatorError("The path is not percent-encoded UTF-8.")
+        }
+        return decoded
     }
 
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(method)
-        hasher.combine(path)
+    /// The path with `*` in place of each name, as in `/devices/*/activities`.
+    var shape: String {
+        let words = path.first == "apps" ? [0, 3] : [0, 2, 4]
+        return "/" + path.indices.map { words.contains($0) ? path[$0] : "*" }.joined(separator: "/")
     }
 
     /// The body as JSON; an empty body counts as an empty object.
-    func json() throws(SimulatorError) -> JSONValue {
+    func json() throws -> JSONValue {
         try JSONValue(body.isEmpty ? Array("{}".utf8) : body, at: "The body", maximumValues: Self.maximumValues)
     }
 
     /// Reads the body.
-    func read<Body: Decodable>() throws(SimulatorError) -> Body { try json().read(at: "the body") }
+    func read<Body: Decodable>() throws -> Body { try json().read(at: "the body") }
 
     /// Reads the parameters of the query like the members of a body.
     ///
     /// - Parameter numbers: the names whose values are numbers.
-    func parameters<Parameters: Decodable>(numbers: Set<String> = []) throws(SimulatorError) -> Parameters {
-        let text = JSONWriter.text { object in
-            for (name, value) in query {
-                object.name(dynamic: name)
-                if numbers.contains(name), Double(value) != nil, (try? JSONValue(decoding: value.utf8)) != nil {
-                    object.raw(value.utf8)
-                } else {
-                    object.string(value)
-                }
-            }
+    func parameters<Parameters: Decodable>(numbers: Set<String> = []) throws -> Parameters {
+        let members = query.map { name, value in
+            let isNumber = numbers.contains(name) && Double(value) != nil
+            return "\(name.quotedJSON):\(isNumber ? value : value.quotedJSON)"
         }
-        return try JSONValue(text, at: "The query").read(at: "the query")
+        return try JSONValue(Array("{\(members.joined(separator: ","))}".utf8), at: "The query").read(at: "the query")
+    }
+}
+
+/// An answer of the control API: a status and JSON.
+struct ControlAnswer: Sendable {
+    let status: Int
+    /// JSON; empty: no body.
+    let body: [UInt8]
+
+    init(_ body: some Encodable, status: Int = 200) {
+        self.status = status
+        self.body = JSONWriter.text(body)
     }
 
-    private static func decode(_ text: Substring) -> String? {
-        guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
-                return nil
-            }
-            bytes.append(high << 4 | low)
-        }
-        return String(validating: bytes, as: UTF8.self)
+    private init() {
+        status = 204
+        body = []
     }
 
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }
+    /// The answer without a body.
+    static let done = Self()
+
+    /// - Parameter failure: says what is wrong and what to do.
+    init(_ failure: any Error) {
+        self.init(["error": "\(failure)"], status: (failure as? SimulatorError)?.status ?? 400)
     }
 }

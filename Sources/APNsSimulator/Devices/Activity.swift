@@ -1,9 +1,9 @@
 internal import APNsWire
-internal import FoundationEssentials
 
-/// A Live Activity on one device.
-struct Activity: Sendable, Hashable {
-    enum State: String, Sendable {
+/// A Live Activity on one device, as a person sees it and the control API shows it. Times are in seconds since 1970.
+package struct Activity: Sendable, Hashable, Encodable, CustomStringConvertible {
+    /// The state of an activity.
+    package enum State: String, Sendable, Encodable {
         case active
         /// Its stale date has passed.
         case stale
@@ -23,63 +23,82 @@ struct Activity: Sendable, Hashable {
     }
 
     /// 1 for the device's first activity.
-    let number: Int
+    package internal(set) var number = 0
     /// The bundle ID in lower case.
-    let app: String
-    let attributesType: String
-    /// JSON.
-    let attributes: [UInt8]
-    let startedAt: Date
+    package internal(set) var bundleID: String
+    /// The Swift type of the activity's attributes.
+    package let attributesType: String
+    /// The state when the activity was shown (`shown(at:)`).
+    package internal(set) var state = State.active
+    /// JSON, byte for byte as received.
+    package internal(set) var contentState = JSONBytes()
+    var attributes = JSONBytes()
+    /// The timestamp of the newest applied push, in seconds since 1970.
+    package internal(set) var timestamp = 0
+    /// The newest alert as JSON; `nil`: there was none.
+    package internal(set) var alert: JSONBytes?
     /// The channel that the activity listens to.
-    let channelID: String?
-    /// The activity's own push token in hex.
-    var updateToken: String?
-    /// JSON as received.
-    var contentState: [UInt8]
-    /// The timestamp of the newest applied push.
-    var timestamp: Int
-    /// The newest alert: JSON as received.
-    var alert: [UInt8]?
-    var staleDate: Date?
+    var channelID: String?
+    /// The activity's own push token in hex; `nil`: it has no own token.
+    package internal(set) var updateToken: String?
     var relevance: Double?
-    var endedAt: Date?
-    var dismissalDate: Date?
-    var isRemoved = false
+    var startedAt = 0.0
+    var staleDate: Double?
+    var endedAt: Double?
+    var dismissalDate: Double?
     /// The number of applied pushes, including the start.
     var applied = 1
+    var isRemoved = false
+
+    private enum CodingKeys: String, CodingKey {
+        case number
+        case bundleID = "bundleId"
+        case attributesType, state, contentState, attributes, timestamp, alert
+        case channelID = "channelId"
+        case updateToken
+        case relevance = "relevanceScore"
+        case startedAt, staleDate, endedAt, dismissalDate, applied
+    }
 
     /// Whether ActivityKit accepts these attributes and this content state: at most 4 KB together, although a broadcast
     /// may be larger (docs/internals/apns.md C5).
-    static func fits(_ attributes: [UInt8], _ contentState: [UInt8]) -> Bool {
-        attributes.count + contentState.count <= APNsLimits.activityData
+    static func fits(_ attributes: JSONBytes, _ contentState: JSONBytes) -> Bool {
+        attributes.bytes.count + contentState.bytes.count <= APNsLimits.activityData
     }
 
     /// The state at a time. An activity is active for at most 8 hours and visible for 4 more (docs/internals/apns.md
     /// section 4).
-    func state(at now: Date) -> State {
+    func state(at now: Double) -> State {
         if isRemoved { return .dismissed }
-        let limit = startedAt.addingTimeInterval(Double(APNsLimits.activityLifetime))
+        let limit = startedAt + Double(APNsLimits.activityLifetime)
         let end = min(endedAt ?? limit, limit)
-        guard now >= end else {
-            if let staleDate, staleDate <= now { return .stale }
-            return .active
-        }
-        let latest = end.addingTimeInterval(Double(APNsLimits.endedActivityLifetime))
+        guard now >= end else { return staleDate.map { $0 <= now } ?? false ? .stale : .active }
+        let latest = end + Double(APNsLimits.endedActivityLifetime)
         return now >= min(dismissalDate ?? latest, latest) ? .dismissed : .ended
+    }
+
+    /// The activity with its state at a time.
+    func shown(at now: Double) -> Self {
+        var activity = self
+        activity.state = state(at: now)
+        return activity
+    }
+
+    /// One line for people.
+    package var description: String {
+        "\(bundleID) \(attributesType) #\(number) \(state.rawValue) \(contentState.text.replacing("\n", with: " "))"
     }
 
     /// Applies an update or an end. An update with an older timestamp than the content has no effect. An end with an
     /// older timestamp ends the activity, but does not change the content.
     ///
     /// - Throws: the reason if the push has no effect.
-    mutating func apply(_ push: LivePush, now: Date) throws(Drop) {
+    mutating func apply(_ push: LivePush, now: Double) throws(Drop) {
         switch state(at: now) {
         case .ended, .dismissed: throw .ended
         case .active, .stale: break
         }
-        if Double(push.timestamp) > now.timeIntervalSince1970 + Double(APNsLimits.activityLifetime) {
-            throw .tooFarAhead
-        }
+        if Double(push.timestamp) > now + Double(APNsLimits.activityLifetime) { throw .tooFarAhead }
         if push.event == .update {
             if push.timestamp < timestamp { throw .outOfDate }
             if push.timestamp == timestamp { throw .tie }
@@ -95,5 +114,16 @@ struct Activity: Sendable, Hashable {
             endedAt = now
             dismissalDate = push.dismissalDate
         }
+    }
+}
+
+extension Activity {
+    /// The activity that a push starts.
+    init(_ push: LivePush, of bundleID: String) {
+        self.init(
+            bundleID: bundleID, attributesType: push.attributesType ?? "",
+            contentState: push.contentState ?? JSONBytes([]), attributes: push.attributes ?? JSONBytes([]),
+            timestamp: push.timestamp, alert: push.alert, channelID: push.inputPushChannel, relevance: push.relevance,
+            staleDate: push.staleDate)
     }
 }

@@ -1,27 +1,16 @@
 internal import APNsWire
-internal import FoundationEssentials
 
 /// All devices, and the channels that each listens to.
 struct Devices: Sendable {
     /// The owner of a token.
     struct Address: Sendable, Hashable {
-        enum Kind: Sendable, Hashable {
-            case start
-            case update(activity: Int)
-        }
-
         var device: String
         /// The bundle ID in lower case.
         var app: String
-        var kind: Kind
-        /// Why the token is no longer valid, and since when.
-        var gone: Gone?
-
-        struct Gone: Sendable, Hashable {
-            /// `Unregistered` or `ExpiredToken`.
-            var reason: APNsReason
-            var since: Date
-        }
+        /// The number of the activity that the token updates; `nil`: the token starts activities.
+        var activity: Int?
+        /// The answer to pushes since the token is no longer valid: `Unregistered` or `ExpiredToken`.
+        var gone: Refusal?
     }
 
     /// The most devices.
@@ -44,108 +33,89 @@ struct Devices: Sendable {
 
     mutating func add(_ device: Device) {
         byID[device.id] = device
-        for (app, token) in device.startTokens {
-            tokens[token] = Address(device: device.id, app: app, kind: .start)
-        }
+        for (app, token) in device.startTokens { tokens[token] = Address(device: device.id, app: app) }
         version += 1
     }
 
     /// Increases the version, because the clock was moved and lock screens may have changed.
     mutating func touch() { version += 1 }
 
+    /// - Returns: whether the device existed.
     mutating func remove(_ id: String) -> Bool {
         guard let device = byID.removeValue(forKey: id) else { return false }
         tokens = tokens.filter { $0.value.device != id }
-        for activity in device.activities { stopListening(device, activity) }
+        for key in Self.channels(of: device) {
+            listeners[key]?.remove(id)
+            if listeners[key]?.isEmpty == true { listeners[key] = nil }
+        }
         version += 1
         return true
     }
 
     /// Changes a device in place.
+    @discardableResult
     mutating func change<Result>(_ id: String, _ body: (inout Device) -> Result) -> Result? {
-        guard byID[id] != nil else { return nil }
+        // Remove the dictionary's value first. Otherwise the dictionary and `device` would share storage, and the
+        // change would copy it.
+        guard var device = byID.removeValue(forKey: id) else { return nil }
+        defer { byID[id] = device }
         version += 1
-        return byID[id].map { device in
-            var device = device
-            // Remove the dictionary's value first. Otherwise the dictionary and `device` would share storage, and the
-            // change would copy it.
-            byID[id] = nil
-            defer { byID[id] = device }
-            return body(&device)
-        }
+        return body(&device)
     }
 
     /// Marks a token as no longer valid.
-    mutating func retire(_ token: String, _ reason: APNsReason, now: Date) -> Bool {
-        guard tokens[token] != nil else { return false }
-        tokens[token]?.gone = .init(reason: reason, since: now)
-        version += 1
+    mutating func retire(_ token: String, _ gone: Refusal) -> Bool {
+        guard let address = tokens[token] else { return false }
+        tokens[token]?.gone = gone
+        change(address.device) { device in device.goneTokens = Set(device.goneTokens + [token]).sorted() }
         return true
     }
 
     /// Puts an activity on a device.
-    mutating func start(_ activity: Activity, on id: String, now: Date) {
-        guard
-            let device = change(
-                id,
-                { device in
-                    device.add(activity)
-                    device.log("activity \(activity.number): started for \(activity.app)", now: now)
-                    return device
-                })
-        else { return }
-        listen(device, activity)
+    ///
+    /// - Returns: the activity with its number; `nil`: there is no such device.
+    mutating func start(_ activity: Activity, on id: String, now: Double) -> Activity? {
+        guard let activity = change(id, { $0.start(activity, now: now) }), let device = byID[id] else { return nil }
+        for key in Self.channels(of: device) { listeners[key, default: []].insert(id) }
+        if let token = activity.updateToken { address(token, activity, on: id) }
+        return activity
     }
 
     /// Gives an activity its own push token.
-    mutating func giveToken(_ token: String, toActivity number: Int, on id: String) {
-        let app = change(id) { device -> String? in
-            guard let index = device.activities.firstIndex(where: { $0.number == number }) else { return nil }
-            device.activities[index].updateToken = token
-            return device.activities[index].app
+    mutating func giveToken(_ token: String, to activity: Activity, on id: String) {
+        change(id) { device in
+            for index in device.activities.indices where device.activities[index].number == activity.number {
+                device.activities[index].updateToken = token
+            }
         }
-        guard let app = app ?? nil else { return }
-        tokens[token] = Address(device: id, app: app, kind: .update(activity: number))
+        address(token, activity, on: id)
     }
 
-    private mutating func listen(_ device: Device, _ activity: Activity) {
-        if let key = Self.channel(device, activity) { listeners[key, default: []].insert(device.id) }
-        if let token = activity.updateToken {
-            tokens[token] = Address(device: device.id, app: activity.app, kind: .update(activity: activity.number))
-        }
-    }
-
-    private mutating func stopListening(_ device: Device, _ activity: Activity) {
-        guard let key = Self.channel(device, activity) else { return }
-        listeners[key]?.remove(device.id)
-        if listeners[key]?.isEmpty == true { listeners[key] = nil }
-    }
-
-    private static func channel(_ device: Device, _ activity: Activity) -> SimulatorState.ChannelKey? {
-        activity.channelID.map {
-            .init(app: .init(name: activity.app, environment: device.environment), id: $0)
-        }
+    private mutating func address(_ token: String, _ activity: Activity, on id: String) {
+        tokens[token] = Address(device: id, app: activity.bundleID, activity: activity.number)
     }
 
     // MARK: Delivery
 
     /// Sends a message to every device that listens and is online. Others get the stored message when they return.
-    mutating func broadcast(_ body: [UInt8], on channel: SimulatorState.ChannelKey, now: Date) {
+    mutating func broadcast(_ body: [UInt8], on channel: SimulatorState.ChannelKey, now: Double) {
         guard let push = LivePush(body) else { return }
         for id in listeners[channel, default: []].sorted() where byID[id]?.isOnline == true {
             deliver(push, on: channel, to: id, now: now)
         }
     }
 
-    mutating func deliver(_ push: LivePush, on channel: SimulatorState.ChannelKey, to id: String, now: Date) {
-        _ = change(id) { device in
-            device.apply(push, now: now) { $0.channelID == channel.id && $0.app == channel.app.name }
+    mutating func deliver(_ push: LivePush, on channel: SimulatorState.ChannelKey, to id: String, now: Double) {
+        change(id) { device in
+            device.apply(push, now: now) { $0.channelID == channel.id && $0.bundleID == channel.app.name }
         }
     }
 
     /// The channels a device listens to.
-    func channels(of id: String) -> Set<SimulatorState.ChannelKey> {
-        guard let device = byID[id] else { return [] }
-        return Set(device.activities.compactMap { Self.channel(device, $0) })
+    static func channels(of device: Device) -> Set<SimulatorState.ChannelKey> {
+        Set(
+            device.activities.compactMap { activity in
+                activity.channelID.map { .init(app: .init(activity.bundleID, device.environment), id: $0) }
+            })
     }
 }

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import JSON
 
 /// The parts of a push's body that a device reads (docs/internals/apns.md section 4). Errors in other parts are
@@ -11,14 +10,12 @@ struct LivePush: Sendable {
     var event: Event
     /// Seconds since 1970.
     var timestamp: Int
-    /// JSON as received.
-    var contentState: [UInt8]?
+    var contentState: JSONBytes?
     var attributesType: String?
-    var attributes: [UInt8]?
-    /// JSON as received.
-    var alert: [UInt8]?
-    var staleDate: Date?
-    var dismissalDate: Date?
+    var attributes: JSONBytes?
+    var alert: JSONBytes?
+    var staleDate: Double?
+    var dismissalDate: Double?
     var relevance: Double?
     /// The channel that an activity started by this push listens to.
     var inputPushChannel: String?
@@ -27,31 +24,19 @@ struct LivePush: Sendable {
 
     /// Returns `nil` for a body that a device drops: not JSON, no event, or no whole number as timestamp.
     init?(_ body: [UInt8]) {
-        guard let aps = JSONObject(body)?.aps, case .string(let name)? = aps["event"],
-            let event = Event(rawValue: name), let timestamp = aps["timestamp"]?.integer
+        guard let aps = JSONObject(body)?.aps, let event = aps["event"]?.string.flatMap(Event.init(rawValue:)),
+            let timestamp = aps["timestamp"]?.integer
         else { return nil }
-        func text(_ name: String) -> [UInt8]? {
-            if case .object(let range)? = aps[name] { Array(body[range]) } else { nil }
-        }
-        // A JSON number may be infinite as a Double, and could then not be written as JSON again.
-        func number(_ name: String) -> Double? {
-            guard case .number(let text)? = aps[name], let number = Double(text), number.isFinite else { return nil }
-            return number
-        }
-        func date(_ name: String) -> Date? { number(name).map { Date(timeIntervalSince1970: $0) } }
-        func string(_ name: String) -> String? {
-            if case .string(let text)? = aps[name] { text } else { nil }
-        }
         self.event = event
         self.timestamp = timestamp
-        contentState = text("content-state")
-        attributesType = string("attributes-type")
-        attributes = text("attributes")
-        alert = text("alert") ?? string("alert").map { Array($0.quotedJSON.utf8) }
-        staleDate = date("stale-date")
-        dismissalDate = date("dismissal-date")
-        relevance = number("relevance-score")
-        inputPushChannel = string("input-push-channel")
+        contentState = aps["content-state"]?.object
+        attributesType = aps["attributes-type"]?.string
+        attributes = aps["attributes"]?.object
+        alert = aps["alert"]?.object ?? aps["alert"]?.string.map { JSONBytes(Array($0.quotedJSON.utf8)) }
+        staleDate = aps["stale-date"]?.finite
+        dismissalDate = aps["dismissal-date"]?.finite
+        relevance = aps["relevance-score"]?.finite
+        inputPushChannel = aps["input-push-channel"]?.string
         asksForToken = aps["input-push-token"]?.integer == 1
     }
 }

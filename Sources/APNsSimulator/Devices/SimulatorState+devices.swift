@@ -1,5 +1,4 @@
 internal import APNsWire
-internal import FoundationEssentials
 
 /// Actions of people on their phones, and of their apps.
 extension SimulatorState {
@@ -8,7 +7,7 @@ extension SimulatorState {
     ///
     /// - Throws: if the name is taken or too long, or there are too many devices or apps.
     mutating func addDevice(
-        _ id: String, in environment: APNsEnvironment, system: Int, bundleIDs: [String], now: Date
+        _ id: String, in environment: APNsEnvironment, system: Int, bundleIDs: [String], now: Double
     ) throws(SimulatorError) -> Device {
         guard devices.byID[id] == nil else {
             throw SimulatorError("There is a device \"\(id)\" already: remove it first, or choose another name.")
@@ -37,52 +36,53 @@ extension SimulatorState {
     /// - Throws: if the device does not exist or is too old for channels, if the channel does not exist, or if the data
     ///   are too large for ActivityKit (docs/internals/apns.md 3.2, C5).
     mutating func startActivity(
-        _ start: ActivityStart, on id: String, now: Date
+        _ activity: Activity, wantsToken: Bool = false, on id: String, now: Double
     ) throws(SimulatorError) -> Activity {
         guard let device = devices.byID[id] else {
             throw SimulatorError("There is no device \"\(id)\": add it first.")
         }
-        guard start.channelID == nil || device.system >= 18 else {
+        guard activity.channelID == nil || device.system >= 18 else {
             throw SimulatorError("Device \"\(id)\" has iOS \(device.system): channels need iOS 18.")
         }
-        guard Activity.fits(start.attributes, start.contentState) else {
+        guard Activity.fits(activity.attributes, activity.contentState) else {
             throw SimulatorError("\(Activity.Drop.tooLarge.rawValue): the activity does not start.")
         }
-        guard let activity = begin(start, on: device, now: now) else {
+        guard let started = begin(activity, wantsToken: wantsToken, on: device, now: now) else {
             throw SimulatorError(
-                "\(start.bundleID) has no channel \(start.channelID ?? "") in \(device.environment.rawValue): "
+                "\(activity.bundleID) has no channel \(activity.channelID ?? "") in \(device.environment.rawValue): "
                     + "the activity does not start.")
         }
-        return activity
+        return started.shown(at: now)
     }
 
     /// Takes a device online or offline. When it is back online, it gets the messages that APNs stored: one of each
-    /// channel, and the newest push of each collapse ID.
-    ///
-    /// - Returns: whether the device exists.
-    mutating func setOnline(_ isOnline: Bool, device id: String, now: Date) -> Bool {
-        guard let wasOnline = devices.byID[id]?.isOnline else { return false }
+    /// channel, and the newest push of each collapse ID. Nothing happens if there is no such device.
+    mutating func setOnline(_ isOnline: Bool, device id: String, now: Double) {
+        guard let wasOnline = devices.byID[id]?.isOnline else { return }
         let waiting = devices.change(id) { device in
             device.isOnline = isOnline
             if wasOnline != isOnline { device.log(isOnline ? "online" : "offline", now: now) }
             defer { if isOnline { device.waiting = [] } }
             return isOnline ? device.waiting : []
         }
-        guard isOnline, !wasOnline else { return true }
+        guard isOnline, !wasOnline else { return }
         for push in waiting ?? [] where push.expiresAt > now {
             if let address = devices.tokens[push.token] { deliver(push.body, to: address, now: now) }
         }
-        for channel in devices.channels(of: id).sorted(by: { $0.id < $1.id }) {
-            deliverStored(on: channel, to: id, now: now)
+        let channels = devices.byID[id].map { Devices.channels(of: $0) } ?? []
+        for channel in channels.sorted(by: { $0.id < $1.id }) {
+            guard let stored = apps[channel.app]?.channels[channel.id]?.shown(at: now).stored,
+                let push = LivePush(Array(stored.body.utf8))
+            else { continue }
+            devices.deliver(push, on: channel, to: id, now: now)
         }
-        return true
     }
 
     /// Dismisses an activity, as if a person swiped it away.
     ///
     /// - Returns: whether the activity existed.
-    mutating func dismiss(activity number: Int, on id: String, now: Date) -> Bool {
-        return devices.change(id) { device in
+    mutating func dismiss(activity number: Int, on id: String, now: Double) -> Bool {
+        devices.change(id) { device in
             guard let index = device.activities.firstIndex(where: { $0.number == number }) else { return false }
             device.activities[index].isRemoved = true
             device.log("activity \(number): swiped away", now: now)
@@ -95,44 +95,24 @@ extension SimulatorState {
     ///
     /// - Returns: the token, which is the same in every call; `nil` if the activity does not exist, was dismissed, or
     ///   listens to a channel.
-    mutating func allow(activity number: Int, on id: String, now: Date) -> String? {
+    mutating func allow(activity number: Int, on id: String, now: Double) -> String? {
         guard let activity = devices.byID[id]?.activities.first(where: { $0.number == number }),
             activity.channelID == nil, activity.state(at: now) != .dismissed
         else { return nil }
         if let token = activity.updateToken { return token }
         let token = makeToken()
-        devices.giveToken(token, toActivity: number, on: id)
+        devices.giveToken(token, to: activity, on: id)
         return token
     }
 
-    /// Makes a token invalid: the app was removed from the device (`Unregistered`), or the activity's token expired
-    /// (`ExpiredToken`).
-    ///
-    /// - Returns: whether the token exists.
-    mutating func retire(token: String, _ reason: APNsReason, now: Date) -> Bool {
-        return devices.retire(token, reason, now: now)
-    }
-
-    /// Delivers the stored message of a channel, unless it has expired.
-    mutating func deliverStored(on channel: ChannelKey, to id: String, now: Date) {
-        guard let stored = apps[channel.app]?.channels[channel.id]?.stored, stored.expiresAt > now,
-            let push = LivePush(stored.body)
-        else { return }
-        devices.deliver(push, on: channel, to: id, now: now)
-    }
-
-    /// - Returns: `nil` if the channel does not exist.
-    mutating func begin(_ start: ActivityStart, on device: Device, now: Date) -> Activity? {
-        let app = AppKey(name: start.bundleID.lowercased(), environment: device.environment)
-        if let channelID = start.channelID, apps[app]?.channels[channelID] == nil { return nil }
-        guard let number = devices.change(device.id, { $0.nextActivityNumber() }) else { return nil }
-        let activity = Activity(
-            number: number, app: app.name, attributesType: start.attributesType, attributes: start.attributes,
-            startedAt: now, channelID: start.channelID,
-            updateToken: start.wantsToken ? makeToken() : nil, contentState: start.contentState,
-            timestamp: start.timestamp, alert: start.alert, staleDate: start.staleDate, relevance: start.relevance)
-        devices.start(activity, on: device.id, now: now)
-        return activity
+    /// - Returns: the activity with its number; `nil` if its channel does not exist.
+    mutating func begin(_ activity: Activity, wantsToken: Bool, on device: Device, now: Double) -> Activity? {
+        let app = AppKey(activity.bundleID, device.environment)
+        if let channelID = activity.channelID, apps[app]?.channels[channelID] == nil { return nil }
+        var activity = activity
+        activity.bundleID = app.name
+        if wantsToken { activity.updateToken = makeToken() }
+        return devices.start(activity, on: device.id, now: now)
     }
 
     /// 80 bytes in hex. Tokens of Live Activities are longer than the 32 bytes of other tokens, and clients must not
@@ -143,22 +123,4 @@ extension SimulatorState {
             return String(repeating: "0", count: 16 - word.count) + word
         }.joined()
     }
-}
-
-/// The initial state of an activity, started by a push or by its app.
-struct ActivityStart: Sendable {
-    var bundleID: String
-    var attributesType: String
-    /// JSON.
-    var attributes: [UInt8] = Array("{}".utf8)
-    /// JSON.
-    var contentState: [UInt8]
-    /// Seconds since 1970.
-    var timestamp: Int
-    var channelID: String?
-    /// Whether the activity gets its own push token.
-    var wantsToken = false
-    var alert: [UInt8]?
-    var staleDate: Date?
-    var relevance: Double?
 }

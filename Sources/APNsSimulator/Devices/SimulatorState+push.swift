@@ -1,5 +1,4 @@
 internal import APNsWire
-internal import FoundationEssentials
 
 /// Device pushes for Live Activities (docs/internals/apns.md section 3).
 extension SimulatorState {
@@ -23,22 +22,22 @@ extension SimulatorState {
     ///     in `DevicePush.check`)
     /// 11. the buckets: `TooManyRequests`
     mutating func push(
-        _ request: SimulatorRequest, to token: String, by key: ProviderKey, now: Date
+        _ request: SimulatorRequest, to token: String, by key: ProviderKey, now: Double
     ) throws(Refusal) -> SimulatorAnswer {
         if Self.hasDuplicates(request) { throw Refusal(.duplicateHeaders) }
         let token = token.lowercased()
         if token.isEmpty { throw Refusal(.missingDeviceToken) }
-        guard token.utf8.allSatisfy(Self.isHexadecimal), token.utf8.count.isMultiple(of: 2) else {
-            throw Refusal(.badDeviceToken)
-        }
+        let isHexadecimal = token.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
+        guard isHexadecimal, token.utf8.count.isMultiple(of: 2) else { throw Refusal(.badDeviceToken) }
         let app = try topic(of: request, key: key)
-        let headers = try DeviceHeaders(request)
+        guard request[header: APNsHeader.pushType]?.lowercased() == PushType.header else {
+            throw Refusal(.invalidPushType)
+        }
         if !isGood(request[header: APNsHeader.id]) { throw Refusal(.badMessageId) }
-        let expiration = try headers.checked()
-        let address = try address(token, of: app, now: now)
-        try DevicePush.check(request.body, isCut: request.bodyIsCut, isStart: address.map { $0.kind == .start })
-        try buckets.take(
-            BucketSend(operation: .device, app: app, connection: request.connection, target: token), now: now)
+        let expiration = try DevicePush.expiration(request)
+        let address = try address(token, of: app)
+        try DevicePush.check(request.body, isCut: request.bodyIsCut, isStart: address.map { $0.activity == nil })
+        try buckets.take(.device, Bucket.Key(app, device: token, connection: request.connection), now: now)
         if let address { accept(request, token, address, expiration: expiration, now: now) }
         let includesUniqueID = request.environment == .development
         return SimulatorAnswer(
@@ -46,57 +45,51 @@ extension SimulatorState {
     }
 
     /// Applies a push that has reached its device.
-    mutating func deliver(_ body: [UInt8], to address: Devices.Address, now: Date) {
+    mutating func deliver(_ body: [UInt8], to address: Devices.Address, now: Double) {
         guard let push = LivePush(body), let device = devices.byID[address.device] else { return }
-        switch (address.kind, push.event) {
-        case (.start, .start): start(push, on: device, app: address.app, now: now)
-        case (.update(let number), .update), (.update(let number), .end):
-            _ = devices.change(device.id) { device in device.apply(push, now: now) { $0.number == number } }
+        switch (address.activity, push.event) {
+        case (nil, .start): start(push, on: device, app: address.app, now: now)
+        case (let number?, .update), (let number?, .end):
+            devices.change(device.id) { device in device.apply(push, now: now) { $0.number == number } }
         default: break
         }
     }
 
     private mutating func accept(
-        _ request: SimulatorRequest, _ token: String, _ address: Devices.Address, expiration: Int?, now: Date
+        _ request: SimulatorRequest, _ token: String, _ address: Devices.Address, expiration: Int?, now: Double
     ) {
         if devices.byID[address.device]?.isOnline == true { return deliver(request.body, to: address, now: now) }
         guard expiration != 0 else { return }
-        let expiresAt =
-            expiration.map { Date(timeIntervalSince1970: Double($0)) }
-            ?? now.addingTimeInterval(Self.defaultPushLifetime)
-        _ = devices.change(address.device) {
+        devices.change(address.device) {
             $0.store(
                 .init(
                     app: address.app, collapseID: request[header: APNsHeader.collapseID], body: request.body,
-                    token: token, expiresAt: expiresAt))
+                    token: token, expiresAt: expiration.map(Double.init) ?? now + Self.defaultPushLifetime))
         }
     }
 
     /// Starts an activity by push. If that is not possible, the device's log says why, because APNs has already
     /// answered 200.
-    private mutating func start(_ push: LivePush, on device: Device, app: String, now: Date) {
-        let recent = device.starts.filter { now.timeIntervalSince($0) < Device.startWindow }
+    private mutating func start(_ push: LivePush, on device: Device, app: String, now: Double) {
+        let activity = Activity(push, of: app)
+        let recent = device.starts.filter { now - $0 < Device.startWindow }
         let obstacle: String? =
             if recent.count >= Device.startBudget {
                 "the budget of \(Device.startBudget) starts an hour is used up"
             } else if push.inputPushChannel != nil, device.system < 18 {
                 "iOS \(device.system) does not support input-push-channel"
-            } else if !Activity.fits(push.attributes ?? [], push.contentState ?? []) {
+            } else if !Activity.fits(activity.attributes, activity.contentState) {
                 Activity.Drop.tooLarge.rawValue
             } else {
                 nil
             }
-        _ = devices.change(device.id) { device in
+        devices.change(device.id) { device in
             device.starts = obstacle == nil ? recent + [now] : recent
             if let obstacle { device.log("start dropped, \(obstacle)", now: now) }
         }
         guard obstacle == nil, let device = devices.byID[device.id] else { return }
-        let start = ActivityStart(
-            bundleID: app, attributesType: push.attributesType ?? "", attributes: push.attributes ?? [],
-            contentState: push.contentState ?? [], timestamp: push.timestamp, channelID: push.inputPushChannel,
-            wantsToken: push.asksForToken, alert: push.alert, staleDate: push.staleDate, relevance: push.relevance)
-        if begin(start, on: device, now: now) == nil {
-            _ = devices.change(device.id) { $0.log("start dropped: its channel does not exist", now: now) }
+        if begin(activity, wantsToken: push.asksForToken, on: device, now: now) == nil {
+            devices.change(device.id) { $0.log("start dropped: its channel does not exist", now: now) }
         }
     }
 
@@ -107,14 +100,13 @@ extension SimulatorState {
         guard topic.hasSuffix(PushType.topicSuffix), topic.utf8.count > PushType.topicSuffix.utf8.count else {
             throw Refusal(.topicDisallowed)
         }
-        let app = AppKey(
-            name: String(topic.dropLast(PushType.topicSuffix.count)), environment: request.environment)
+        let app = AppKey(String(topic.dropLast(PushType.topicSuffix.count)), request.environment)
         if !key.scope.allows(topic: app.name) { throw Refusal(.topicDisallowed) }
         if let owner = owners[app], owner != key.teamID { throw Refusal(.topicDisallowed) }
         return app
     }
 
-    private func address(_ token: String, of app: AppKey, now: Date) throws(Refusal) -> Devices.Address? {
+    private func address(_ token: String, of app: AppKey) throws(Refusal) -> Devices.Address? {
         guard let address = devices.tokens[token], let device = devices.byID[address.device],
             device.environment == app.environment
         else {
@@ -122,21 +114,12 @@ extension SimulatorState {
             throw Refusal(.badDeviceToken)
         }
         if address.app != app.name { throw Refusal(.deviceTokenNotForTopic) }
-        if let gone = address.gone {
-            throw Refusal(gone.reason, timestamp: Int(gone.since.timeIntervalSince1970 * 1_000))
-        }
+        if let gone = address.gone { throw gone }
         return address
     }
 
     private static func hasDuplicates(_ request: SimulatorRequest) -> Bool {
         let names = request.headers.map(\.name).filter { $0.hasPrefix("apns-") || $0 == APNsHeader.authorization }
         return Set(names).count < names.count
-    }
-
-    private static func isHexadecimal(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): true
-        default: false
-        }
     }
 }

@@ -3,6 +3,13 @@ internal import APNsWire
 /// The faults of a simulator, in the order they were added. At most one fault acts on a request: the first one that
 /// applies to it.
 struct FaultBook: Sendable {
+    /// A script of faults: `{"seed": 7, "faults": [ … ]}`.
+    struct Script: Decodable {
+        /// `nil`: keep the random numbers of the simulator's own seed.
+        var seed: UInt64?
+        var faults: [Fault]?
+    }
+
     private(set) var faults: [Fault] = []
     private var random: SeededRandom
     private var made = 0
@@ -14,9 +21,6 @@ struct FaultBook: Sendable {
 
     /// - Parameter seed: makes the faults' rates reproducible.
     init(seed: UInt64) { random = SeededRandom(seed: seed) }
-
-    /// Restarts the random numbers, which decide about faults with a `rate`, from this seed.
-    mutating func reseed(_ seed: UInt64) { random = SeededRandom(seed: seed) }
 
     /// Adds a fault at the end. If it has no name, it gets one.
     ///
@@ -37,19 +41,12 @@ struct FaultBook: Sendable {
         return fault
     }
 
-    /// Adds a script completely or not at all.
-    ///
-    /// - Returns: the reason if it was not added.
-    mutating func add(_ file: FaultFile) -> SimulatorError? {
-        let before = self
-        if let seed = file.seed { reseed(seed) }
-        do throws(SimulatorError) {
-            for fault in file.faults { _ = try add(fault) }
-            return nil
-        } catch {
-            self = before
-            return error
-        }
+    /// Adds a script completely or not at all. If it has a seed, the random numbers start again from this seed.
+    mutating func add(_ script: Script) throws(SimulatorError) {
+        var book = self
+        if let seed = script.seed { book.random = SeededRandom(seed: seed) }
+        for fault in script.faults ?? [] { _ = try book.add(fault) }
+        self = book
     }
 
     /// Withholds an answer until the fault is removed.
@@ -66,23 +63,18 @@ struct FaultBook: Sendable {
     }
 
     /// The fault that acts on a request.
-    mutating func claim(_ request: SimulatorRequest) -> Fault? {
-        guard !faults.isEmpty else { return nil }
-        let route = try? Route(method: request.method, path: request.path)
-        for index in faults.indices {
-            if case .tls = faults[index].action { continue }
-            guard faults[index].match.matches(request, route), faults[index].claim(using: &random) else { continue }
-            return faults[index]
-        }
-        return nil
+    mutating func claim(_ request: SimulatorRequest, _ route: Route?) -> Fault? {
+        claim { $0.action != .tls && $0.match.matches(request, route) }
     }
 
-    /// How a new connection fails during TLS; `nil`: it does not.
-    mutating func claim(connectionTo environment: APNsEnvironment) -> FaultAction.TLSFailure? {
-        for index in faults.indices {
-            guard case .tls(let failure) = faults[index].action else { continue }
-            if let wanted = faults[index].match.environment, wanted != environment { continue }
-            if faults[index].claim(using: &random) { return failure }
+    /// The fault that acts on a new connection.
+    mutating func claim(connectionTo environment: APNsEnvironment) -> Fault? {
+        claim { $0.action == .tls && $0.match.environment ?? environment == environment }
+    }
+
+    private mutating func claim(where matches: (Fault) -> Bool) -> Fault? {
+        for index in faults.indices where matches(faults[index]) && faults[index].claim(using: &random) {
+            return faults[index]
         }
         return nil
     }

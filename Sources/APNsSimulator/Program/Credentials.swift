@@ -2,6 +2,20 @@ internal import Cryptography
 internal import FoundationEssentials
 internal import HTTP2
 
+/// The names and addresses in the simulator's certificates.
+private enum ServerNames {
+    /// This machine, a container named `simulator`, and Apple's hosts (docs/internals/apns.md 1.1, 2.1), for clients
+    /// that resolve those names to the simulator.
+    static let standard =
+        ["DNS:localhost", "DNS:simulator", "IP:127.0.0.1", "IP:::1"]
+        + ["api", "api-broadcast", "api-manage-broadcast"].flatMap {
+            ["DNS:\($0).push.apple.com", "DNS:\($0).sandbox.push.apple.com"]
+        }
+
+    /// A valid certificate of another host, for a client that used the wrong port (docs/internals/apns.md 1.1).
+    static let wrong = ["DNS:another-host.invalid"]
+}
+
 /// The files of the simulator's folder. Missing ones are created.
 struct Credentials {
     static let serverKeyFile = "server.key"
@@ -17,9 +31,7 @@ struct Credentials {
     /// The keys of every `AuthKey_<KEYID>.p8` in the folder.
     let providerKeys: [ProviderKey]
 
-    init(
-        in folder: Folder, teams: KeyTeams, scopes: [String: KeyScope] = [:], now: Date
-    ) throws(SimulatorError) {
+    init(in folder: Folder, teams: KeyTeams, scopes: [String: KeyScope] = [:], now: Date) throws {
         let authority = try CertificateAuthority(in: folder, now: now)
         let key = try Self.key(Self.serverKeyFile, in: folder)
         serverKey = key
@@ -27,7 +39,13 @@ struct Credentials {
         otherCertificate = try authority.issue(for: key, names: ServerNames.wrong, now: now)
         try folder.write(certificate, to: Self.serverCertificateFile, access: .everyone)
         _ = try Self.key(Self.providerKeyFile, in: folder)
-        providerKeys = try Self.providerKeys(in: folder, teams: teams, scopes: scopes)
+        let names = try folder.names().filter { $0.hasPrefix("AuthKey_") && $0.hasSuffix(".p8") }
+        providerKeys = try names.compactMap { name in
+            let keyID = String(name.dropFirst("AuthKey_".count).dropLast(".p8".count))
+            return try folder.key(name, advice: "fix or remove it").map {
+                ProviderKey(keyID: keyID, teamID: teams[keyID], scope: scopes[keyID] ?? KeyScope(), key: $0)
+            }
+        }
     }
 
     /// TLS of a server with one of the certificates.
@@ -39,44 +57,11 @@ struct Credentials {
             protocols: ["h2"], asksForCertificate: true)
     }
 
-    static func newKey() throws(SimulatorError) -> PrivateKey {
-        do { return try PrivateKey.p256() } catch { throw SimulatorError("A key could not be made: \(error).") }
-    }
-
-    static func text(of key: PrivateKey) throws(SimulatorError) -> String {
-        do { return try key.pem } catch { throw SimulatorError("A key could not be written: \(error).") }
-    }
-
     /// The P-256 key in a file. If there is no file, a new key is written there.
-    private static func key(_ name: String, in folder: Folder) throws(SimulatorError) -> PrivateKey {
-        guard let text = try folder.read(name) else {
-            let key = try newKey()
-            try folder.write(try Self.text(of: key), to: name, access: .owner)
-            return key
-        }
-        do {
-            return try PrivateKey.p256(pem: Array(text.utf8))
-        } catch {
-            throw SimulatorError(
-                "\(folder.path(name)) is not an EC P-256 private key in PEM: remove it, and a new one is created.")
-        }
-    }
-
-    private static func providerKeys(
-        in folder: Folder, teams: KeyTeams, scopes: [String: KeyScope]
-    ) throws(SimulatorError) -> [ProviderKey] {
-        var keys: [ProviderKey] = []
-        for name in try folder.names() where name.hasPrefix("AuthKey_") && name.hasSuffix(".p8") {
-            let keyID = String(name.dropFirst("AuthKey_".count).dropLast(".p8".count))
-            guard let pem = try folder.read(name) else { continue }
-            do {
-                var key = try ProviderKey(keyID: keyID, teamID: teams[keyID], pem: pem)
-                key.scope = scopes[keyID] ?? KeyScope()
-                keys.append(key)
-            } catch {
-                throw SimulatorError("\(folder.path(name)) is not an EC P-256 private key in PEM: fix or remove it.")
-            }
-        }
-        return keys
+    private static func key(_ name: String, in folder: Folder) throws -> PrivateKey {
+        if let key = try folder.key(name, advice: "remove it, and a new one is created") { return key }
+        let key = try PrivateKey.p256()
+        try folder.write(key.pem, to: name, access: .owner)
+        return key
     }
 }

@@ -1,4 +1,5 @@
-internal import FoundationEssentials
+internal import Cryptography
+internal import Foundation
 
 #if canImport(Glibc)
     internal import Glibc
@@ -18,7 +19,7 @@ struct Folder {
     let path: String
 
     /// Creates the folder if it does not exist.
-    init(_ path: String) throws(SimulatorError) {
+    init(_ path: String) throws {
         self.path = path
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -32,7 +33,7 @@ struct Folder {
     /// The text of a file; `nil` if there is none.
     ///
     /// - Throws: if the file exists but cannot be read as text.
-    func read(_ name: String) throws(SimulatorError) -> String? {
+    func read(_ name: String) throws -> String? {
         guard FileManager.default.fileExists(atPath: path(name)) else { return nil }
         guard let data = FileManager.default.contents(atPath: path(name)),
             let text = String(validating: data, as: UTF8.self)
@@ -40,44 +41,39 @@ struct Folder {
         return text
     }
 
+    /// The EC P-256 key in a file; `nil` if there is none.
+    ///
+    /// - Parameter advice: what to do if the file has no such key, without a full stop.
+    func key(_ name: String, advice: String) throws -> PrivateKey? {
+        guard let text = try read(name) else { return nil }
+        guard let key = try? PrivateKey.p256(pem: Array(text.utf8)) else {
+            throw SimulatorError("\(path(name)) is not an EC P-256 private key in PEM: \(advice).")
+        }
+        return key
+    }
+
     /// Replaces a file atomically. Another process reads either the old or the new text, and a private file never has
     /// wider access.
-    func write(_ text: String, to name: String, access: Access) throws(SimulatorError) {
+    func write(_ text: String, to name: String, access: Access) throws {
         let temporary = path(".\(name).\(getpid()).\(UInt32.random(in: .min ... .max))")
-        let bytes = Array(text.utf8)
         let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, access.rawValue)
-        guard file >= 0 else { throw failure(name) }
-        let isWritten = writeAll(bytes, to: file) && fchmod(file, access.rawValue) == 0
-        guard close(file) == 0, isWritten, rename(temporary, path(name)) == 0 else {
-            let failure = failure(name)
+        guard file >= 0, fchmod(file, access.rawValue) == 0,
+            (try? FileHandle(fileDescriptor: file, closeOnDealloc: true).write(contentsOf: Data(text.utf8))) != nil,
+            rename(temporary, path(name)) == 0
+        else {
+            let cause = String(cString: strerror(errno))
             unlink(temporary)
-            throw failure
+            throw SimulatorError(
+                "\(path(name)) cannot be written (\(cause)): name a folder you may write to with --dir.")
         }
     }
 
     /// Names of the files in the folder, sorted.
-    func names() throws(SimulatorError) -> [String] {
+    func names() throws -> [String] {
         do {
             return try FileManager.default.contentsOfDirectory(atPath: path).sorted()
         } catch {
             throw SimulatorError("The folder \(path) cannot be listed: check its permissions.")
         }
     }
-
-    private func failure(_ name: String) -> SimulatorError {
-        let cause = String(cString: strerror(errno))
-        return SimulatorError("\(path(name)) cannot be written (\(cause)): name a folder you may write to with --dir.")
-    }
-}
-
-/// Calls `write(2)` until everything is written. It is a free function, because `Folder` has a method named `write`.
-private func writeAll(_ bytes: [UInt8], to file: CInt) -> Bool {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-        let count = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
-        if count < 0, errno == EINTR { continue }
-        guard count > 0 else { return false }
-        rest = rest.dropFirst(count)
-    }
-    return true
 }

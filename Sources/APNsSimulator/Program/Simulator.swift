@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import HTTP2
+internal import JSON
 package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
@@ -12,26 +13,46 @@ internal import Synchronization
 package final class Simulator: Service {
     /// The options of this simulator.
     package let options: SimulatorOptions
-    let running = Mutex(Phase.idle)
-    private let logger: Logger
+    let logger: Logger
     private let announce: @Sendable (SimulatorAddresses) -> Void
-    let started = StartSignal()
+    private let phase = Mutex(Phase.idle)
+    /// One lock for everything; a request holds it for a few microseconds.
+    private let memory: Mutex<Memory>
 
     /// The most bytes that are read of one body. The stream of a longer body is reset; no normal client sends so much.
-    static let maximumBodyRead = 1 << 20
+    private static let maximumBodyRead = 1 << 20
     /// The most connections of one environment at a time.
-    static let maximumConnections = 2_000
+    private static let maximumConnections = 2_000
+    /// The longest wait of a request to the control API, in seconds.
+    static let longestWait = 600.0
 
-    enum Phase: Sendable {
+    struct Memory: Sendable {
+        var apns: SimulatorState
+        var journal: Journal
+        var faults: FaultBook
+        var counters = Counters()
+        /// The number of seconds by which the simulator's clock is ahead of `SimulatorOptions.now`.
+        var clockOffset = 0.0
+        /// The open connections.
+        var connections: [Int: (connection: HTTP2ServerConnection, environment: APNsEnvironment)] = [:]
+        /// The callers that wait for a request or a change of a lock screen.
+        fileprivate var watchers: [Int: AsyncStream<Void>.Continuation] = [:]
+        fileprivate var lastWatcher = 0
+        fileprivate var hasStopped = false
+
+        /// Grows with each change that `watchers` wait for.
+        fileprivate var version: Int { journal.recorded + apns.devices.version }
+    }
+
+    private enum Phase: Sendable {
         case idle
         case starting
-        case running(SimulatorCore, Servers, SimulatorAddresses)
-        /// Stopped; the journal is still readable.
-        case stopped(SimulatorCore?)
+        case running(Servers, SimulatorAddresses)
+        case stopped
     }
 
     /// The listeners.
-    struct Servers: Sendable {
+    private struct Servers: Sendable {
         var apns: [HTTP2Server] = []
         var control: ControlServer?
 
@@ -50,6 +71,61 @@ package final class Simulator: Service {
         self.options = options
         self.logger = logger
         self.announce = announce
+        var apns = SimulatorState(channelLimit: options.channelLimit, seed: options.seed)
+        apns.quirks = options.quirks
+        memory = Mutex(
+            Memory(
+                apns: apns, journal: Journal(capacity: options.journalCapacity), faults: FaultBook(seed: options.seed)))
+    }
+
+    // MARK: The state
+
+    /// Reads or changes the state at the simulator's time (seconds since 1970, whole milliseconds), and wakes the
+    /// callers that wait.
+    @discardableResult
+    func change<Result: Sendable, Failure: Error>(
+        _ body: (inout Memory, Double) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let clock = options.now().timeIntervalSince1970
+        let (result, woken) = try memory.withLock { memory throws(Failure) in
+            let version = memory.version
+            let result = try body(&memory, ((clock + memory.clockOffset) * 1_000).rounded() / 1_000)
+            return (result, memory.version == version ? [] : Array(memory.watchers.values))
+        }
+        for watcher in woken { watcher.yield() }
+        return result
+    }
+
+    /// Looks at the state now and after each change, until `look` finds something.
+    ///
+    /// - Returns: `nil` if the time is over, the simulator stops, or the task is cancelled first.
+    func wait<Found: Sendable>(
+        within limit: Duration? = nil, _ look: (inout Memory, Double) -> Found?
+    ) async -> Found? {
+        let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        continuation.yield()
+        let id = change { memory, _ in
+            memory.lastWatcher += 1
+            if memory.hasStopped { continuation.finish() } else { memory.watchers[memory.lastWatcher] = continuation }
+            return memory.lastWatcher
+        }
+        defer { change { memory, _ in memory.watchers[id] = nil } }
+        let timer = limit.map { limit in
+            Task {
+                try? await Task.sleep(for: limit)
+                continuation.finish()
+            }
+        }
+        defer { timer?.cancel() }
+        for await _ in changes { if let found = change(look) { return found } }
+        return nil
+    }
+
+    // MARK: Starting and stopping
+
+    /// The addresses of the listeners; `nil` unless the simulator runs.
+    package var addresses: SimulatorAddresses? {
+        phase.withLock { phase in if case .running(_, let addresses) = phase { addresses } else { nil } }
     }
 
     /// Reads or creates the folder's files, and listens on both ports.
@@ -58,29 +134,39 @@ package final class Simulator: Service {
     ///   use. Then nothing listens.
     @discardableResult
     package func start() async throws -> SimulatorAddresses {
-        try begin()
+        let isFirst = phase.withLock { phase in
+            guard case .idle = phase else { return false }
+            phase = .starting
+            return true
+        }
+        if !isFirst { throw SimulatorError("This simulator was started before: create another one.") }
         do {
             return try await listen()
         } catch {
-            running.withLock { $0 = .idle }
+            phase.withLock { $0 = .idle }
             throw error
         }
     }
 
     /// Stops listening and closes the connections. Withheld answers are never sent.
     package func stop() async {
-        let servers = running.withLock { phase -> Servers? in
-            guard case .running(let core, let servers, _) = phase else {
-                if case .idle = phase { phase = .stopped(nil) }
+        let servers = phase.withLock { phase -> Servers? in
+            switch phase {
+            case .running(let servers, _):
+                phase = .stopped
+                return servers
+            case .idle:
+                phase = .stopped
                 return nil
+            case .starting, .stopped: return nil
             }
-            phase = .stopped(core)
-            return servers
         }
         await servers?.stop()
-        started.fire()
-        for waiter in look({ $0.journal.close() }) ?? [] { waiter.continuation.finish() }
-        for watcher in look({ $0.watchers.close() }) ?? [] { watcher.finish() }
+        let watchers = change { memory, _ in
+            memory.hasStopped = true
+            return memory.watchers.values.map { $0 }
+        }
+        for watcher in watchers { watcher.finish() }
     }
 
     /// Serves until a graceful shutdown or a cancellation. Starts the simulator first, unless `start()` was called.
@@ -92,32 +178,31 @@ package final class Simulator: Service {
         await stop()
     }
 
-    private func begin() throws(SimulatorError) {
-        let isFirst = running.withLock { phase in
-            guard case .idle = phase else { return false }
-            phase = .starting
-            return true
-        }
-        if !isFirst { throw SimulatorError("This simulator was started before: create another one.") }
-    }
-
     private func listen() async throws -> SimulatorAddresses {
         try options.validate()
         let folder = try Folder(options.directory)
         let credentials = try Credentials(
             in: folder, teams: options.teams, scopes: options.keyScopes, now: options.now())
-        let core = try prepare(credentials)
-
+        change { memory, _ in
+            memory.apns.tokens = TokenJudge(keys: credentials.providerKeys)
+            memory.faults = FaultBook(seed: options.seed)
+        }
+        if let path = options.faultFile {
+            guard let data = FileManager.default.contents(atPath: path) else {
+                throw SimulatorError("\(path) cannot be read: name a file of faults with --faults.")
+            }
+            try addScript(JSONValue(Array(data), at: path).read(at: path))
+        }
         var servers = Servers()
         do {
-            let connections = Connections()
             for environment in APNsEnvironment.allCases {
                 let port = options.port == 0 ? 0 : options.port + servers.apns.count
-                servers.apns.append(try await serve(environment, port: port, credentials, core, connections))
+                servers.apns.append(try await serve(environment, port: port, credentials))
             }
             if let port = options.controlPort {
-                servers.control = try await ControlServer.start(
-                    ControlRouter(core: core), host: options.controlHost, port: port)
+                servers.control = try await ControlServer(host: options.controlHost, port: port) { [self] in
+                    await answer($0)
+                }
             }
         } catch {
             await servers.stop()
@@ -130,29 +215,12 @@ package final class Simulator: Service {
             controlURL: servers.control.map {
                 SimulatorAddresses.url("http", SimulatorAddresses.reachable(options.controlHost), $0.port)
             })
-        running.withLock { $0 = .running(core, servers, addresses) }
-        started.fire()
+        phase.withLock { $0 = .running(servers, addresses) }
         return addresses
     }
 
-    /// The state before the first request.
-    private func prepare(_ credentials: Credentials) throws(SimulatorError) -> SimulatorCore {
-        var state = SimulatorState(
-            keys: credentials.providerKeys, channelLimit: options.channelLimit, seed: options.seed)
-        state.quirks = options.quirks
-        let core = SimulatorCore(
-            state, journalCapacity: options.journalCapacity, seed: options.seed, now: options.now, logger: logger)
-        if let path = options.faultFile {
-            let file = try FaultFile(path: path)
-            let failure = core.change { memory, _ in memory.faults.add(file) }
-            if let failure { throw failure }
-        }
-        return core
-    }
-
     private func serve(
-        _ environment: APNsEnvironment, port: Int, _ credentials: Credentials, _ core: SimulatorCore,
-        _ connections: Connections
+        _ environment: APNsEnvironment, port: Int, _ credentials: Credentials
     ) async throws -> HTTP2Server {
         var configuration = HTTP2ServerConfiguration(
             host: options.host, port: port, tls: try credentials.tls(credentials.certificate))
@@ -165,7 +233,7 @@ package final class Simulator: Service {
         configuration.drainTimeout = .milliseconds(250)
         configuration.maximumBodyRead = Self.maximumBodyRead
         configuration.maximumConnections = Self.maximumConnections
-        let handler = EnvironmentHandler(environment: environment, core: core, connections: connections)
+        let handler = EnvironmentHandler(environment: environment, simulator: self)
         configuration.admission = { handler.admission(serverName: $0) }
         return try await HTTP2Server.start(configuration, handler: handler, logger: logger)
     }

@@ -12,7 +12,7 @@ package struct SimulatorOptions: Sendable {
     /// The variants of APNs' behaviour.
     package var quirks = Quirks()
     /// How management paths treat capitals in a bundle ID (quirk `capitals`).
-    package var capitals: CapitalsRule {
+    package var capitals: Quirks.Rule {
         get { quirks.capitals }
         set { quirks.capitals = newValue }
     }

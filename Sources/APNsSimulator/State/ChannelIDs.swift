@@ -13,8 +13,8 @@ struct ChannelIDs: Sendable {
     private static let gregorianOffset: UInt64 = 0x01B2_1DD2_1381_4000
 
     /// Makes a new ID. No two IDs of one instance are equal, even at the same time, because the tick always grows.
-    mutating func make(now: Date, using random: inout SeededRandom) -> String {
-        let sinceEpoch = UInt64(max(0, now.timeIntervalSince1970) * 10_000_000)
+    mutating func make(now: Double, using random: inout SeededRandom) -> String {
+        let sinceEpoch = UInt64(max(0, now) * 10_000_000)
         let tick = max(sinceEpoch + Self.gregorianOffset, lastTick + 1)
         lastTick = tick
         var bytes: [UInt8] = []

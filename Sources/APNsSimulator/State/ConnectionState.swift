@@ -1,5 +1,4 @@
 internal import APNsWire
-internal import FoundationEssentials
 
 /// APNs' state of one connection (docs/internals/apns.md sections 5 and 6).
 struct ConnectionState: Sendable {
@@ -24,15 +23,14 @@ struct ConnectionState: Sendable {
     ///
     /// - Throws: `UnrelatedKeyIdInToken` if the key may not share the connection with its first key;
     ///   `TooManyProviderTokenUpdates` if the token replaces another too soon.
-    mutating func admit(_ token: ProviderToken, now: Date) throws(Refusal) {
+    mutating func admit(_ token: ProviderToken, now: Double) throws(Refusal) {
         if let bound, !bound.isRelated(to: token.key) { throw Refusal(.unrelatedKeyIdInToken) }
         try tokens.admit(token, now: now)
         if bound == nil { bound = token.key }
     }
 
-    /// Records an answer, and returns its effects on the connection.
-    mutating func note(_ answer: SimulatorAnswer) -> [ConnectionEffect] {
-        var effects: [ConnectionEffect] = []
+    /// Records an answer, and adds its effects on the connection to it.
+    mutating func note(_ answer: inout SimulatorAnswer) {
         if answer.status < 400 {
             refusals = 0
         } else if answer.status < 500, answer.status != 410, answer.reason != .tooManyRequests {
@@ -46,30 +44,25 @@ struct ConnectionState: Sendable {
             } else {
                 streams
             }
-        if allowed != streams {
-            streams = allowed
-            effects.append(.maximumStreams(allowed))
-        }
-        if refusals >= Self.endAfter, !isEnding {
-            isEnding = true
-            effects.append(.goAway(reason: answer.reason?.rawValue ?? "", code: 0))
-        }
-        return effects
+        if allowed != streams { answer.maximumStreams = allowed }
+        streams = allowed
+        answer.endsConnection = refusals >= Self.endAfter && !isEnding
+        isEnding = refusals >= Self.endAfter || isEnding
     }
 }
 
 /// The rule that a token may be replaced after 20 minutes at the earliest (docs/internals/apns.md section 5).
 struct TokenHistory: Sendable {
-    private var newest: (issuedAt: Double, since: Date)?
+    private var newest: (issuedAt: Double, since: Double)?
 
     /// Refuses a token if it follows the previous token too soon: its `iat` and its first use are both less than 20
     /// minutes after those of the previous token. Apple does not document what exactly is measured. A token with the
     /// same or an older `iat` is not a replacement.
-    mutating func admit(_ token: ProviderToken, now: Date) throws(Refusal) {
+    mutating func admit(_ token: ProviderToken, now: Double) throws(Refusal) {
         if let newest {
             guard token.issuedAt > newest.issuedAt else { return }
             let age = Double(APNsLimits.providerTokenMinimumAge)
-            if token.issuedAt - newest.issuedAt < age, now.timeIntervalSince(newest.since) < age {
+            if token.issuedAt - newest.issuedAt < age, now - newest.since < age {
                 throw Refusal(.tooManyProviderTokenUpdates)
             }
         }

@@ -3,7 +3,7 @@ package import APNsWire
 /// A request as received. It is a value, so that the answer can be computed without sockets.
 package struct SimulatorRequest: Sendable, Hashable {
     /// One header field.
-    package struct Header: Sendable, Hashable {
+    package struct Header: Sendable, Hashable, Encodable {
         /// In lower case.
         package var name: String
         /// As received.
@@ -19,35 +19,19 @@ package struct SimulatorRequest: Sendable, Hashable {
     /// The environment of the port.
     package var environment: APNsEnvironment
     /// The service of the host name that the client used.
-    package var service: HostService
+    package var service = HostService.all
     /// The number of the HTTP/2 connection; unique within the process.
-    package var connection: Int
+    package var connection = 0
     /// In upper case, as received.
     package var method: String
     /// Path and query as received.
     package var path: String
     /// All regular headers in the order received, including duplicates.
-    package var headers: [Header]
+    package var headers: [Header] = []
     /// The body; only its beginning if `bodyIsCut`.
-    package var body: [UInt8]
+    package var body: [UInt8] = []
     /// Whether the body was longer than the simulator keeps.
-    package var bodyIsCut: Bool
-
-    /// A request with these parts.
-    package init(
-        environment: APNsEnvironment, service: HostService = .all, connection: Int = 0, method: String, path: String,
-        headers: [Header] = [],
-        body: [UInt8] = [], bodyIsCut: Bool = false
-    ) {
-        self.environment = environment
-        self.service = service
-        self.connection = connection
-        self.method = method
-        self.path = path
-        self.headers = headers
-        self.body = body
-        self.bodyIsCut = bodyIsCut
-    }
+    package var bodyIsCut = false
 
     /// The value of the first header with this name in lower case.
     package subscript(header name: String) -> String? {

@@ -1,16 +1,17 @@
 internal import APNsWire
-internal import FoundationEssentials
 
 /// The management of channels (docs/internals/apns.md 1.2).
 extension SimulatorState {
     /// Creates a channel. `CreateBody` checks the body. If the app already has the maximum number of channels, a valid
     /// request gets 400 `CannotCreateChannelConfig`.
     mutating func create(
-        _ request: SimulatorRequest, in app: AppKey, team: String, now: Date
+        _ request: SimulatorRequest, in app: AppKey, team: String, now: Double
     ) throws(Refusal) -> SimulatorAnswer {
         if request.bodyIsCut { throw Refusal(.payloadTooLarge) }
         let wanted = try CreateBody(request.body)
-        guard apps[app]?.count ?? 0 < limits[app] ?? channelLimit else { throw Refusal(.cannotCreateChannelConfig) }
+        guard apps[app]?.channels.count ?? 0 < limits[app] ?? channelLimit else {
+            throw Refusal(.cannotCreateChannelConfig)
+        }
         let id = addChannel(wanted.storagePolicy, to: app, now: now)
         if owners[app] == nil { owners[app] = team }
         return SimulatorAnswer(status: 201, headers: [.init(APNsHeader.channelID, id)])
@@ -38,10 +39,25 @@ extension SimulatorState {
     }
 
     /// Adds a channel regardless of the limit.
-    mutating func addChannel(_ policy: StoragePolicy, to app: AppKey, now: Date) -> String {
+    mutating func addChannel(_ policy: StoragePolicy, to app: AppKey, now: Double) -> String {
         let id = channelIDs.make(now: now, using: &random)
         apps[app, default: SimulatedApp()].add(id, policy, now: now)
         return id
+    }
+
+    /// Deletes all channels of an app at once, as when its registration is lost.
+    mutating func vanish(_ app: AppKey) {
+        apps[app]?.deleteAll()
+        postponed = postponed.filter { $0.key.app != app }
+    }
+
+    /// Turns an app's Broadcast capability on or off, as in Apple's developer portal. Turning it off deletes all
+    /// channels of the app in both environments; they never come back (docs/internals/apns.md 1.2).
+    mutating func setBroadcastCapability(_ isOn: Bool, of bundleID: String) {
+        let name = bundleID.lowercased()
+        if isOn { return _ = capabilityOff.remove(name) }
+        capabilityOff.insert(name)
+        for environment in APNsEnvironment.allCases { vanish(AppKey(name, environment)) }
     }
 
     /// - Returns: whether the channel existed.
@@ -65,11 +81,5 @@ extension SimulatorState {
     private func channelID(of request: SimulatorRequest) throws(Refusal) -> String {
         guard let id = request[header: APNsHeader.channelID], !id.isEmpty else { throw Refusal(.missingChannelId) }
         return id
-    }
-}
-
-extension SimulatorAnswer {
-    fileprivate static func json(_ text: String) -> Self {
-        Self(status: 200, headers: [.init(APNsHeader.contentType, "application/json")], body: Array(text.utf8))
     }
 }

@@ -1,10 +1,10 @@
 internal import APNsWire
-package import FoundationEssentials
 
-/// The state of APNs, and its answers to requests. It is a pure value without sockets and clocks.
-package struct SimulatorState: Sendable {
+/// The state of APNs, and its answers to requests. It is a pure value without sockets and clocks. Times are in seconds
+/// since 1970.
+struct SimulatorState: Sendable {
     /// The variants of APNs' behaviour; they may change at any time.
-    package var quirks: Quirks
+    var quirks = Quirks()
     /// The most channels of one app in one environment, unless `limits` has another number.
     let channelLimit: Int
     var limits: [AppKey: Int] = [:]
@@ -26,8 +26,14 @@ package struct SimulatorState: Sendable {
     var random: SeededRandom
 
     struct AppKey: Hashable, Sendable {
-        var name: String
-        var environment: APNsEnvironment
+        /// The bundle ID in lower case.
+        let name: String
+        let environment: APNsEnvironment
+
+        init(_ bundleID: String, _ environment: APNsEnvironment) {
+            name = bundleID.lowercased()
+            self.environment = environment
+        }
     }
 
     struct ChannelKey: Hashable, Sendable {
@@ -39,12 +45,7 @@ package struct SimulatorState: Sendable {
     ///   - keys: the provider keys whose tokens are accepted.
     ///   - channelLimit: the most channels of one app in one environment.
     ///   - seed: makes message IDs and the random part of channel IDs reproducible.
-    package init(
-        keys: [ProviderKey], capitals: CapitalsRule = .refused, channelLimit: Int = APNsLimits.channels,
-        seed: UInt64 = 0
-    ) {
-        quirks = Quirks()
-        quirks.capitals = capitals
+    init(keys: [ProviderKey] = [], channelLimit: Int = APNsLimits.channels, seed: UInt64 = 0) {
         self.channelLimit = channelLimit
         tokens = TokenJudge(keys: keys)
         random = SeededRandom(seed: seed)
@@ -72,12 +73,9 @@ package struct SimulatorState: Sendable {
     ///
     /// Every answer has `apns-request-id`, or `apns-id` on a device's path: the request's own if it is well-formed,
     /// otherwise a new one.
-    package mutating func handle(_ request: SimulatorRequest, now: Date) -> SimulatorAnswer {
-        handle(request, postponing: false, now: now)
-    }
-
+    ///
     /// - Parameter postponing: whether to withhold a broadcast from devices until the next broadcast of its channel.
-    mutating func handle(_ request: SimulatorRequest, postponing: Bool, now: Date) -> SimulatorAnswer {
+    mutating func handle(_ request: SimulatorRequest, postponing: Bool = false, now: Double) -> SimulatorAnswer {
         var operation: Route.Operation?
         var tokenAccepted = false
         var answer: SimulatorAnswer
@@ -88,9 +86,9 @@ package struct SimulatorState: Sendable {
             let token = try authenticate(request, now: now)
             tokenAccepted = true
             if route.operation == .device {
-                answer = try push(request, to: route.deviceToken, by: token.key, now: now)
+                answer = try push(request, to: route.subject, by: token.key, now: now)
             } else {
-                let app = AppKey(name: route.appName, environment: request.environment)
+                let app = AppKey(route.subject, request.environment)
                 try checkTopic(of: route, app, key: token.key)
                 for name in [APNsHeader.requestID, APNsHeader.id] where !isGood(request[header: name]) {
                     throw Refusal(.badMessageId)
@@ -99,15 +97,12 @@ package struct SimulatorState: Sendable {
                     route.operation, request, in: app, team: token.teamID, postponing: postponing, now: now)
             }
         } catch {
-            answer = .refusal(error.reason, spelled: error.reason.rawValue, timestamp: error.timestamp)
-            if let retryAfter = error.retryAfter {
-                answer.headers.append(.init(APNsHeader.retryAfter, String(retryAfter)))
-            }
+            answer = .refusal(error, spelled: error.reason.rawValue)
         }
         answer.operation = operation
         answer.tokenAccepted = tokenAccepted
         complete(&answer, to: request)
-        answer.effects = connections[request.connection]?.note(answer) ?? []
+        connections[request.connection]?.note(&answer)
         return answer
     }
 
@@ -136,7 +131,7 @@ package struct SimulatorState: Sendable {
         requestID.map { RequestID.isCanonical($0) } ?? true
     }
 
-    private mutating func authenticate(_ request: SimulatorRequest, now: Date) throws(Refusal) -> ProviderToken {
+    private mutating func authenticate(_ request: SimulatorRequest, now: Double) throws(Refusal) -> ProviderToken {
         let token = try tokens.judge(authorization: request[header: APNsHeader.authorization], now: now)
         if let environment = token.key.scope.environment, environment != request.environment {
             throw Refusal(.badEnvironmentKeyInToken)
@@ -157,7 +152,7 @@ package struct SimulatorState: Sendable {
 
     private mutating func perform(
         _ operation: Route.Operation, _ request: SimulatorRequest, in app: AppKey, team: String, postponing: Bool,
-        now: Date
+        now: Double
     ) throws(Refusal) -> SimulatorAnswer {
         switch operation {
         case .create: return try create(request, in: app, team: team, now: now)

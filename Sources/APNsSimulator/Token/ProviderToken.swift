@@ -31,18 +31,11 @@ struct ProviderToken: Sendable {
     }
 
     /// Decodes base64url without padding (RFC 7515 section 2); `nil` for other text.
-    static func decode(_ text: Substring.UTF8View) -> [UInt8]? {
-        var standard: [UInt8] = []
-        standard.reserveCapacity(text.count + 3)
-        for byte in text {
-            switch byte {
-            case UInt8(ascii: "-"): standard.append(UInt8(ascii: "+"))
-            case UInt8(ascii: "_"): standard.append(UInt8(ascii: "/"))
-            case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): return nil
-            default: standard.append(byte)
-            }
-        }
-        while standard.count % 4 != 0 { standard.append(UInt8(ascii: "=")) }
-        return Data(base64Encoded: Data(standard)).map { Array($0) }
+    private static func decode(_ text: Substring.UTF8View) -> [UInt8]? {
+        let text = String(Substring(text))
+        guard text.utf8.allSatisfy({ !"+/=".utf8.contains($0) }) else { return nil }
+        let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+        let standard = text.replacing("-", with: "+").replacing("_", with: "/") + padding
+        return Data(base64Encoded: standard).map { Array($0) }
     }
 }

@@ -1,5 +1,4 @@
 internal import APNsWire
-internal import FoundationEssentials
 
 /// Checks the `authorization` header of requests.
 struct TokenJudge: Sendable {
@@ -12,7 +11,7 @@ struct TokenJudge: Sendable {
     private let keys: [String: ProviderKey]
     /// Verified tokens by the whole header, so that a known header need not be parsed.
     private var verified: [String: ProviderToken] = [:]
-    private var order = Ring<String>(capacity: capacity)
+    private var order = Recent<String>(capacity: capacity)
 
     /// - Parameter keys: if two have the same ID, the last one counts.
     init(keys: [ProviderKey]) {
@@ -21,10 +20,10 @@ struct TokenJudge: Sendable {
 
     /// - Throws: `MissingProviderToken` without a `bearer` authorization; `InvalidProviderToken` as `ProviderToken`
     ///   does, and for an `iat` more than a minute in the future; `ExpiredProviderToken` an hour after `iat`.
-    mutating func judge(authorization: String?, now: Date) throws(Refusal) -> ProviderToken {
+    mutating func judge(authorization: String?, now: Double) throws(Refusal) -> ProviderToken {
         guard let authorization else { throw Refusal(.missingProviderToken) }
         let token = try verify(authorization)
-        let age = now.timeIntervalSince1970 - token.issuedAt
+        let age = now - token.issuedAt
         if age > Double(APNsLimits.providerTokenLifetime) { throw Refusal(.expiredProviderToken) }
         if age < -Self.clockSkew { throw Refusal(.invalidProviderToken) }
         return token

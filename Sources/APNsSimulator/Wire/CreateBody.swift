@@ -13,7 +13,7 @@ struct CreateBody: Hashable {
     /// 4. the push type absent: `MissingPushType`; not exactly `LiveActivity`: `InvalidPushType`
     init(_ body: [UInt8]) throws(Refusal) {
         guard let object = JSONObject(body) else { throw Refusal(.badRequestPayload) }
-        guard object.names.allSatisfy({ $0 == "message-storage-policy" || $0 == "push-type" }) else {
+        guard object.members.keys.allSatisfy({ $0 == "message-storage-policy" || $0 == "push-type" }) else {
             throw Refusal(.badRequestParams)
         }
         switch object["message-storage-policy"] {

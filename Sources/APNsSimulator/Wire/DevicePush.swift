@@ -1,8 +1,24 @@
 internal import APNsWire
 
-/// The body of a device push (docs/internals/apns.md 3.2 and section 4).
+/// A device push (docs/internals/apns.md 3.1, 3.2 and section 4).
 enum DevicePush {
-    /// The checks, in this order:
+    /// Checks the headers, except topic and ID.
+    ///
+    /// - Returns: `apns-expiration`; `nil` if it is absent.
+    /// - Throws: `BadExpirationDate`, `BadPriority`, `BadCollapseId`, in this order.
+    static func expiration(_ request: SimulatorRequest) throws(Refusal) -> Int? {
+        let expiration = request[header: APNsHeader.expiration]
+        if let expiration, BroadcastHeaders.number(expiration) == nil { throw Refusal(.badExpirationDate) }
+        if let text = request[header: APNsHeader.priority], BroadcastHeaders.priority(text) == nil {
+            throw Refusal(.badPriority)
+        }
+        if request[header: APNsHeader.collapseID]?.utf8.count ?? 0 > APNsLimits.collapseID {
+            throw Refusal(.badCollapseId)
+        }
+        return expiration.flatMap(BroadcastHeaders.number)
+    }
+
+    /// Checks the body, in this order:
     ///
     /// 1. empty: `PayloadEmpty`
     /// 2. more than 4,096 bytes: `PayloadTooLarge`

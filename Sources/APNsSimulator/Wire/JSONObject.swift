@@ -1,48 +1,35 @@
 internal import JSON
 
-/// The members of one JSON object and of its `aps`. Values are parsed only as far as a check needs them.
+/// The members of one JSON object. If two have the same name, the last one counts, as in most parsers.
 ///
 /// The simulator keeps bodies as bytes and builds no tree, because the content state belongs to the app and APNs uses
-/// only these members.
+/// only some members of `aps`.
 struct JSONObject {
     enum Value: Hashable {
-        case null
-        case bool(Bool)
         /// The number's text.
         case number(String)
         case string(String)
-        case array
-        /// The range of the object in its text.
-        case object(Range<Int>)
+        /// The object's text.
+        case object([UInt8])
+        /// Null, a boolean or an array.
+        case other
 
         /// The value of a whole number without fraction and exponent; `nil` if it does not fit.
-        var integer: Int? {
-            guard case .number(let text) = self else { return nil }
-            return Int(text)
+        var integer: Int? { if case .number(let text) = self { Int(text) } else { nil } }
+        /// The value of a number; `nil` if it is infinite as a Double, and could not be written as JSON again.
+        var finite: Double? {
+            if case .number(let text) = self, let number = Double(text), number.isFinite { number } else { nil }
         }
+        var string: String? { if case .string(let text) = self { text } else { nil } }
+        var object: JSONBytes? { if case .object(let text) = self { JSONBytes(text) } else { nil } }
     }
 
-    struct Member {
-        var name: String
-        var value: Value
-        /// If this member is `aps`: its members; otherwise empty.
-        var members: [Member] = []
-    }
+    private(set) var members: [String: Value] = [:]
 
-    /// In the order of the text.
-    private let members: [Member]
-
-    /// If two members have the same name, the last one counts, as in most parsers. The object has few members, so no
-    /// dictionary is needed.
-    subscript(name: String) -> Value? { members.last { $0.name == name }?.value }
+    subscript(name: String) -> Value? { members[name] }
 
     /// The object `aps`; `nil`: there is none.
-    var aps: JSONObject? {
-        guard let aps = members.last(where: { $0.name == Self.inner }), case .object = aps.value else { return nil }
-        return JSONObject(members: aps.members)
-    }
-
-    var names: [String] { members.map(\.name) }
+    var aps: JSONObject? { members["aps"]?.object.flatMap { JSONObject($0.bytes) } }
 
     /// Parses a JSON text that is one object.
     ///
@@ -52,43 +39,28 @@ struct JSONObject {
         do throws(JSONFault) {
             var scanner = try JSONScanner(text, maximumDepth: Self.maximumDepth)
             guard try scanner.start() == .object else { return nil }
-            members = try Self.members(&scanner, inner: Self.inner)
+            var more = try scanner.enter(.object)
+            while more {
+                let name = try scanner.name()
+                let start = scanner.index
+                switch try scanner.start() {
+                case .null, .bool: members[name] = .other
+                case .number: members[name] = .number(try scanner.number())
+                case .string: members[name] = .string(try scanner.string())
+                case .array:
+                    try scanner.skip(.array)
+                    members[name] = .other
+                case .object:
+                    try scanner.skip(.object)
+                    members[name] = .object(Array(text[start..<scanner.index]))
+                }
+                more = try scanner.advance(in: .object)
+            }
             try scanner.finish()
         } catch {
             return nil
         }
     }
 
-    /// - Parameter inner: the name of the member whose own members are parsed, too, if it is an object.
-    private static func members(_ scanner: inout JSONScanner, inner: String?) throws(JSONFault) -> [Member] {
-        var members: [Member] = []
-        members.reserveCapacity(4)
-        var more = try scanner.enter(.object)
-        while more {
-            var member = Member(name: try scanner.name(), value: .array)
-            let start = scanner.index
-            switch try scanner.start() {
-            case .null: member.value = .null
-            case .bool(let flag): member.value = .bool(flag)
-            case .number: member.value = .number(try scanner.number())
-            case .string: member.value = .string(try scanner.string())
-            case .array: try scanner.skip(.array)
-            case .object:
-                if member.name == inner {
-                    member.members = try Self.members(&scanner, inner: nil)
-                } else {
-                    try scanner.skip(.object)
-                }
-                member.value = .object(start..<scanner.index)
-            }
-            members.append(member)
-            more = try scanner.advance(in: .object)
-        }
-        return members
-    }
-
-    private init(members: [Member]) { self.members = members }
-
-    private static let inner = "aps"
     private static let maximumDepth = 512
 }

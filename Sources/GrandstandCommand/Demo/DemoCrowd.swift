@@ -59,11 +59,11 @@ struct DemoCrowd {
     /// The followers that the start has reached, each with its card.
     ///
     /// - Throws: `PlayFailure` for a follower that is online and has no card, or not its language's alert.
-    func started(with titles: [String]) throws -> [(phone: Phone, card: ShownActivity)] {
+    func started(with titles: [String]) throws -> [(phone: Phone, card: APNsSimulator.Activity)] {
         try members.filter { $0.phone.id.hasPrefix("follower") && $0.isOnline }.map { member in
             let cards = simulator.lockScreen(of: member.phone.id)
             guard cards.count == 1, let alert = cards[0].alert,
-                String(decoding: alert, as: UTF8.self).contains(titles[member.phone.locale == Self.locales[0] ? 0 : 1])
+                alert.text.contains(titles[member.phone.locale == Self.locales[0] ? 0 : 1])
             else {
                 throw PlayFailure("\(member.phone.id) should show one card with its language's alert, not \(cards)")
             }

@@ -35,12 +35,12 @@ struct DemoEvent: Sendable, Decodable {
         /// Whether a card shows this moment.
         ///
         /// - Parameter rings: whether the card must have this moment's alert, too.
-        func isShown(by card: ShownActivity, rings: Bool) throws -> Bool {
+        func isShown(by card: APNsSimulator.Activity, rings: Bool) throws -> Bool {
             guard card.state == (isEnd ? .ended : .active),
-                try Self.canonical(Data(card.contentState)) == Self.canonical(body.contentState.bytes)
+                try Self.canonical(Data(card.contentState.bytes)) == Self.canonical(body.contentState.bytes)
             else { return false }
             guard rings, let alert = body.alert else { return true }
-            return try card.alert.map { try Self.canonical(Data($0)) } == Self.canonical(alert.bytes)
+            return try card.alert.map { try Self.canonical(Data($0.bytes)) } == Self.canonical(alert.bytes)
         }
 
         /// JSON text that is the same for equal values.

@@ -33,7 +33,6 @@ struct DemoStage: Sendable {
         logger.logLevel = .error
         try await withTemporaryFolder("grandstand-demo") { [logger] folder in
             try await Simulator.running(in: folder + "/apns", logger: logger) { options in
-                options.capitals = .refused
                 options.controlPort = 0
             } _: { simulator, addresses in
                 let environment = addresses.settings

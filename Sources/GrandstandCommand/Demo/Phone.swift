@@ -16,9 +16,9 @@ struct Phone: Sendable {
         _ id: String, app bundleID: String, in environment: APNsEnvironment,
         locale: String = "en-GB", _ simulator: Simulator
     ) throws {
-        let tokens = try simulator.addDevice(
+        let device = try simulator.addDevice(
             id, in: environment, bundleIDs: [bundleID])
-        guard let token = tokens[bundleID.lowercased()] else { throw PlayFailure("\(id) has no token") }
+        guard let token = device.startTokens[bundleID.lowercased()] else { throw PlayFailure("\(id) has no token") }
         self.id = id
         self.token = token
         self.locale = locale

@@ -1,5 +1,4 @@
 internal import APNsWire
-internal import Foundation
 internal import Testing
 
 @testable internal import APNsSimulator
@@ -36,7 +35,8 @@ struct DevicePushTests {
         #expect(stage.states("anna", at: 3) == [.ended])
         #expect(try stage.bench.push(to: update, body).status == 200, "200 is no proof")
 
-        let isRetired = stage.bench.state.retire(token: update, .expiredToken, now: Bench.now)
+        let isRetired = stage.bench.state.devices.retire(
+            update, Refusal(.expiredToken, timestamp: 1_780_000_000_000))
         #expect(isRetired)
         let gone = try stage.bench.push(to: update, body)
         #expect(gone.status == 410)

@@ -1,5 +1,4 @@
 internal import APNsWire
-internal import Foundation
 internal import JSON
 internal import Testing
 
@@ -46,7 +45,7 @@ struct DeviceTests {
         try stage.follow("anna")
         try stage.send(1, at: 10, extra: #","relevance-score":1e999,"stale-date":1e999"#)
         let anna = try #require(stage.bench.state.devices.byID["anna"])
-        _ = try JSONValue(decoding: JSONWriter.text { anna.writeLockScreen(members: &$0, at: Bench.now) })
+        _ = try JSONValue(decoding: JSONWriter.text(anna.shown(at: Bench.now)))
         #expect(stage.shown("anna") == [#"{"n":1}"#])
     }
 
@@ -123,10 +122,9 @@ struct DeviceTests {
         var stage = try PhoneStage()
         try stage.addPhone("anna")
         try stage.addPhone("old", system: 17)
-        let start = ActivityStart(
-            bundleID: Bench.bundleID, attributesType: "Match", contentState: [], timestamp: 0,
-            channelID: other ?? stage.channel)
-        #expect(throws: SimulatorError.self) { try stage.bench.state.startActivity(start, on: id, now: Bench.now) }
+        let activity = Activity(
+            bundleID: Bench.bundleID, attributesType: "Match", channelID: other ?? stage.channel)
+        #expect(throws: SimulatorError.self) { try stage.bench.state.startActivity(activity, on: id, now: Bench.now) }
     }
 
     @Test func `a new subscriber does not get the stored message`() throws {
@@ -142,14 +140,13 @@ struct DeviceTests {
         var stage = try PhoneStage()
         try stage.follow("anna")
         try stage.addPhone("old", system: 17)
-        let start = ActivityStart(
-            bundleID: Bench.bundleID, attributesType: "Match", contentState: Array("{}".utf8), timestamp: 0)
-        let activity = try stage.bench.state.startActivity(start, on: "old", now: Bench.now)
-        #expect(activity.updateToken == nil)
+        let activity = Activity(bundleID: Bench.bundleID, attributesType: "Match")
+        let started = try stage.bench.state.startActivity(activity, on: "old", now: Bench.now)
+        #expect(started.updateToken == nil)
         let tokens = [1, 1, 2].map { stage.bench.state.allow(activity: $0, on: "old", now: Bench.now) }
         let token = try #require(tokens[0])
         #expect(tokens == [token, token, nil])
-        #expect(stage.bench.state.devices.tokens[token]?.kind == .update(activity: 1))
+        #expect(stage.bench.state.devices.tokens[token]?.activity == 1)
         let onChannel = stage.bench.state.allow(activity: 1, on: "anna", now: Bench.now)
         #expect(onChannel == nil)
     }

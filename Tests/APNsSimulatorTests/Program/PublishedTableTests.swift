@@ -54,7 +54,7 @@ struct PublishedTableTests {
                 header: #"{"alg":"\#(algorithm)","kid":"\#(provider.keyID)"}"#,
                 claims: #"{"iss":"\#(provider.teamID)","iat":\#(iat)}"#)
         }
-        let now = Int(Bench.now.timeIntervalSince1970)
+        let now = Int(Bench.now)
         var values: [String: String] = [
             "app": Bench.bundleID, "App": "com.example.Scores", "long": String(repeating: "AAAA", count: 65),
             "none": bench.none, "stored": bench.stored, "deleted": bench.deleted,
@@ -71,17 +71,18 @@ struct PublishedTableTests {
                 id, in: environment, system: 18, bundleIDs: [Bench.bundleID], now: Bench.now)
             values[id] = phone.startTokens[Bench.bundleID]
         }
-        _ = bench.state.retire(token: values["goneDevice"] ?? "", .unregistered, now: Bench.now)
-        let start = ActivityStart(
-            bundleID: Bench.bundleID, attributesType: "Match", contentState: [], timestamp: 0, wantsToken: true)
-        values["activity"] = try bench.state.startActivity(start, on: "device", now: Bench.now).updateToken
+        _ = bench.state.devices.retire(values["goneDevice"] ?? "", Refusal(.unregistered, timestamp: now * 1_000))
+        let activity = Activity(bundleID: Bench.bundleID, attributesType: "Match")
+        values["activity"] = try bench.state.startActivity(
+            activity, wantsToken: true, on: "device", now: Bench.now
+        ).updateToken
         return values
     }
 
     private static func fill(_ text: String, _ values: [String: String]) -> String {
         text.replacing(#/\{([A-Za-z]+)(?:[+:](\d+))?\}/#) { match in
             let (name, number) = (String(match.1), match.2.flatMap { Int($0) } ?? 0)
-            let now = Int(Bench.now.timeIntervalSince1970)
+            let now = Int(Bench.now)
             switch name {
             case "now": return String(now + number)
             case "padded":

@@ -1,5 +1,4 @@
 internal import APNsWire
-internal import Foundation
 internal import Testing
 
 @testable internal import APNsSimulator
@@ -13,21 +12,22 @@ struct ConnectionTests {
     {
         var bench = try Bench()
         bench.open()
-        #expect(try bench.broadcast(on: "AAAA").effects == [.maximumStreams(1_000)])
+        #expect(try bench.broadcast(on: "AAAA").maximumStreams == 1_000)
         bench.open()
         let bad = ["authorization": ""]
-        #expect(try bench.send("GET", Self.path, bad).effects.isEmpty)
-        #expect(try bench.send("GET", Self.path).effects == [.maximumStreams(1_000)])
-        #expect(try bench.send("GET", Self.path).effects.isEmpty)
+        #expect(try bench.send("GET", Self.path, bad).maximumStreams == nil)
+        #expect(try bench.send("GET", Self.path).maximumStreams == 1_000)
+        #expect(try bench.send("GET", Self.path).maximumStreams == nil)
 
-        var effects = try (1...ConnectionState.slowAfter).map { _ in try bench.broadcast(on: "AAAA").effects }
-        #expect(effects.last == [.maximumStreams(1)])
-        #expect(effects.dropLast().filter { !$0.isEmpty }.isEmpty)
-        #expect(try bench.send("GET", Self.path).effects == [.maximumStreams(1_000)])
+        var refused = try (1...ConnectionState.slowAfter).map { _ in try bench.broadcast(on: "AAAA") }
+        #expect(refused.last?.maximumStreams == 1)
+        #expect(refused.dropLast().allSatisfy { $0.maximumStreams == nil })
+        #expect(try bench.send("GET", Self.path).maximumStreams == 1_000)
 
-        effects = try (1...ConnectionState.endAfter).map { _ in try bench.broadcast(on: "AAAA").effects }
-        #expect(effects.last == [.goAway(reason: "BadChannelId", code: 0)])
-        #expect(effects.filter { !$0.isEmpty }.count == 2)
+        refused = try (1...ConnectionState.endAfter + 1).map { _ in try bench.broadcast(on: "AAAA") }
+        #expect(refused.firstIndex { $0.endsConnection } == ConnectionState.endAfter - 1)
+        #expect(refused.count { $0.endsConnection } == 1)
+        #expect(refused.count { $0.maximumStreams != nil } == 1)
     }
 
     @Test func `a connection belongs to the team and scope of its first key`() throws {
@@ -35,11 +35,11 @@ struct ConnectionTests {
         let colleague = Provider(keyID: "COLLEAGUE1", teamID: bench.provider.teamID)
         let rival = Provider(keyID: "RIVALSKEY1", teamID: "RIVALTEAM1")
         let narrow = Provider(keyID: "NARROWKEY1", teamID: bench.provider.teamID)
-        var narrowKey = try narrow.registered()
+        var narrowKey = narrow.registered()
         narrowKey.scope = try KeyScope(parsing: "development:com.example.scores")
         bench.state = SimulatorState(
             keys: [
-                try bench.provider.registered(), try colleague.registered(), try rival.registered(), narrowKey,
+                bench.provider.registered(), colleague.registered(), rival.registered(), narrowKey,
             ])
         bench.open()
         let other = "/1/apps/com.example.other/all-channels"
@@ -56,7 +56,7 @@ struct ConnectionTests {
 
     @Test func `a key is valid only for its environment and its topics`() throws {
         var bench = try Bench()
-        var key = try bench.provider.registered()
+        var key = bench.provider.registered()
         key.scope = try KeyScope(parsing: "development:com.example.Scores,com.example.other")
         bench.state = SimulatorState(keys: [key])
         #expect(try bench.send("GET", Self.path).status == 200)
@@ -68,13 +68,13 @@ struct ConnectionTests {
         var bench = try Bench()
         bench.open()
         #expect(try bench.send("GET", Self.path).status == 200)
-        let later = Bench.now.addingTimeInterval(600)
+        let later = Bench.now + 600
         #expect(try bench.send("GET", Self.path, at: later).reason == .tooManyProviderTokenUpdates)
         let old = ["authorization": "bearer \(try bench.provider.token(at: Bench.now))"]
         #expect(try bench.send("GET", Self.path, old, at: later).status == 200)
         bench.open()
         #expect(try bench.send("GET", Self.path, at: later).status == 200)
-        #expect(try bench.send("GET", Self.path, at: Bench.now.addingTimeInterval(1_800)).status == 200)
+        #expect(try bench.send("GET", Self.path, at: Bench.now + 1_800).status == 200)
     }
 }
 

@@ -1,5 +1,6 @@
 internal import APNsWire
 internal import Foundation
+internal import JSON
 internal import Testing
 
 @testable internal import APNsSimulator
@@ -42,7 +43,7 @@ struct FuzzTests {
             var bytes = Array(script.utf8)
             for _ in 0...Int.random(in: 0..<3, using: &random) { Self.mutilate(&bytes, &random) }
             do {
-                _ = try FaultFile(bytes, at: "script")
+                _ = try JSONValue(bytes, at: "script").read(FaultBook.Script.self, at: "script")
             } catch {
                 #expect(!"\(error)".isEmpty)
             }

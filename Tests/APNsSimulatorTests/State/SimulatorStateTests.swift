@@ -1,5 +1,4 @@
 internal import APNsWire
-internal import Foundation
 internal import Testing
 
 @testable internal import APNsSimulator
@@ -43,13 +42,13 @@ struct SimulatorStateTests {
         var bench = try Bench()
         let id = try bench.create(policy: 0, of: "com.example.matchday")
         #expect(try bench.broadcast(on: id, of: "com.example.MatchDay").status == 200)
-        #expect(bench.state.channels(of: "com.example.MatchDay", in: .development).map(\.broadcasts) == [1])
+        #expect(bench.channels(of: "com.example.matchday").map(\.broadcasts) == [1])
     }
 
     @Test func `an app belongs to the team that created its first channel in an environment`() throws {
         let other = Provider(keyID: "OTHERKEY01", teamID: "OTHERTEAM1")
         var bench = try Bench()
-        bench.state = SimulatorState(keys: [try bench.provider.registered(), try other.registered()])
+        bench.state = SimulatorState(keys: [bench.provider.registered(), other.registered()])
         _ = try bench.create(policy: 0)
         let path = "/1/apps/\(Bench.bundleID)/all-channels"
         #expect(try bench.send("GET", path, by: other).reason == .topicMismatch)
@@ -66,7 +65,7 @@ struct SimulatorStateTests {
         #expect(try bench.broadcast(on: bench.none).reason == .broadcastFeatureNotEnabled)
         bench.state.setBroadcastCapability(true, of: Bench.bundleID)
         #expect(try bench.broadcast(on: bench.none).reason == .channelNotRegistered)
-        #expect(bench.state.channels(of: Bench.bundleID, in: .development).isEmpty)
+        #expect(bench.channels().isEmpty)
     }
 
     @Test func `every answer has the request's ID, or a new one if the request has none or an invalid one`() throws {
@@ -90,16 +89,15 @@ struct SimulatorStateTests {
     {
         var bench = try Bench()
         try bench.addChannels()
-        let now = Int(Bench.now.timeIntervalSince1970)
+        let now = Int(Bench.now)
         let expiration = ["apns-expiration": life == 0 ? "0" : "\(now + life)"]
         let end = #"{"aps":{"timestamp":1780000001,"event":"end"}}"#
         _ = try bench.broadcast(on: bench.stored, ["apns-expiration": "\(now + 86_400)"])
         let sent = try bench.broadcast(on: bench.stored, expiration, end)
-        let message = bench.state.storedMessage(
-            on: bench.stored, of: Bench.bundleID, in: .development, now: Bench.now + after)
+        let message = bench.channels().first { $0.id == bench.stored }?.shown(at: Bench.now + after).stored
         // A message that is not stored leaves the one before it.
         let left = life > 0 ? nil : Bench.update
-        #expect(message.map { String(decoding: $0.body, as: UTF8.self) } == (isStored ? end : left))
+        #expect(message?.body == (isStored ? end : left))
         #expect((message?.uniqueID == sent[header: "apns-unique-id"]) == isStored)
     }
 }

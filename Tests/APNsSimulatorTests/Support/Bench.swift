@@ -1,12 +1,11 @@
 internal import APNsWire
-internal import Foundation
 
 @testable internal import APNsSimulator
 
 /// A simulator's state with one app, and a clock that does not move.
 struct Bench {
     static let bundleID = "com.example.scores"
-    static let now = Date(timeIntervalSince1970: 1_780_000_000)
+    static let now = 1_780_000_000.0
     static let update = #"{"aps":{"timestamp":1780000000,"event":"update","content-state":{"home":1,"away":0}}}"#
 
     let provider = Provider()
@@ -18,7 +17,7 @@ struct Bench {
     private(set) var stored = ""
     private(set) var deleted = ""
 
-    init() throws { state = SimulatorState(keys: [try provider.registered()], seed: 1) }
+    init() throws { state = SimulatorState(keys: [provider.registered()], seed: 1) }
 
     mutating func addChannels() throws {
         none = try create(policy: 0)
@@ -31,7 +30,7 @@ struct Bench {
     /// header.
     mutating func send(
         _ method: String, _ path: String, _ headers: [String: String] = [:], _ body: String = "",
-        in environment: APNsEnvironment = .development, at now: Date = Bench.now, by sender: Provider? = nil,
+        in environment: APNsEnvironment = .development, at now: Double = Bench.now, by sender: Provider? = nil,
         postponing: Bool = false
     ) throws -> SimulatorAnswer {
         let token = try (sender ?? provider).token(at: now)
@@ -44,9 +43,13 @@ struct Bench {
         return state.handle(request, postponing: postponing, now: now)
     }
 
+    func channels(of bundleID: String = Bench.bundleID) -> [SimulatedChannel] {
+        state.apps[.init(bundleID, .development)]?.sorted ?? []
+    }
+
     mutating func create(
         policy: Int, of bundleID: String = Bench.bundleID, in environment: APNsEnvironment = .development,
-        at now: Date = Bench.now
+        at now: Double = Bench.now
     ) throws -> String {
         let body = #"{"message-storage-policy":\#(policy),"push-type":"LiveActivity"}"#
         return try send("POST", "/1/apps/\(bundleID)/channels", [:], body, in: environment, at: now)[
@@ -57,7 +60,7 @@ struct Bench {
     mutating func broadcast(
         on channel: String, _ headers: [String: String] = [:], _ body: String = Bench.update,
         of bundleID: String = Bench.bundleID, in environment: APNsEnvironment = .development,
-        at now: Date = Bench.now, postponing: Bool = false
+        at now: Double = Bench.now, postponing: Bool = false
     ) throws -> SimulatorAnswer {
         let usual = [
             "apns-channel-id": channel, "apns-push-type": "liveactivity", "apns-expiration": "0", "apns-priority": "5",

@@ -1,11 +1,10 @@
 internal import APNsWire
-internal import Foundation
 
 @testable internal import APNsSimulator
 
 /// A channel and some phones. Seconds are relative to the bench's time.
 struct PhoneStage {
-    static let epoch = Int(Bench.now.timeIntervalSince1970)
+    static let epoch = Int(Bench.now)
 
     var bench: Bench
     let channel: String
@@ -28,10 +27,10 @@ struct PhoneStage {
     /// Adds a phone that follows the channel.
     mutating func follow(_ id: String, at seconds: Double = 0) throws {
         try addPhone(id)
-        let start = ActivityStart(
-            bundleID: Bench.bundleID, attributesType: "Match", contentState: Array(#"{"n":0}"#.utf8), timestamp: 0,
+        let activity = Activity(
+            bundleID: Bench.bundleID, attributesType: "Match", contentState: .init(Array(#"{"n":0}"#.utf8)),
             channelID: channel)
-        _ = try bench.state.startActivity(start, on: id, now: Bench.now + seconds)
+        _ = try bench.state.startActivity(activity, on: id, now: Bench.now + seconds)
     }
 
     /// Broadcasts this content state, or `{"n": …}`.
@@ -49,23 +48,21 @@ struct PhoneStage {
     }
 
     mutating func setOnline(_ isOnline: Bool, _ id: String, at seconds: Double) {
-        _ = bench.state.setOnline(isOnline, device: id, now: Bench.now + seconds)
+        bench.state.setOnline(isOnline, device: id, now: Bench.now + seconds)
     }
 
     /// The content states on a lock screen.
     func shown(_ id: String, at seconds: Double = 12) -> [String] {
         (bench.state.devices.byID[id]?.lockScreen(at: Bench.now + seconds) ?? []).map {
-            String(decoding: $0.contentState, as: UTF8.self)
+            $0.contentState.text
         }
     }
 
     func states(_ id: String, at seconds: Double) -> [Activity.State] {
-        (bench.state.devices.byID[id]?.lockScreen(at: Bench.now + seconds) ?? []).map {
-            $0.state(at: Bench.now + seconds)
-        }
+        (bench.state.devices.byID[id]?.lockScreen(at: Bench.now + seconds) ?? []).map(\.state)
     }
 
-    func events(_ id: String) -> [String] { (bench.state.devices.byID[id]?.events.elements ?? []).map(\.text) }
+    func events(_ id: String) -> [String] { (bench.state.devices.byID[id]?.events ?? []).map(\.text) }
 }
 
 extension Bench {

@@ -1,6 +1,7 @@
-internal import APNsSimulator
 internal import Cryptography
 internal import Foundation
+
+@testable internal import APNsSimulator
 
 /// A provider with its own key. It signs valid and invalid tokens.
 struct Provider: Sendable {
@@ -22,15 +23,15 @@ struct Provider: Sendable {
         key = try PrivateKey.p256(pem: readFile(file))
     }
 
-    func registered() throws -> ProviderKey {
-        try ProviderKey(keyID: keyID, teamID: teamID, pem: key.pem)
+    func registered() -> ProviderKey {
+        ProviderKey(keyID: keyID, teamID: teamID, key: key)
     }
 
-    /// A valid token.
-    func token(at date: Date) throws -> String {
+    /// A valid token, issued at this time in seconds since 1970.
+    func token(at seconds: Double) throws -> String {
         try token(
             header: #"{"alg":"ES256","kid":"\#(keyID)"}"#,
-            claims: #"{"iss":"\#(teamID)","iat":\#(Int(date.timeIntervalSince1970))}"#)
+            claims: #"{"iss":"\#(teamID)","iat":\#(Int(seconds))}"#)
     }
 
     /// A token with any content, signed with the provider's key.

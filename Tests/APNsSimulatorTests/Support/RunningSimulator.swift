@@ -57,7 +57,7 @@ struct RunningSimulator: Sendable {
     }
 
     /// A valid token, issued now.
-    func token() throws -> String { try provider.token(at: Date()) }
+    func token() throws -> String { try provider.token(at: Date().timeIntervalSince1970) }
 }
 
 /// A connection, and the token of its requests.

@@ -1,5 +1,4 @@
 internal import APNsWire
-internal import Foundation
 internal import Testing
 
 @testable internal import APNsSimulator
@@ -24,7 +23,7 @@ struct TokenJudgeTests {
         header: String, claims: String, isValid: Bool
     ) throws {
         let provider = Provider()
-        var judge = TokenJudge(keys: [try provider.registered()])
+        var judge = TokenJudge(keys: [provider.registered()])
         let token = try provider.token(header: header, claims: claims)
         let reason = refusal(of: token, by: &judge)
         #expect(reason == (isValid ? nil : .invalidProviderToken))
@@ -35,7 +34,7 @@ struct TokenJudgeTests {
             as [(Double, APNsReason?)])
     func `a token is accepted for an hour, also when it is remembered`(issued: Double, reason: APNsReason?) throws {
         let provider = Provider()
-        var judge = TokenJudge(keys: [try provider.registered()])
+        var judge = TokenJudge(keys: [provider.registered()])
         let token = try provider.token(at: Bench.now + issued)
         let said = [Bench.now, Bench.now + 7_200].map { refusal(of: token, by: &judge, at: $0) }
         #expect(said == [reason, .expiredProviderToken])
@@ -43,7 +42,7 @@ struct TokenJudgeTests {
 
     @Test func `a changed signature, another key, padding or a fourth part is refused`() throws {
         let provider = Provider()
-        var judge = TokenJudge(keys: [try provider.registered()])
+        var judge = TokenJudge(keys: [provider.registered()])
         let token = try provider.token(at: Bench.now)
         let other = try provider.token(at: Bench.now + 1)
         let mixed = (token.split(separator: ".").prefix(2) + other.split(separator: ".").suffix(1))
@@ -54,7 +53,7 @@ struct TokenJudgeTests {
         }
     }
 
-    private func refusal(of token: String, by judge: inout TokenJudge, at now: Date = Bench.now) -> APNsReason? {
+    private func refusal(of token: String, by judge: inout TokenJudge, at now: Double = Bench.now) -> APNsReason? {
         do throws(Refusal) {
             _ = try judge.judge(authorization: "Bearer \(token)", now: now)
             return nil

@@ -33,12 +33,12 @@ struct Fan: Sendable {
         in environment: APNsEnvironment, _ simulator: Simulator
     ) throws {
         let system = try #require(Int(systemVersion.prefix { $0.isNumber }))
-        let tokens = try simulator.addDevice(phone, in: environment, system: system, bundleIDs: [bundleID])
+        let device = try simulator.addDevice(phone, in: environment, system: system, bundleIDs: [bundleID])
         self.phone = phone
         self.bundleID = bundleID
         self.environment = environment
         self.systemVersion = systemVersion
-        token = tokens[bundleID.lowercased()]
+        token = device.startTokens[bundleID.lowercased()]
         startTokens = token.map { [Self.attributesType: $0] } ?? [:]
     }
 

@@ -73,9 +73,8 @@ extension Stage {
 
     /// Waits until a phone shows one card with this content, and nothing else.
     @discardableResult
-    func shows(_ fan: Fan, _ content: String) async throws -> ShownActivity {
-        let content = Array(content.utf8)
-        let shown = try await simulator.lockScreen(of: fan.phone) { $0.map(\.contentState) == [content] }
+    func shows(_ fan: Fan, _ content: String) async throws -> APNsSimulator.Activity {
+        let shown = try await simulator.lockScreen(of: fan.phone) { $0.map(\.contentState.text) == [content] }
         return try #require(shown.first)
     }
 

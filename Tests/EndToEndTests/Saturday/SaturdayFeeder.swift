@@ -202,7 +202,8 @@ struct SaturdayFeeder {
             try ground.simulator.startActivity(
                 on: phone, of: SaturdayGround.bundleID, channelID: found.channelId ?? "",
                 attributesType: SaturdayGround.attributesType,
-                contentState: Array(found.contentState?.bytes ?? Data("{}".utf8)), timestamp: found.timestamp ?? 0)
+                contentState: .init(Array(found.contentState?.bytes ?? Data("{}".utf8))),
+                timestamp: found.timestamp ?? 0)
             spectators.append(Spectator(phone: phone, variant: variant))
         }
     }

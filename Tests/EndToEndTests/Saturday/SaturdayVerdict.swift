@@ -46,9 +46,9 @@ struct SaturdayVerdict {
         let cards = ground.simulator.lockScreen(of: spectator.phone)
         let number = spectator.sawMistake ? feeder.mistake ?? feeder.newest : feeder.newest
         let content = try feeder.content(number, spectator.variant)
-        let state: ShownActivity.State = spectator.sawMistake || feeder.script.isOver ? .ended : .active
+        let state: APNsSimulator.Activity.State = spectator.sawMistake || feeder.script.isOver ? .ended : .active
         expect(
-            cards.count == 1 && cards[0].contentState == Array(content.bytes) && cards[0].state == state, feeder,
+            cards.count == 1 && cards[0].contentState.bytes == Array(content.bytes) && cards[0].state == state, feeder,
             "\(spectator.phone) should show \(content) \(state), not \(cards)")
     }
 

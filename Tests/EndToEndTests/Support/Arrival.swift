@@ -34,7 +34,7 @@ struct Arrival: Sendable {
             let aps = body["aps"] as? [String: Any], let timestamp = aps["timestamp"] as? Int,
             let mark = Mark.read(aps["content-state"])
         else { return nil }
-        at = entry.time
+        at = Date(timeIntervalSince1970: entry.time)
         self.channelID = channelID
         self.timestamp = timestamp
         (match, number) = mark
