@@ -86,7 +86,7 @@ struct DispatcherTests {
             }
             try await scene.run(gateway) {
                 try await until("all were refused") {
-                    try await scene.stores.rows("deliveries where attempts = 1") == 6
+                    try await scene.stores.rows("deliveries where attempts = 1 and state = 'queued'") == 6
                 }
                 // All messages of the app are refused for more than two seconds, so the limit applies to the app and not
                 // to a channel.
@@ -94,7 +94,7 @@ struct DispatcherTests {
                 try await scene.add(["match-7"])
                 scene.signals.wake()
                 try await until("the limit is known") {
-                    try await scene.stores.rows("deliveries where attempts > 0") == 7
+                    try await scene.stores.rows("deliveries where attempts > 0 and state = 'queued'") == 7
                 }
                 try await scene.add(["match-8"])
                 try await scene.add(["other"], of: other)
@@ -143,7 +143,7 @@ struct DispatcherTests {
             }
             try await scene.run(gateway, concurrency: 1, logger: log.logger) {
                 try await until("all were refused") {
-                    try await scene.stores.rows("deliveries where attempts = 1") == 4
+                    try await scene.stores.rows("deliveries where attempts = 1 and state = 'queued'") == 4
                 }
                 isWell.store(true, ordering: .relaxed)
                 scene.stores.clock.advance(by: 60)
