@@ -46,7 +46,7 @@ package indirect enum RequestShape: Sendable {
 }
 
 /// The body of a request, or an object within one.
-package protocol ContractRequest: Decodable {
+package protocol ContractRequest: Decodable, SendableMetatype {
     /// The rules of openapi.yaml for this object.
     static var shape: RequestShape { get }
 }

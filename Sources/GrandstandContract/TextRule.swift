@@ -2,7 +2,8 @@ internal import JSON
 
 /// The rules of openapi.yaml for a text: its length in Unicode code points, its pattern, and the sentence for refusals.
 package struct TextRule: Sendable {
-    private let length: ClosedRange<Int>
+    /// The allowed numbers of code points.
+    package let length: ClosedRange<Int>
     private let pattern: TextPattern?
     private let excluded: [UInt8]?
     private let isPrintable: Bool

@@ -21,10 +21,7 @@ extension ConsoleAccess {
     fileprivate init(_ access: PageAccess) {
         self.init(
             identify: { try await access.identify($0) }, countRequest: { try access.countRequest(of: $0) },
-            refusal: { access.refusal($0) },
-            once: { name, key, operation, recover, work in
-                try await access.once(name, of: key.id, operation, recover: recover, work)
-            })
+            refusal: { access.refusal($0) }, perform: { try await access.perform($0, as: $1) })
     }
 }
 

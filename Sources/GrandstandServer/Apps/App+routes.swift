@@ -1,35 +1,43 @@
+internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
 internal import Hummingbird
 internal import JSON
 
-/// `/v1/apps`: apps, and the provider keys that sign for them.
+/// `/v1/apps`: apps with the state of their key files, and the provider keys that sign for them. Keys that ship in client
+/// apps get the short view of an app.
 extension API {
     var appRoutes: [Route] {
-        let apps = appOperations
+        let apps = stores.apps
         return [
             Route(.putApp) { request, context in
                 let bundleID = try context.bundleIDToWrite()
                 let condition = try request.writeCondition()
                 let draft = try Contract.AppDraft(body: try await request.json())
-                let (app, created) = try await apps.put(bundleID, draft, if: condition, context.caller)
-                return .json(app, status: created ? .created : .ok)
+                let (app, created) = try await apps.put(
+                    bundleID, draft, by: context.actor, if: condition, now: now())
+                return .json(shown(app), status: created ? .created : .ok)
             },
             Route(.listApps) { _, context in
-                let page = try context.query.page()
-                if context.isOfClientApp { return .json(try await apps.names(page, context.caller)) }
-                return .json(try await apps.list(page, context.caller.reach))
+                let page = try await apps.apps(try context.query.page(), within: context.reach)
+                return context.isOfClientApp
+                    ? .json(Contract.Page(items: page.items.map(Contract.AppName.init), nextCursor: page.nextCursor))
+                    : .json(Contract.Page(items: page.items.map(gateway.withKeyFiles), nextCursor: page.nextCursor))
             },
             Route(.getApp) { _, context in
-                let bundleID = try context.bundleID()
-                if context.isOfClientApp { return .json(try await apps.name(bundleID)) }
-                return .json(try await apps.app(bundleID))
+                let app = try await apps.shown(try context.bundleID())
+                return context.isOfClientApp
+                    ? .json(Versioned(value: Contract.AppName(app.value), version: app.version)) : .json(shown(app))
             },
             Route(.deleteApp) { _, context in
-                try await apps.delete(try context.bundleID(), context.caller)
+                try await apps.delete(try context.bundleID(), by: context.actor, now: now())
                 return .noContent
             },
         ]
+    }
+
+    private func shown(_ app: Versioned<Contract.App>) -> Versioned<Contract.App> {
+        Versioned(value: gateway.withKeyFiles(app.value), version: app.version)
     }
 }
 

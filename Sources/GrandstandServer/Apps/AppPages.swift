@@ -3,69 +3,122 @@ internal import Grandstand
 internal import GrandstandContract
 internal import JSON
 
-/// `/console/apps`: the apps, their credentials, and where APNs differs from its documentation for them (quirks).
-struct AppPages: PageGroup {
-    let operations: AppOperations
-    let contents: ContentStore
+extension Resource {
+    /// `/console/apps`: the apps, their credentials, and where APNs differs from its documentation for them (quirks).
+    static let apps = Resource(
+        path: "/apps", scope: .operate, title: { _ in "Apps" },
+        list: { _ in
+            Listing(
+                source: .operation(.listApps),
+                caption: "Apps, and whether the key files that sign for them can be used",
+                nothing: "There is no app yet.",
+                columns: [
+                    .link("bundleId") { app, _ in ConsolePath.app(app.text("bundleId")) }, "name",
+                    .number("channelLimit", as: "Limit of channels"), .keyFiles,
+                ])
+        },
+        detail: Detail(
+            operation: .getApp, path: "/:bundleId", title: { app, _ in app.text("name") },
+            facts: [
+                "bundleId", Field("topic") { .code($0.string ?? "") },
+                Field("channelLimit", as: "Limit of channels in each environment"),
+                Field("createdAt", as: "Registered"), Field("updatedAt", as: "Changed"),
+                Field("deletingSince", as: "Deleted; its history is being removed since"),
+            ] + APNsEnvironment.allCases.map(Field.credentials),
+            below: [
+                Listing(
+                    source: .member("quirks"), heading: "Quirks",
+                    caption: "Where APNs does something else than Apple documents",
+                    nothing: "None is known: APNs treats this app as Apple documents it.",
+                    columns: [
+                        "quirk", "environment", "value",
+                        Field("Documented") { quirk, _ in
+                            [.words(Contract.QuirkName(rawValue: quirk.text("quirk")).documented?.rawValue ?? "")]
+                        }, "evidence", Field("learnedAt", as: "Learned"),
+                    ]),
+                Listing(
+                    source: .operation(.listContents), heading: "Content types",
+                    caption: "What its versions can decode, and which changes of a state ring",
+                    nothing: "None is declared: no content is checked, and every change of a state is an update.",
+                    limit: 200,
+                    columns: [
+                        Field("Type") { type, _ in [.code(type.text("attributesType"))] },
+                        Field("Versions") { type, _ in
+                            [.quoted(type.items("versions").map { $0.text("name") }.joined(separator: ", "))]
+                        }, Field("check", as: "Content that a version cannot decode"),
+                        Field("rules", as: "Quiet") { .quoted($0.texts("quiet").joined(separator: ", ")) },
+                        Field("rules", as: "Rules that ring") { .words(Wording.number($0.items("rings").count)) },
+                        Field("updatedAt", as: "Changed"),
+                    ]),
+            ], commands: { [.doctor(try $0.bundleID())] }),
+        actions: [
+            Action(
+                path: "", operation: .putApp, label: "Register the app", body: Contract.AppDraft.self,
+                hidden: ["preview"], names: [.init("bundleId", isRequired: true, .text(.bundleId))], next: .made,
+                notice: { app, _ in "The app \(app.text("bundleId")) is registered." }),
+            Action(
+                path: "/:bundleId", operation: .putApp, label: "Change the app", body: Contract.AppDraft.self,
+                isOffered: isKept, notice: { _, _ in "The app was changed." }),
+            Action(
+                path: "/:bundleId/delete", operation: .deleteApp, label: "Delete the app",
+                words: [
+                    "Takes an app away that has no channel and no event any more; with some the server refuses and says "
+                        + "which."
+                ], isIrreversible: true, isOffered: isKept, next: .list,
+                notice: { _, _ in "The app is deleted. A long history is removed bit by bit." }),
+        ])
 
-    var routes: [PageRoute] {
-        [PageRoute("/apps", .operate, list), PageRoute("/apps/:bundleId", .operate, show)]
+    /// Whether the app is not being deleted.
+    private static let isKept: @Sendable (ResourcePages.Shown) -> Bool = { $0.object?["deletingSince"]?.string == nil }
+}
+
+extension Field {
+    /// `development ok, production missing`
+    fileprivate static let keyFiles = Field("Key files") { app, _ in
+        guard app["deletingSince"]?.string == nil else { return [.words("is being deleted")] }
+        let states = APNsEnvironment.allCases.map { (name: $0.rawValue, state: app.keyFile($0)) }
+        return (states.allSatisfy { $0.state == .ok } ? [] : [Piece.level("warning", "warning")])
+            + [.words(states.map { "\($0.name) \($0.state)" }.joined(separator: ", "))]
     }
 
-    var actions: [ActionRoute] {
-        [
-            ActionRoute("/apps", .admin, register), ActionRoute("/apps/:bundleId", .admin, change),
-            ActionRoute("/apps/:bundleId/delete", .admin, irreversible: true, delete),
-        ]
-    }
-
-    private func list(_ visit: Visit) async throws -> PageRoute.Answer {
-        .page(AppList(try await operations.list(visit.page, visit.key.reach), visit))
-    }
-
-    private func show(_ visit: Visit) async throws -> PageRoute.Answer {
-        let bundleID = try visit.bundleID()
-        let app = try await operations.app(bundleID)
-        let contents = try await contents.contentTypes(of: bundleID, PageRequest(limit: 200, cursor: nil)).items
-        return .page(AppDetail(app, bundleID: try app.value.id, contents: contents, visit))
-    }
-
-    private func register(_ submission: Submission) async throws -> PageRoute.Answer {
-        let bundleID = try BundleID(toWrite: submission.fields["bundleId"] ?? "")
-        try await write(bundleID, try AppForm.draft(submission.fields), if: .absent, submission)
-        return .done(ConsolePath.app(bundleID), notice: "The app \(bundleID) is registered.")
-    }
-
-    private func change(_ submission: Submission) async throws -> PageRoute.Answer {
-        let app = try await operations.apps.registered(try submission.visit.bundleID())
-        var draft = try AppForm.draft(submission.fields)
-        // If the form has no preview fields, the app keeps its preview.
-        if !submission.fields.entries.contains(where: { $0.name == "preview.compact" }) { draft.preview = app.preview }
-        try await write(try app.id, draft, if: submission.fields.version, submission)
-        return .done(submission.visit.path, notice: "The app was changed.")
-    }
-
-    /// Writes the app. If the form was sent twice, the second request finds the app with the wanted values and
-    /// succeeds.
-    private func write(
-        _ bundleID: BundleID, _ draft: Contract.AppDraft, if condition: WriteCondition, _ submission: Submission
-    ) async throws {
-        let caller = try submission.visit.caller(of: .putApp)
-        try caller.requireAccess(to: bundleID)
-        do {
-            _ = try await operations.put(bundleID, draft, if: condition, caller)
-        } catch let problem as Problem where problem.kind == .versionMismatch {
-            guard try await operations.isRegistered(bundleID, as: draft) else { throw problem }
+    /// The credentials of an environment, whether they can be used, and what to do if not.
+    fileprivate static func credentials(in environment: APNsEnvironment) -> Field {
+        Field("Credentials in \(environment)") { app, visit in
+            let own = app["environments"]?[environment.rawValue]
+            let keyID = own?["keyId"]?.string ?? app.text("keyId")
+            let file = "AuthKey_\(keyID).p8"
+            let state = app.keyFile(environment)
+            let warning: [Piece] = [.level("warning", "warning"), .words(state.rawValue)]
+            let standing: [Piece] =
+                switch state {
+                case .ok, .unknown: [.words(state.rawValue)]
+                case .missing:
+                    warning
+                        + [.line("Put \(file) from Apple's developer account into the folder GRANDSTAND_APNS_KEY_DIR.")]
+                case .unreadable:
+                    warning
+                        + [.line("\(file) cannot be read as Apple's PEM key: check its rights, or download it again.")]
+                case .refused:
+                    app["credentialRefusals"]?[environment.rawValue].map { refusal in
+                        [
+                            .level("critical", "critical"),
+                            .words("\(state.rawValue): \(refusal.text("reason")) since"),
+                            .moment(refusal.moment("since")), .line(Advice.refusedKey(keyID)),
+                        ]
+                    } ?? []
+                }
+            let place = "\(ConsolePath.app(app.text("bundleId")))/\(environment)"
+            return [.words("team"), .code(own?["teamId"]?.string ?? app.text("teamId")), .words("key"), .code(keyID)]
+                + standing + [
+                    .link("Channels", place + "/channels"), .link("Reconciliations", place + "/reconciliations"),
+                ]
         }
     }
+}
 
-    private func delete(_ submission: Submission) async throws -> PageRoute.Answer {
-        let bundleID = try submission.visit.bundleID()
-        do {
-            try await operations.delete(bundleID, submission.visit.caller(of: .deleteApp))
-        } catch let problem as Problem where problem.kind == .appNotFound {
-            // The app is already deleted: the form was sent twice.
-        }
-        return .done(ConsolePath.apps, notice: "The app \(bundleID) is deleted. A long history is removed bit by bit.")
+extension JSONValue {
+    /// Whether the key file of an environment can be used.
+    fileprivate func keyFile(_ environment: APNsEnvironment) -> Contract.CredentialState {
+        self["credentials"]?[environment.rawValue]?.string.map(Contract.CredentialState.init) ?? .missing
     }
 }

@@ -1,16 +1,35 @@
 internal import Grandstand
+internal import GrandstandContract
+internal import JSON
 
-/// `/console/audit-log`
-struct AuditPages: PageGroup {
-    let log: AuditLog
-
-    var routes: [PageRoute] { [PageRoute("/audit-log", .operate, show)] }
-
-    private func show(_ visit: Visit) async throws -> PageRoute.Answer {
-        let filter = AuditFilter(
-            actor: visit.query["actor"], action: try visit.query.choice("action"), bundleID: try visit.chosenApp(),
-            event: try visit.query.read("event", EventKey.rule, EventKey.init), reach: visit.reach,
-            from: try visit.query.date("from"), to: try visit.query.date("to"))
-        return .page(AuditTrail(try await log.entries(where: filter, visit.page), filter, visit))
-    }
+extension Resource {
+    /// `/console/audit-log`
+    static let auditLog = Resource(
+        path: "/audit-log", scope: .operate, title: { _ in "Audit log" },
+        list: { _ in
+            Listing(
+                source: .operation(.listAuditLog), caption: "Who did what, and what Apple answered; the newest first",
+                nothing: "No entry fits.",
+                filter: [
+                    .init("actor", .text(.name)),
+                    .init("action", .words(Contract.AuditAction.allCases.map(\.rawValue))),
+                    .init("bundleId", .text(.bundleId)), .init("event", .text(.eventKey)), .init("from", .time),
+                    .init("to", .time),
+                ],
+                columns: [
+                    Field("at", as: "When"), Field("actor", as: "Who"), "action",
+                    Field("App") { entry, _ in
+                        [.quoted(Wording.list(entry["bundleId"]?.string, entry["environment"]?.string))]
+                    }, Field("eventKey", as: "Event"), Field("channelId", as: "Channel"),
+                    // This column also names the broadcast, if the entry is about a broadcast.
+                    Field("Why") { entry, _ in [.quoted(entry.text("reason")), .words(entry.text("broadcast"))] },
+                    // `201`, `400 BadChannelId`, or why APNs gave no answer.
+                    Field("apns", as: "Apple") { answer in
+                        let (status, reason) = (answer["status"]?.integer, answer["reason"]?.string)
+                        return .quoted(
+                            (status.map(String.init) ?? "no answer")
+                                + (reason.map { (status == nil ? ": " : " ") + $0 } ?? ""))
+                    },
+                ])
+        })
 }

@@ -1,29 +1,100 @@
-internal import APNsWire
 internal import Grandstand
+internal import GrandstandContract
+internal import JSON
 
-/// `/console/apps/{bundleId}/{environment}/channels`
-struct ChannelPages: PageGroup {
-    let apps: AppStore
-    let channels: ChannelStore
+extension Resource {
+    /// `/console/apps/{bundleId}/{environment}/channels`: the channels of the ledger, or those that only Apple lists.
+    static let channels = Resource(
+        path: "/apps/:bundleId/:environment/channels", scope: .operate,
+        links: { visit in
+            [
+                Piece.Link(label: "The app", href: visit.fill("/apps/:bundleId")),
+                Piece.Link(
+                    label: "Reconciliations", href: visit.fill("/apps/:bundleId/:environment/reconciliations")),
+            ]
+        }, title: { "Channels of \($0.text("bundleId")), \($0.text("environment"))" },
+        list: { $0.query["managed"] == "false" ? unmanaged : ledger },
+        detail: Detail(
+            operation: .getChannel, title: { channel, _ in "Channel \(channel.text("id"))" },
+            facts: Field.ofChannels),
+        actions: [
+            Action(
+                path: "/create", operation: .createChannel, label: "Create a channel by hand",
+                words: [
+                    "It belongs to no event: whoever has its ID follows it, and broadcasts go to it alone. Events make "
+                        + "their own."
+                ], body: Contract.ChannelDraft.self, next: .list,
+                notice: { channel, _ in "Apple has made the channel \(channel.text("channelId"))." }),
+            Action(
+                path: "/import", operation: .importChannel, label: "Import a channel",
+                words: [
+                    "Takes a channel into the ledger that Apple lists, its storage policy read from Apple, for the event "
+                        + "or for none. A reconciliation adopts or deletes them all."
+                ], body: Contract.ChannelImport.self, asks: true, next: .list,
+                notice: { _, _ in "The channel is in the ledger, its storage policy read from Apple." }),
+            Action(
+                path: "/:id/verify", operation: .getChannel, label: "Ask Apple", query: [("verify", "true")],
+                notice: { channel, _ in
+                    let verified = channel["verified"]
+                    let policy = verified?["storagePolicy"]?.string.map { ", with \($0)" } ?? ""
+                    return verified?.flag("exists") == true
+                        ? "Apple has the channel\(policy)." : "Apple does not have the channel."
+                }),
+            Action(
+                path: "/:id/delete", operation: .deleteChannel, label: "Delete the channel",
+                words: [
+                    "Deletes the channel at Apple. Whoever follows it gets nothing more; Apple cannot give a channel "
+                        + "back.",
+                    "A channel that an event uses cannot be deleted here: end or cancel the event, and the channel "
+                        + "retires by itself.",
+                ], asks: true, isIrreversible: true, isOffered: isThere, next: .list,
+                notice: { _, _ in "The channel is deleted." }),
+            Action(
+                path: "/:id/force-delete", operation: .deleteChannel, label: "Delete the channel by force",
+                words: [
+                    "Deletes the channel at Apple although an event uses it. Activities that follow it get nothing more. "
+                        + "An event that goes on gets another channel. Only apps that look the event up again find it.",
+                    "Apple cannot give a channel back.",
+                ], query: [("force", "true")], asks: true, isIrreversible: true, isOffered: isThere, next: .list,
+                notice: { _, _ in "The channel is deleted." }),
+        ])
 
-    var routes: [PageRoute] { [PageRoute("/apps/:bundleId/:environment/channels", .operate, list)] }
-
-    private func list(_ visit: Visit) async throws -> PageRoute.Answer {
-        let app = try visit.app()
-        _ = try await apps.registered(app.bundleID)
-        let isUnmanaged =
-            try visit.query.read("managed", "true or false was expected.") { text in
-                text == "false" ? true : text == "true" ? false : nil
-            } ?? false
-        if isUnmanaged {
-            let page = try await channels.unmanagedChannels(of: app, visit.page)
-            return .page(ChannelList(app, unmanaged: page, visit))
-        }
-        let filter = ChannelFilter(
-            state: try visit.query.choice("state"), storagePolicy: try visit.query.choice("storagePolicy"),
-            eventKey: try visit.query.read("eventKey", EventKey.rule, EventKey.init),
-            channelID: visit.query["channelId"])
-        let page = try await channels.channels(of: app, where: filter, visit.page)
-        return .page(ChannelList(app, page, filter, visit))
+    private static let isThere: @Sendable (ResourcePages.Shown) -> Bool = {
+        $0.object?.text("state") != Contract.ChannelState.deleted.rawValue
     }
+
+    private static let filter: [RequestShape.Member] = [
+        .init("managed", .words(["false"])), .init("state", .words(Contract.ChannelState.allCases.map(\.rawValue))),
+        .init("storagePolicy", .words(Contract.StoragePolicy.allCases.map(\.rawValue))),
+        .init("eventKey", .text(.eventKey)), .init("channelId", .text(.channelId)),
+    ]
+
+    private static let ledger = Listing(
+        source: .operation(.listChannels), caption: "Channels of the ledger", nothing: "No channel fits.",
+        filter: filter,
+        columns: [.link("id")] + Field.ofChannels)
+
+    private static let unmanaged = Listing(
+        source: .operation(.listChannels), caption: "Channels that Apple lists and the ledger does not know",
+        nothing: "At the last reconciliation Apple listed no channel that the ledger does not know.",
+        filter: [filter[0]],
+        columns: [
+            Field("channelId", as: "Apple's ID"), Field("storagePolicy", else: "not asked yet"),
+            Field("firstSeenAt", as: "First seen"),
+            Field("Do") { channel, visit in
+                let query = [(name: "channelId", value: channel["channelId"]?.string)]
+                return [.link("Import…", ConsolePath.link(visit.path + "/import", query))]
+            },
+        ])
+}
+
+extension Field {
+    fileprivate static let ofChannels: [Field] = [
+        Field("channelId", as: "Apple's ID"), "state", "storagePolicy", Field("eventKey", as: "Event"), "variant",
+        "label",
+        Field("Why") { channel, _ in
+            Advice.pieces(
+                channel["reason"]?.string, isActive: channel.text("state") == Contract.ChannelState.active.rawValue)
+        }, Field("nextAttemptAt", as: "Next step"), Field("createdAt", as: "Created"),
+    ]
 }

@@ -41,27 +41,28 @@ struct Submission: Sendable {
     let fields: FormFields
     let token: FormToken
 
-    /// Performs an operation once, however often the form is sent. A repetition gets the first answer, without
-    /// a secret.
+    /// Calls an operation of the API. A POST has its effect once, however often the form is sent. A repetition gets the
+    /// first answer, without a secret.
     ///
-    /// - Parameter recover: given for work in several steps. `recover` returns the answer for an object that an earlier
-    ///   form began to make. If `recover` returns `nil`, the work is done again.
-    /// - Throws: `forbidden` if the key does not have the operation's scope; the errors of `work`, which are not
-    ///   stored.
-    func once<Answer: Codable & Sendable>(
-        _ operation: Contract.Operation, recover: (@Sendable (UUID) async throws -> Answer?)? = nil,
-        _ work: @escaping @Sendable (Caller) async throws -> Answer
-    ) async throws -> Answer {
-        var recovery: FormRecovery?
-        if let recover {
-            recovery = { id in
-                guard let begun = try await recover(id) else { return nil }
-                return JSONWriter.text(begun)
-            }
+    /// - Parameter finding: the operation that shows the object. If a repeated form finds the object as it was wanted,
+    ///   or an object that was to be deleted already gone, the call succeeds again.
+    /// - Throws: the problem that the API would answer with.
+    func call(_ call: PageCall, finding: Contract.Operation? = nil) async throws -> CallAnswer {
+        var call = call
+        if call.operation.keepsAnswers {
+            call.idempotencyKey = token.idempotencyKey(visit.path, fields)
         }
-        let bytes = try await visit.once(token.idempotencyKey(visit.path, fields), operation, recovery) { [visit] in
-            JSONWriter.text(try await work(visit.caller(of: operation)))
+        do {
+            return try await visit.call(call)
+        } catch let problem as Problem where problem.kind == .versionMismatch {
+            guard let finding, let body = call.body else { throw problem }
+            let present = try await visit.call(PageCall(operation: finding, parameters: call.parameters))
+            guard present.object.contains(try JSONValue(parsing: body)) else { throw problem }
+            return present
+        } catch let problem as Problem where Self.gone.contains(problem.kind) && call.operation.method == "DELETE" {
+            return try CallAnswer()
         }
-        return try JSONValue(decoding: bytes).decode()
     }
+
+    private static let gone: Set<Problem.Kind> = [.webhookNotFound, .appNotFound, .channelNotFound]
 }

@@ -3,24 +3,20 @@ struct Choice: Sendable {
     let value: String
     /// The text that people read.
     let label: String
+    let choiceHint: String?
     let isChosen: Bool
 
     /// - Parameter label: the text that people read; `nil`: `value`.
-    init(_ value: String, label: String? = nil, isChosen: Bool) {
+    init(_ value: String, label: String? = nil, hint: String? = nil, isChosen: Bool) {
         self.value = value
         self.label = label ?? value
+        choiceHint = hint
         self.isChosen = isChosen
     }
 
     static func all<Word: RawRepresentable<String> & CaseIterable & Equatable>(_ type: Word.Type, chosen: Word?)
         -> [Choice]
     { Word.allCases.map { Choice($0.rawValue, isChosen: $0 == chosen) } }
-
-    /// How long the old secret stays valid after a rotation, in seconds.
-    static let oldSecretLifetimes = [
-        Choice("0", label: "not at all", isChosen: false), Choice("3600", label: "an hour", isChosen: false),
-        Choice("86400", label: "a day", isChosen: true), Choice("604800", label: "a week", isChosen: false),
-    ]
 
     /// The APNs priorities that a message can have.
     static func priorities(chosen: String) -> [Choice] {

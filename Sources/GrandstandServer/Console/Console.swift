@@ -67,19 +67,7 @@ struct Console: Sendable {
                 tenure: tenure),
             EventPages(reader: reader, log: stores.auditLog),
             ComposerPages(reader: reader, api: api),
-            EventForms(reader: reader, api: api),
-            NewEventPages(api: api),
-            AppPages(operations: api.appOperations, contents: stores.contentTypes),
-            ChannelPages(apps: stores.apps, channels: stores.channels),
-            ChannelForms(apps: stores.apps, channels: stores.channels, operations: api.channelOperations),
-            // These routes come before `ReconciliationPages`: in the paths of these routes, `run` has the same position
-            // as a report's ID in the paths of `ReconciliationPages`.
-            ReconciliationForms(
-                apps: stores.apps, operations: api.reconciliation, limits: api.reconciliationLimits),
-            ReconciliationPages(apps: stores.apps, store: stores.reconciliations),
-            KeyPages(keys: api.keys, webhooks: api.webhooks),
-            WebhookPages(webhooks: api.webhooks),
-            AuditPages(log: stores.auditLog),
-        ]
+            NewEventPages(apps: stores.apps),
+        ] + Resource.all.map { ResourcePages(resource: $0) as any PageGroup }
     }
 }

@@ -15,12 +15,6 @@ struct ConsoleSource: RequestContextSource, Sendable {
 
 /// The functions of the surrounding API that the console needs for one request.
 struct ConsoleAccess: Sendable {
-    typealias Once =
-        @Sendable (
-            _ name: String, APIKey, Contract.Operation, _ recover: FormRecovery?,
-            _ work: @escaping @Sendable () async throws -> [UInt8]
-        ) async throws -> [UInt8]
-
     /// Returns the key with this secret. Throws `unauthenticated`, which counts as a failure of the caller's address,
     /// and `rate-limited`.
     let identify: @Sendable (_ secret: String) async throws -> APIKey
@@ -29,19 +23,8 @@ struct ConsoleAccess: Sendable {
     /// Counts a wrong secret against the caller's address. Returns a problem with the detail, or `rate-limited` after
     /// too many failures.
     let refusal: @Sendable (_ detail: String) -> Problem
-    /// Performs a form's work once, and stores its answer under a name.
-    let once: Once
-
-    init(
-        identify: @escaping @Sendable (_ secret: String) async throws -> APIKey,
-        countRequest: @escaping @Sendable (APIKey) throws -> Void, refusal: @escaping @Sendable (String) -> Problem,
-        once: @escaping Once
-    ) {
-        self.identify = identify
-        self.countRequest = countRequest
-        self.refusal = refusal
-        self.once = once
-    }
+    /// Calls an operation of the API with a key.
+    let perform: @Sendable (PageCall, APIKey) async throws -> Response
 }
 
 /// The context of a request in the console.

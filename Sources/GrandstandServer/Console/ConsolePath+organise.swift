@@ -21,17 +21,4 @@ extension ConsolePath {
     static func withdrawal(of broadcast: UUID, _ key: EventKey) -> String {
         event(key, "broadcasts/\(broadcast.uuidString.lowercased())/withdraw")
     }
-
-    /// The path of an action on a channel. The action is `verify`, `delete` or `force-delete`.
-    static func channel(_ id: UUID, of app: AppEnvironment, _ verb: String) -> String {
-        channels(app) + "/\(id.uuidString.lowercased())/\(verb)"
-    }
-
-    static func channels(_ app: AppEnvironment, _ verb: String) -> String { channels(app) + "/" + verb }
-
-    /// The path of the form that runs a reconciliation. Its kind is `look`, `apply`, `adopt`, `delete-unmanaged` or
-    /// `recreate`.
-    static func reconciling(_ app: AppEnvironment, _ doing: Reconciling) -> String {
-        reconciliations(app) + "/run/" + doing.rawValue
-    }
 }

@@ -21,21 +21,9 @@ enum ConsolePath {
 
     static func app(_ bundleID: String) -> String { apps + "/" + PercentEncoding.encode(bundleID) }
 
-    static func key(_ id: String) -> String { keys + "/" + PercentEncoding.encode(id) }
-
-    static func webhook(_ id: String) -> String { webhooks + "/" + PercentEncoding.encode(id) }
-
-    static func webhookDelivery(_ id: String, of webhook: String) -> String {
-        self.webhook(webhook) + "/deliveries/" + PercentEncoding.encode(id)
-    }
-
     static func channels(_ app: AppEnvironment) -> String { environment(app) + "/channels" }
 
     static func reconciliations(_ app: AppEnvironment) -> String { environment(app) + "/reconciliations" }
-
-    static func reconciliation(_ id: String, of app: AppEnvironment) -> String {
-        reconciliations(app) + "/" + PercentEncoding.encode(id)
-    }
 
     private static func environment(_ app: AppEnvironment) -> String {
         self.app(app.bundleID) + "/" + app.environment.rawValue

@@ -60,13 +60,6 @@ struct FormFields: Sendable, Equatable {
         }
     }
 
-    /// A day such as 2026-11-21, or an RFC 3339 time.
-    func date(_ name: String) throws(Problem) -> Date? {
-        try read(name, "A day such as 2026-11-21 or a time such as 2026-11-21T20:45:00Z was expected.") { text in
-            RFC3339.date(FormTime.utc(text))
-        }
-    }
-
     /// The fields, if none of them contains NUL, which PostgreSQL's text does not allow.
     ///
     /// - Throws: `invalid-request`.

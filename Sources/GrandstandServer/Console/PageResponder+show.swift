@@ -58,9 +58,7 @@ extension PageResponder {
         Visit(
             key: signedIn.key, query: FormFields(request.uri.query ?? ""), path: request.uri.path,
             parameters: context.parameters, now: now(),
-            once: { [access = context.source.access] name, operation, recover, work in
-                try await access.once(name, signedIn.key, operation, recover, work)
-            })
+            perform: { [access = context.source.access] in try await access.perform($0, signedIn.key) })
     }
 
     func outcome(

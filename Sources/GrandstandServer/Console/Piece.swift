@@ -19,7 +19,6 @@ enum Piece: Sendable, Equatable {
     case state(String)
     case level(Level)
     case bar(Bar)
-    case form(SmallForm)
 
     struct Link: Sendable, Equatable {
         let label: String
@@ -35,20 +34,6 @@ enum Piece: Sendable, Equatable {
         /// `ok`, `warning`, `critical`
         let level: String
         let text: String
-    }
-
-    /// A button for one action on a row.
-    struct SmallForm: Sendable, Equatable {
-        struct Field: Sendable, Equatable {
-            let name: String
-            /// The value that is sent; for a field that people fill in, its label.
-            let value: String
-        }
-
-        let action: String
-        let button: String
-        var hidden: [Field] = []
-        var typed: [Field] = []
     }
 
     static func link(_ label: String, _ href: String) -> Piece { .link(Link(label: label, href: href)) }
@@ -73,7 +58,7 @@ enum Piece: Sendable, Equatable {
     var isEmpty: Bool {
         switch self {
         case .words(let text), .line(let text), .quoted(let text), .code(let text), .state(let text): text.isEmpty
-        case .link, .dated, .time, .level, .bar, .form: false
+        case .link, .dated, .time, .level, .bar: false
         }
     }
 }
@@ -82,7 +67,7 @@ enum Piece: Sendable, Equatable {
 /// that Mustache does not look in the enclosing values.
 extension Piece: MustacheParent {
     static let kinds: Set = [
-        "words", "line", "quoted", "code", "link", "dated", "time", "state", "level", "bar", "form",
+        "words", "line", "quoted", "code", "link", "dated", "time", "state", "level", "bar",
     ]
 
     func child(named name: String) -> Any? {
@@ -95,7 +80,6 @@ extension Piece: MustacheParent {
         case (.time(let moment), "time"): moment
         case (.level(let level), "level"): level
         case (.bar(let bar), "bar"): bar
-        case (.form(let form), "form"): form
         case (_, let name) where Self.kinds.contains(name): false
         default: nil
         }

@@ -11,17 +11,10 @@ struct Visit: Sendable {
     let path: String
     let parameters: Parameters
     let now: Date
-    /// Performs a form's work once, and stores its answer under a name (`ConsoleAccess.once`).
-    var once: Once = { _, _, _, work in try await work() }
-
-    typealias Once =
-        @Sendable (
-            _ name: String, Contract.Operation, _ recover: FormRecovery?,
-            _ work: @escaping @Sendable () async throws -> [UInt8]
-        ) async throws -> [UInt8]
-
-    /// A parameter of the path, encoded for another path.
-    func segment(_ name: String) -> String { PercentEncoding.encode(parameters.get(name) ?? "") }
+    /// Calls an operation of the API with the visitor's key.
+    var perform: @Sendable (PageCall) async throws -> Response = { call in
+        throw Problem(.notFound, "There is no operation \(call.operation.id) here.")
+    }
 
     /// The app that filters a list; `nil`: all.
     ///

@@ -10,6 +10,18 @@ enum Wording {
         return (value < 0 ? "-" : "") + String(text.reversed())
     }
 
+    /// The name of a member as people read it: `failingSince` is `Failing since`, `teamId` is `Team ID`.
+    static func label(_ name: String) -> String {
+        var words: [String] = []
+        for character in name {
+            if words.isEmpty || character.isUppercase { words.append("") }
+            words[words.count - 1].append(character)
+        }
+        let known = ["id": "ID", "ids": "IDs", "url": "URL"]
+        let text = words.map { known[$0.lowercased()] ?? $0.lowercased() }.joined(separator: " ")
+        return text.prefix(1).uppercased() + text.dropFirst()
+    }
+
     /// The apps that a key or a webhook is bound to; `nil`: all.
     static func apps(_ bundleIDs: [String]?) -> String { bundleIDs.map { $0.joined(separator: ", ") } ?? "all" }
 

@@ -19,15 +19,6 @@ extension API {
             specification, within: caller.reach, by: caller.actor, if: condition, now: now())
     }
 
-    /// Whether the event is declared with everything in `body`. If so, a form that is sent a second time succeeds.
-    ///
-    /// - Parameter body: the body of a declaration or of a change.
-    /// - Throws: `event-not-found`, `forbidden`.
-    func isDeclared(_ key: EventKey, as body: JSONValue, _ caller: Caller) async throws -> Bool {
-        try Self.declaration(of: try await stores.events.declared(key, within: caller.reach, now: now()).value)
-            .contains(body)
-    }
-
     /// The event's declaration, in the format that `PUT` takes.
     static func declaration(of event: Contract.Event) throws(Problem) -> JSONValue {
         try JSONValue(parsing: EventDocument(of: event).text)

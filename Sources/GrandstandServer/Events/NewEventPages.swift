@@ -1,10 +1,10 @@
 internal import Grandstand
 internal import GrandstandContract
-internal import JSON
+internal import Hummingbird
 
 /// `/console/declare`: the form that declares an event.
 struct NewEventPages: PageGroup {
-    let api: API
+    let apps: AppStore
 
     var routes: [PageRoute] { [PageRoute("/declare", .organise, askForEvent)] }
 
@@ -15,7 +15,7 @@ struct NewEventPages: PageGroup {
     }
 
     private func known(_ visit: Visit) async throws -> [Contract.App] {
-        try await api.stores.apps.apps(PageRequest(limit: 50, cursor: nil), within: visit.reach).items
+        try await apps.apps(PageRequest(limit: 50, cursor: nil), within: visit.reach).items
     }
 
     private func declare(_ submission: Submission) async throws -> PageRoute.Answer {
@@ -29,14 +29,10 @@ struct NewEventPages: PageGroup {
             return .refused(NewEvent(draft, apps: apps, faults: faults), status: 422)
         }
         do {
-            let body = try JSONValue(parsing: body)
-            let caller = try submission.visit.caller(of: .putEvent)
-            do {
-                _ = try await api.putEvent(key, body, if: .absent, caller)
-            } catch let problem as Problem where problem.kind == .versionMismatch {
-                // If the form was sent twice, the event is already declared with these values.
-                guard try await api.isDeclared(key, as: body, caller) else { throw problem }
-            }
+            var call = PageCall(operation: .putEvent, parameters: submission.visit.parameters, body: body)
+            call.parameters["key"] = PercentEncoding.encode(key.rawValue)[...]
+            call.isNew = true
+            _ = try await submission.call(call, finding: .getEvent)
         } catch {
             guard let refusal = APIProblem(error) else { throw error }
             return .refused(NewEvent(draft, apps: apps, refusal: refusal), status: refusal.status)

@@ -53,11 +53,21 @@ struct API: Sendable {
             headers: StandingHeaders(isSecure: isSecure), now: now)
     }
 
+    /// What pages may do for one request. They call the operations of these routes.
+    func access(to routes: [Route]) -> @Sendable (APIContext) -> PageAccess {
+        let (authenticator, idempotency) = (authenticator, idempotency)
+        return { PageAccess(routes: routes, authenticator: authenticator, idempotency: idempotency, context: $0) }
+    }
+
+    private var authenticator: RequestAuthenticator {
+        RequestAuthenticator(keys: keys, uses: keyUses, limits: limits, now: now, onTrust: onTrust)
+    }
+
+    private var idempotency: Idempotency { Idempotency(store: stores.idempotency, now: now) }
+
     /// A router with these routes behind their checks, and with the pages, which do their own checks.
     func router(_ routes: [Route]) -> Router<APIContext> {
-        let authenticator = RequestAuthenticator(
-            keys: keys, uses: keyUses, limits: limits, now: now, onTrust: onTrust)
-        let idempotency = Idempotency(store: stores.idempotency, now: now)
+        let (authenticator, idempotency) = (authenticator, idempotency)
         let router = Router(context: APIContext.self, options: .autoGenerateHeadEndpoints)
         router.add(
             middleware: ProblemMiddleware(
@@ -74,7 +84,7 @@ struct API: Sendable {
                 return try await idempotency.answer(request, context, route)
             }
         }
-        pages?.mount(on: router, authenticator: authenticator, idempotency: idempotency)
+        pages?.mount(on: router, access: access(to: routes))
         return router
     }
 
@@ -91,9 +101,8 @@ struct API: Sendable {
     }
 }
 
-/// The operations on each kind of resource. The API's routes and the console's pages both use them.
+/// The operations on each kind of resource.
 extension API {
-    var appOperations: AppOperations { AppOperations(apps: stores.apps, gateway: gateway, now: now) }
     /// How much a reconciliation that a person runs may delete.
     var reconciliationLimits: ReconciliationOptions {
         ReconciliationOptions(

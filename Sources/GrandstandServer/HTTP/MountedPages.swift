@@ -12,13 +12,11 @@ struct MountedPages: Sendable {
     let path: String
     let respond: Respond
 
-    func mount(on router: Router<APIContext>, authenticator: RequestAuthenticator, idempotency: Idempotency) {
+    func mount(on router: Router<APIContext>, access: @escaping @Sendable (APIContext) -> PageAccess) {
         for path in [path, path + "/**"] {
             for method in [HTTPRequest.Method.get, .post] {
                 router.on(RouterPath(path), method: method) { [respond] request, context in
-                    try await respond(
-                        request, context,
-                        PageAccess(authenticator: authenticator, idempotency: idempotency, context: context))
+                    try await respond(request, context, access(context))
                 }
             }
         }

@@ -1,10 +1,12 @@
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
+internal import Hummingbird
 
-/// The functions of the API that pages may use for one request: authenticate a secret, count the request, and perform a
-/// form's work once.
+/// The functions of the API that pages may use for one request: authenticate a secret, count the request, and call an
+/// operation.
 struct PageAccess: Sendable {
+    let routes: [Route]
     let authenticator: RequestAuthenticator
     let idempotency: Idempotency
     let context: APIContext
@@ -29,30 +31,20 @@ struct PageAccess: Sendable {
     /// many failures.
     func refusal(_ detail: String) -> Problem { authenticator.refusal(detail, context, authenticator.now()) }
 
-    /// Performs a form's work once, and stores its answer.
+    /// Calls an operation with a key, as its route does: the same checks, the same handler, and the same stored answers.
+    /// Only the key's limit does not count the call, because the page is counted.
     ///
-    /// - Parameters:
-    ///   - name: distinguishes the work from all other work of this key.
-    ///   - recover: given for work in several steps. It returns the answer for an object that an earlier call began to
-    ///     make. If it returns `nil`, the work is done again.
-    /// - Throws: the errors of `work`, which are not stored.
-    func once(
-        _ name: String, of key: UUID, _ operation: Contract.Operation, recover: FormRecovery? = nil,
-        _ work: @escaping @Sendable () async throws -> [UInt8]
-    ) async throws -> [UInt8] {
-        let wanted = IdempotentRequest(
-            caller: key, key: name, content: Array(name.utf8), shownOnce: operation.shownOnce)
-        guard let recover else {
-            return try await idempotency.store.once(wanted, now: idempotency.now()) {
-                KeptAnswer(status: 200, body: try await work())
-            }.answer.body
+    /// - Throws: the problem that the API would answer with.
+    func perform(_ call: PageCall, as key: APIKey) async throws -> Response {
+        guard let route = routes.first(where: { $0.operation.id == call.operation.id }) else {
+            throw Problem(.notFound, "This server has no operation \(call.operation.id).")
         }
-        return try await idempotency.inSteps(
-            wanted, recover: { id in try await recover(id).map { KeptAnswer(status: 200, body: $0) } },
-            work: { KeptAnswer(status: 200, body: try await work()) }
-        ).answer.body
+        var context = context
+        context.key = key
+        context.coreContext.parameters = call.parameters
+        try RequestAuthenticator.check(key, for: route.access)
+        try RequestAuthenticator.checkApp(key, context, to: route)
+        context.query = try QueryParameters(call.queryText, known: route.operation.query)
+        return try await idempotency.answer(call.request(route.method), context, route)
     }
 }
-
-/// Returns the answer for an object that an earlier form began to make; `nil`: the earlier form had no effect.
-typealias FormRecovery = @Sendable (UUID) async throws -> [UInt8]?

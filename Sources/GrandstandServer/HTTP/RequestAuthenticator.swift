@@ -20,13 +20,19 @@ struct RequestAuthenticator: Sendable {
         let key = try await identify(request, context, for: route.access)
         try Self.check(key, for: route.access)
         uses.used(key.id, at: now())
-        if let bundleID = BundleID(rawValue: context.text("bundleId")) {
-            // A key with an event-key prefix may not change the app itself, because a change of the app affects all
-            // events.
-            let isOfEvents = key.reach.eventKeyPrefix != nil && request.method != .get
-            guard key.covers(bundleID), !isOfEvents else { throw key.reach.refusal }
-        }
+        try Self.checkApp(key, context, to: route)
         return key
+    }
+
+    /// Checks that the key reaches the app in the path.
+    ///
+    /// - Throws: `forbidden`.
+    static func checkApp(_ key: APIKey, _ context: APIContext, to route: Route) throws(Problem) {
+        guard let bundleID = BundleID(rawValue: context.text("bundleId")) else { return }
+        // A key with an event-key prefix may not change the app itself, because a change of the app affects all
+        // events.
+        let isOfEvents = key.reach.eventKeyPrefix != nil && route.method != .get
+        guard key.covers(bundleID), !isOfEvents else { throw key.reach.refusal }
     }
 
     private func identify(

@@ -2,75 +2,90 @@ internal import Grandstand
 internal import GrandstandContract
 internal import JSON
 
-/// `/console/keys`: the API keys.
-struct KeyPages: PageGroup {
-    let keys: CachedKeyStore
-    let webhooks: WebhookStore
+extension Resource {
+    /// `/console/keys`
+    static let keys = Resource(
+        path: "/keys", scope: .admin, title: { _ in "Keys" },
+        list: { _ in
+            Listing(
+                source: .operation(.listKeys), caption: "Keys, the newest first; secrets are not stored",
+                nothing: "You can see no keys.",
+                columns: [
+                    .link("name")
+                ] + Field.ofKeys)
+        },
+        detail: Detail(
+            operation: .getKey, title: { key, _ in "Key \(key.text("name"))" },
+            facts: Field.ofKeys + [
+                Field("revokedAt", as: "Revoked"),
+                Field("Replaced by") { key, visit in
+                    guard let id = key["replacedBy"]?.string else { return [] }
+                    return [.link("another key", ConsolePath.keys + "/" + PercentEncoding.encode(id))]
+                },
+            ],
+            below: [
+                Listing(
+                    source: .operation(.listWebhooks), heading: "Webhooks", caption: "Webhooks that this key declared",
+                    nothing: "None.", limit: 200, query: { [("declaredBy", $0.text("id"))] },
+                    columns: [
+                        .link("url") { webhook, _ in
+                            ConsolePath.webhooks + "/" + PercentEncoding.encode(webhook.text("id"))
+                        }, "topics", .apps, .isOn,
+                    ])
+            ]),
+        actions: [
+            Action(
+                path: "", operation: .createKey, label: "Make the key", body: Contract.KeyDraft.self,
+                secret: (
+                    { "The key \($0.text("name"))" },
+                    "Callers send it as Authorization: Bearer …; people sign in to the console with it."
+                )),
+            Action(
+                path: "/:id/rotate", operation: .rotateKey, label: "Rotate the key",
+                words: ["Makes a key with the same name, scopes and apps. Sessions of this key end at once."],
+                body: Contract.RotationDraft.self, isIrreversible: true,
+                isOffered: { $0.isActive && $0.object?["replacedBy"]?.string == nil },
+                secret: (
+                    { "The key \($0.text("name")), rotated" },
+                    "It replaces the old secret: give it to everybody who uses that one. Console sessions with the old "
+                        + "secret have ended."
+                )),
+            Action(
+                path: "/:id/revoke", operation: .revokeKey, label: "Revoke the key",
+                words: [
+                    "Ends the key at once, for every caller that has it. If it is the key you signed in with, you are "
+                        + "signed out. The webhooks that it declared are still told, unless you disable them."
+                ],
+                flags: [("disableWebhooks", "Disable the webhooks that it declared")], isIrreversible: true,
+                isOffered: { $0.isActive || $0.below.contains { $0.flag("enabled") } }, next: .list,
+                notice: { _, fields in
+                    fields["disableWebhooks"] == "true"
+                        ? "The key was revoked, and the webhooks that it declared were disabled."
+                        : "The key was revoked. Nobody has access with it any more."
+                }),
+        ])
+}
 
-    var routes: [PageRoute] {
-        [PageRoute("/keys", .admin, list), PageRoute("/keys/:id", .admin, show)]
-    }
+extension ResourcePages.Shown {
+    /// Whether the key that is shown can be used.
+    fileprivate var isActive: Bool { object?.text("state") == Contract.KeyState.active.rawValue }
+}
 
-    var actions: [ActionRoute] {
-        [
-            ActionRoute("/keys", .admin, create),
-            ActionRoute("/keys/:id/rotate", .admin, irreversible: true, rotate),
-            ActionRoute("/keys/:id/revoke", .admin, irreversible: true, revoke),
-        ]
-    }
+extension JSONValue {
+    /// Whether the reader is signed in with this key.
+    fileprivate func isOwn(_ visit: Visit) -> Bool { text("id") == visit.key.id.words }
+}
 
-    private func list(_ visit: Visit) async throws -> PageRoute.Answer {
-        .page(KeyList(try await keys.list(visit.page, visit.caller(of: .listKeys)), visit))
-    }
-
-    private func show(_ visit: Visit) async throws -> PageRoute.Answer {
-        let id = try visit.id(orThrow: .keyNotFound)
-        let key = try await keys.key(id, visit.caller(of: .getKey))
-        let declared = try await webhooks.list(
-            PageRequest(limit: 200, cursor: nil), declaredBy: id, visit.caller(of: .listWebhooks))
-        return .page(KeyDetail(key, declared.items, visit))
-    }
-
-    private func create(_ submission: Submission) async throws -> PageRoute.Answer {
-        let fields = submission.fields
-        let draft = try Contract.KeyDraft(
-            body: try .body { object in
-                object.member("name", fields["name"] ?? "")
-                object.member("scopes", fields.all("scope"))
-                object.member(apps: fields["bundleIds"])
-                if let prefix = fields["eventKeyPrefix"] { object.member("eventKeyPrefix", prefix) }
-                if let expiresAt = fields["expiresAt"] { object.member("expiresAt", FormTime.utc(expiresAt)) }
-            }, now: keys.now())
-        let issued = try await submission.once(.createKey) { try await keys.create(draft, $0) }
-        return .page(
-            IssuedSecret(
-                title: "The key \(issued.name)", secret: issued.secret, warnings: issued.warnings,
-                purpose: "Callers send it as Authorization: Bearer …; people sign in to the console with it.",
-                href: ConsolePath.key(issued.id)))
-    }
-
-    private func rotate(_ submission: Submission) async throws -> PageRoute.Answer {
-        let id = try submission.visit.id(orThrow: .keyNotFound)
-        let overlap = try Contract.RotationDraft.read(try submission.fields.overlap()).overlapSeconds
-        let issued = try await submission.once(.rotateKey) { try await keys.rotate(id, overlap: overlap, $0) }
-        return .page(
-            IssuedSecret(
-                title: "The key \(issued.name), rotated", secret: issued.secret, warnings: issued.warnings,
-                purpose:
-                    "It replaces the old secret: give it to everybody who uses that one. Console sessions with "
-                    + "the old secret have ended.",
-                href: ConsolePath.key(issued.id)))
-    }
-
-    private func revoke(_ submission: Submission) async throws -> PageRoute.Answer {
-        let id = try submission.visit.id(orThrow: .keyNotFound)
-        let disablingWebhooks = submission.fields["disableWebhooks"] == "true"
-        try await keys.revoke(
-            id, disablingWebhooks: disablingWebhooks, submission.visit.caller(of: .revokeKey))
-        return .done(
-            ConsolePath.keys,
-            notice: disablingWebhooks
-                ? "The key was revoked, and the webhooks that it declared were disabled."
-                : "The key was revoked. Nobody has access with it any more.")
-    }
+extension Field {
+    fileprivate static let ofKeys: [Field] = [
+        Field("State") { key, visit in
+            let state = key.text("state")
+            return [
+                .state(key["replacedBy"]?.string == nil ? state : state + ", replaced"),
+                .words(key.isOwn(visit) ? "(yours)" : ""),
+            ]
+        }, Field("prefix", as: "Secret begins"), "scopes", .apps, Field("eventKeyPrefix", as: "Event keys"),
+        Field("lastUsedAt", as: "Last used", else: "never"), Field("createdAt", as: "Created"),
+        Field("expiresAt", as: "Expires", else: "never"),
+    ]
 }

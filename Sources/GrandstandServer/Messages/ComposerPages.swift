@@ -51,10 +51,8 @@ struct ComposerPages: PageGroup {
                 let notice = [done ?? "Nothing has changed, so nothing was sent."] + (told?.warnings ?? [])
                 return .done(ConsolePath.composer(key), notice: notice.joined(separator: " "))
             }
-            let request = try BroadcastRequest(body: try JSONValue(parsing: body))
-            accepted = try await submission.once(.broadcast) {
-                try await api.accept(request, for: .event(key), $0)
-            }
+            let call = PageCall(operation: .broadcast, parameters: submission.visit.parameters, body: body)
+            accepted = try await submission.call(call).object.decode()
         } catch {
             guard let refusal = APIProblem(error) else { throw error }
             return try await shown(Composer(event, form, refusal: refusal), refusal.status, submission.visit)

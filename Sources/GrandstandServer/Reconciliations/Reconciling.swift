@@ -1,5 +1,5 @@
-internal import Grandstand
 internal import GrandstandContract
+internal import JSON
 
 /// A kind of reconciliation that a person may run, with its description.
 enum Reconciling: String, Sendable, CaseIterable {
@@ -51,33 +51,24 @@ enum Reconciling: String, Sendable, CaseIterable {
         }
     }
 
-    func options(within limits: ReconciliationOptions) -> ReconciliationOptions {
-        ReconciliationOptions(
-            apply: self != .look, adopt: self == .adopt, deleteUnmanaged: self == .deleteUnmanaged,
-            recreate: self == .recreate, grace: limits.grace, deleteBudget: limits.deleteBudget)
+    /// The members of the request's body.
+    var body: [(name: String, value: Bool)] {
+        let more = self == .deleteUnmanaged ? "deleteUnmanaged" : rawValue
+        return [("apply", self != .look)] + (self == .look || self == .apply ? [] : [(more, true)])
     }
 
-    /// Describes an action of a report. A word that a newer version wrote is returned unchanged.
-    static func meaning(of action: Contract.ReconciliationActionName) -> String {
-        switch action {
-        case .markMissing:
-            "Apple no longer has this channel: it is marked missing, and an event that needs it gets another."
-        case .restore: "It was missing and is listed again: it serves its event again."
-        case .confirm: "Apple refused a message to it, but still has it: it stays."
-        case .release:
-            "It was given up and is listed again, but its event has another channel: adopt it or delete it yourself."
-        case .deleteAgain:
-            "Apple confirmed its deletion but still lists it: the server asks Apple again to delete it."
-        case .settle:
-            "It was created by a request that Apple did not answer: it goes to the event that it was created for."
-        case .reopen:
-            "Apple did not answer a request for a channel, and no listed channel is surely its result: the "
-                + "server asks for one again."
-        case .contest: "A request that Apple did not answer, or somebody else, may have created it: no event gets it."
-        case .adopt: "It becomes a channel of the ledger."
-        case .deleteUnmanaged: "It is deleted at Apple."
-        case .recreate: "It is given up, and an event that needs it gets a new one."
-        case .unknown(let word): word
+    /// Whether it makes sense after a reconciliation. After the alarm `capability-off`, only an explicit `recreate`
+    /// replaces the channels.
+    func makesSense(after report: JSONValue) -> Bool {
+        let alarm = report["alarm"]?.string.map(Contract.ReconciliationAlarm.init)
+        return switch self {
+        case .look: true
+        case .recreate: alarm == .capabilityOff
+        case .apply:
+            alarm != .capabilityOff && alarm != .listIncomplete && !report.flag("applied")
+                && !(report.items("missing").isEmpty && report.items("actions").isEmpty)
+        case .adopt, .deleteUnmanaged:
+            alarm != .capabilityOff && alarm != .listIncomplete && !report.items("unmanaged").isEmpty
         }
     }
 }

@@ -88,16 +88,6 @@ struct WebhookStore: Sendable {
         }
     }
 
-    /// Turns a webhook on or off, and changes nothing else.
-    ///
-    /// - Throws: the errors of `webhook`; `version-mismatch` if another writer was faster.
-    func setEnabled(_ isEnabled: Bool, _ id: UUID, _ caller: Caller) async throws {
-        let present = try await webhook(id, caller)
-        var draft = Contract.WebhookDraft(present.value)
-        draft.enabled = isEnabled
-        _ = try await replace(id, with: draft, if: .versions([present.version]), caller)
-    }
-
     /// Deletes the webhook and its log.
     ///
     /// - Throws: the errors of `webhook`.

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import Grandstand
 internal import GrandstandContract
+internal import JSON
 internal import Testing
 
 @testable internal import GrandstandServer
@@ -30,9 +31,10 @@ struct ConsolePageTests {
         app.credentialRefusals = ["production": .init(reason: "InvalidProviderToken", since: Samples.now)]
         for (state, text) in [(nil, "warning missing"), (Contract.CredentialState.refused, "critical refused")] {
             app.credentials["production"] = state
-            let page = AppDetail(
-                Versioned(value: app, version: 1), bundleID: samples.bundleID, contents: [], samples.visit())
-            #expect(page.credentials.texts("Key file").last?.hasPrefix(text) == true)
+            let facts = Resource.apps.detail?.facts.facts(
+                try JSONValue(decoding: JSONWriter.text(app)), samples.visit())
+            let production = try #require(facts?.first { $0.name == "Credentials in production" })
+            #expect(production.pieces.map(\.text).joined(separator: " ").contains(text))
         }
     }
 

@@ -14,9 +14,6 @@ struct FormRouteTests {
     private static let app = "apps/com.example.Stadium"
     private static let channels = app + "/production/channels"
     private static let runs = app + "/production/reconciliations/run/"
-    private static let appFields = [
-        ("name", "A"), ("teamId", "TEAM123456"), ("keyId", "KEY1234567"),
-    ]
 
     /// The addresses of forms by the scope that they need.
     private static let forms: [(String, [String])] = [
@@ -64,14 +61,11 @@ struct FormRouteTests {
     }
 
     @Test func `a manual reconciliation does what its button says`() {
-        let limits = ReconciliationOptions(apply: false, grace: 60, deleteBudget: 7)
+        let bodies = Reconciling.allCases.map { Dictionary(uniqueKeysWithValues: $0.body.map { ($0.name, $0.value) }) }
         #expect(
-            Reconciling.allCases.map { $0.options(within: limits) } == [
-                ReconciliationOptions(apply: false, grace: 60, deleteBudget: 7),
-                ReconciliationOptions(apply: true, grace: 60, deleteBudget: 7),
-                ReconciliationOptions(apply: true, adopt: true, grace: 60, deleteBudget: 7),
-                ReconciliationOptions(apply: true, deleteUnmanaged: true, grace: 60, deleteBudget: 7),
-                ReconciliationOptions(apply: true, recreate: true, grace: 60, deleteBudget: 7),
+            bodies == [
+                ["apply": false], ["apply": true], ["apply": true, "adopt": true],
+                ["apply": true, "deleteUnmanaged": true], ["apply": true, "recreate": true],
             ])
     }
 
@@ -89,22 +83,5 @@ struct FormRouteTests {
         let page = try await world.get("/console/keys/\(key)", as: "admin-lookup")
         #expect(page.status == 200)
         #expect(page.body.contains(#"name="disableWebhooks" value="true""#) == (state == "enabled"))
-    }
-
-    @Test func `an app keeps its templates if a form has no fields for them`() async throws {
-        let world = ConsoleWorld()
-        var app = Sample.app()
-        app.draft.preview = .init(compact: "{{home}}")
-        _ = try await world.rows.apps.put(app, by: .server)
-        for (more, preview) in [
-            ([], .init(compact: "{{home}}")),
-            ([("preview.compact", ""), ("preview.expanded", "y")], .init(expanded: "y")),
-            ([("preview.compact", "")], nil),
-        ] as [([(String, String)], Contract.AppPreview?)] {
-            let version = try await world.rows.apps.shown(Sample.stadium).version
-            let form = Self.appFields + [("etag", "\"\(version)\"")] + more
-            #expect(try await world.submit("/console/" + Self.app, form).status == 303)
-            #expect(try await world.rows.apps.registered(Sample.stadium).preview == preview)
-        }
     }
 }

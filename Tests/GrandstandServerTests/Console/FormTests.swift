@@ -16,15 +16,12 @@ struct FormTests {
         #expect(FormFields("key=%20gs_x%0D%0A")["key"] == "gs_x")
     }
 
-    @Test func `words, days and times are read or refused`() throws {
-        let fields = FormFields("state=live&bad=nonsense&day=2026-11-22&time=2026-11-22T00:00:00Z")
+    @Test func `words are read or refused`() throws {
+        let fields = FormFields("state=live&bad=nonsense")
         #expect(try fields.choice("state", Event.State.self) == .live)
         #expect(try fields.choice("none", Event.State.self) == nil)
         let refused = #expect(throws: Problem.self) { try fields.choice("bad", Event.State.self) }
         #expect(refused?.detail.contains("scheduled, live, ended, cancelled") == true)
-        #expect(try fields.date("day") == Samples.now)
-        #expect(try fields.date("time") == Samples.now)
-        #expect(throws: Problem.self) { try fields.date("bad") }
     }
 
     @Test(

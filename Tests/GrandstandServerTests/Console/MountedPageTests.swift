@@ -3,8 +3,6 @@ internal import Grandstand
 internal import GrandstandContract
 internal import HTTPTypes
 internal import Hummingbird
-internal import NIOCore
-internal import Postgres
 internal import Testing
 
 @testable internal import GrandstandServer
@@ -56,21 +54,5 @@ struct MountedPageTests {
         #expect(limited.headers[.retryAfter] != nil)
         // A caller with a valid key is still accepted.
         #expect(try await world("GET", "/pages", headers: ["X-Key": "gs_operate"], as: nil).status == 200)
-    }
-
-    @Test(.database) func `work in several steps continues where it stopped`() async throws {
-        var world = RouteWorld()
-        world.pages = MountedPages(path: "/pages") { _, _, access in
-            let body = try await access.once(
-                "form", of: Sample.id, .createChannel, recover: { Array("begun \($0 == Sample.otherID)".utf8) },
-                { Array("anew".utf8) })
-            return Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
-        }
-        let wanted = IdempotentRequest(caller: Sample.id, key: "form", content: Array("form".utf8))
-        _ = try await world.rows.pool.transaction { connection in
-            _ = try await IdempotencyStore.begin(wanted, now: RouteWorld.now, leasedUntil: nil, on: connection)
-            return try await connection.query("update idempotency_keys set resource = \(Sample.otherID)")
-        }
-        #expect(try await world("GET", "/pages", as: nil).text == "begun true")
     }
 }

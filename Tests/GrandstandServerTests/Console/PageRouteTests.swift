@@ -59,15 +59,6 @@ struct PageRouteTests {
         for text in ["First page", "kind=a%26b"] { #expect(page.contains(text), "\(text)") }
     }
 
-    @Test func `the list of channels is filtered and paged by its address`() async throws {
-        let world = ConsoleWorld()
-        _ = try await world.rows.apps.put(Sample.app(), by: .server)
-        let channels = try await world.get(
-            Self.place
-                + "/channels?state=failed&storagePolicy=noMessageStored&eventKey=derby&channelId=abc%3D%3D")
-        #expect(channels.body.contains("No channel fits."))
-    }
-
     @Test(arguments: ["/console/sign-in", "/console/apps", "/console/style.css", "/console/events?state=nonsense"])
     func `HEAD answers like GET, without the page`(path: String) async throws {
         let world = ConsoleWorld()

@@ -23,6 +23,10 @@ struct RepeatedFormTests {
         #expect(Self.secret(first)?.hasPrefix("gs_") == true)
         #expect(again.status == 200 && Self.secret(again) == nil)
         #expect(again.body.contains("The secret was shown once") && !first.body.contains("was shown once"))
+        // A form with the same token and another content is a new request, and not a repetition with another content.
+        let other = try await world.post("/console/keys", [("name", "stage")] + form.dropFirst(), in: session)
+        #expect(Self.secret(other) != nil)
+        #expect(try await world.rows.rows("api_keys where name in ('desk', 'stage')") == 2)
     }
 
     /// If the rotation has an overlap, API calls may still use the old key for some time. Without an overlap the old

@@ -9,22 +9,22 @@ internal import Testing
 /// Templates and the pages made of them.
 struct TemplateTests {
     private static let parts: Set<TemplateName> = [
-        .layout, .command, .facts, .option, .pager, .pieces, .refusal, .table, .time, .token, .confirmKey, .runs,
-        .appForm, .plot, .webhookForm, .bar, .check, .composer, .findings, .matchPlot, .notice,
+        .layout, .command, .facts, .form, .input, .option, .pager, .pieces, .refusal, .table, .time, .token,
+        .confirmKey, .plot, .bar, .check, .composer, .findings, .matchPlot, .notice,
     ]
 
     /// A wrong name in a template would leave its place empty without an error.
-    @Test func `every name in a template exists in its values`() throws {
+    @Test func `every name in a template exists in its values`() async throws {
         let samples = try Samples()
         var given: [TemplateName: Set<String>] = [:]
-        for page in try samples.pages() {
+        for page in try await samples.pages() {
             Self.collect(Sheet(frame: samples.frame(page), page: page), into: &given[page.template, default: []])
         }
         #expect(Set(given.keys) == Set(TemplateName.allCases).subtracting(Self.parts))
         // A template asks each piece for the name of every kind (`words`, `link`, …), also of kinds that its page does
         // not contain. So each template may use the names of the pieces of all pages.
         var pieces = Piece.kinds
-        for page in try samples.pages() { Self.collect(page, into: &pieces, only: Piece.self) }
+        for page in try await samples.pages() { Self.collect(page, into: &pieces, only: Piece.self) }
         for (template, names) in given {
             let unknown = try Self.names(of: template).subtracting(names.union(pieces))
             #expect(unknown.isEmpty, "\(template)")
@@ -79,7 +79,7 @@ struct TemplateTests {
         let templates = try ConsoleTemplates()
         let samples = try Samples(text: "O'Neill's \"final\"")
         var lines: Set<String> = []
-        for page in try samples.pages() {
+        for page in try await samples.pages() {
             let html = templates.html(page, samples.frame(page))
             for part in html.components(separatedBy: #"<code class="command">"#).dropFirst() {
                 let line = try #require(part.components(separatedBy: "</code>").first)

@@ -42,8 +42,6 @@ struct ConsoleWorld {
             reach: AppReach(of: secret.hasSuffix("@") ? [BundleID(rawValue: "com.example.Stadium")!] : nil))
     }
 
-    /// The answers of actions that were carried out, by idempotency key.
-    let done = Done()
     /// Actions of the test, in addition to the console's.
     var others: [ActionRoute] = []
     var now: @Sendable () -> Date = { Samples.now }
@@ -141,15 +139,18 @@ struct ConsoleWorld {
             logger: logger, requestID: "1a2b", endpointPath: EndpointPath(),
             access: ConsoleAccess(
                 identify: stored, countRequest: { _ in },
-                refusal: { Problem(.unauthenticated, $0) },
-                once: { [done] name, _, operation, _, work in try await done.once(name, operation, work) }))
+                refusal: { Problem(.unauthenticated, $0) }, perform: perform))
         let response = try await console().responder(adding: others).respond(
             to: request, context: ConsoleContext(source: source))
-        let collected = Collector.Bytes()
-        try await response.body.write(Collector(bytes: collected))
         return Answer(
             status: response.status.code, headers: response.headers,
-            body: String(decoding: collected.value, as: UTF8.self))
+            body: String(decoding: try await response.bytes(), as: UTF8.self))
+    }
+
+    /// Calls an operation of the API, as a server does.
+    private func perform(_ call: PageCall, as key: APIKey) async throws -> Response {
+        let api = try ports.api(now: now)
+        return try await api.access(to: api.routes)(RouteWorld.context).perform(call, as: key)
     }
 
     private func console() throws -> Console {
@@ -160,32 +161,4 @@ struct ConsoleWorld {
                 activity: { [activity] reach, _ in try activity(reach) }),
             templates: try ConsoleTemplates())
     }
-}
-
-/// Stores answers by name, like the idempotency store.
-final class Done: Sendable {
-    private let answers = Mutex<[String: [UInt8]]>([:])
-
-    var names: [String] { answers.withLock { $0.keys.sorted() } }
-
-    func once(
-        _ name: String, _ operation: Contract.Operation, _ work: () async throws -> [UInt8]
-    ) async throws -> [UInt8] {
-        if let known = answers.withLock({ $0[name] }) { return known }
-        let answer = try await work()
-        let repeated = try KeptAnswer(status: 200, body: answer).repeatedBody(without: operation.shownOnce)
-        answers.withLock { $0[name] = repeated }
-        return answer
-    }
-}
-
-/// Records what a body writes.
-private struct Collector: ResponseBodyWriter {
-    final class Bytes { var value: [UInt8] = [] }
-
-    let bytes: Bytes
-
-    mutating func write(_ buffer: ByteBuffer) async throws { bytes.value += buffer.readableBytesView }
-
-    consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
 }

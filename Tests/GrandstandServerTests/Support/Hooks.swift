@@ -79,6 +79,14 @@ struct Hooks: Sendable {
         try await webhooks.delivery(message.id, of: message.webhook, caller)
     }
 
+    /// Turns a webhook on or off, and changes nothing else.
+    func setEnabled(_ isEnabled: Bool, _ id: UUID) async throws {
+        let present = try await webhook(id)
+        var draft = Contract.WebhookDraft(present.value)
+        draft.enabled = isEnabled
+        _ = try await webhooks.replace(id, with: draft, if: .versions([present.version]), caller)
+    }
+
     /// Queues a test message.
     @discardableResult
     func test(_ webhook: Contract.Webhook) async throws -> Contract.WebhookDelivery {

@@ -63,6 +63,11 @@ struct RouteWorld {
     // A request's context requires a channel. This one is never opened, so it need not be closed.
     private static let channel = NIOAsyncTestingChannel()
 
+    /// The context of a new request.
+    static var context: APIContext {
+        APIContext(source: ApplicationRequestContextSource(channel: channel, logger: logger))
+    }
+
     struct Answer {
         let status: Int
         let headers: HTTPFields
@@ -98,9 +103,7 @@ struct RouteWorld {
         let head = HTTPRequest(
             method: HTTPRequest.Method(method) ?? .get, scheme: nil, authority: nil, path: path, headerFields: fields)
         let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(bytes: body ?? [])))
-        let context = APIContext(
-            source: ApplicationRequestContextSource(channel: Self.channel, logger: Self.logger))
-        let response = try await router().buildResponder().respond(to: request, context: context)
+        let response = try await router().buildResponder().respond(to: request, context: Self.context)
         let answer = Answer(
             status: response.status.code, headers: response.headers, body: try await response.bytes())
         #expect(

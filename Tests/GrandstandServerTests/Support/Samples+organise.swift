@@ -112,9 +112,6 @@ extension Samples {
             EventDetail(
                 contents(event(), []), visit("/console/events/derby"),
                 composer: Composer(event(), MessageForm(try request(), isWhole: false, now: Self.now))),
-            Question(
-                text, [text], facts: [Fact(text, .quoted(text))], choices: [.init("Do it")], irreversible: true,
-                action: "/console/x", back: (text, "/console")),
             NewEvent(draft, apps: [registered()], faults: [fault], refusal: refusal),
         ]
     }

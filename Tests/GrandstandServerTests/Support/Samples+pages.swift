@@ -8,18 +8,8 @@ internal import JSON
 
 extension Samples {
     /// Every page, with an entry in each of its lists.
-    func pages() throws -> [any ConsolePage] {
-        let reading = report()
-        let alarmed = report(alarm: .capabilityOff, found: 201)
-        var previewed = registered()
-        previewed.preview = .init(compact: text, expanded: "x")
-        previewed.credentials = ["production": .unreadable]
-        previewed.quirks = [
-            .init(
-                environment: .production, quirk: .managementPath, value: .lowercased, learnedAt: Self.now,
-                evidence: text)
-        ]
-        return [
+    func pages() async throws -> [any ConsolePage] {
+        [
             SignIn(returningTo: "/console/events?state=live", fault: text),
             ProblemPage(APIProblem(status: 403, title: text, detail: text), requestID: "1a2b"),
             RefusedForm(
@@ -32,39 +22,56 @@ extension Samples {
                 Page(items: [event()], nextCursor: "next"), EventFilter(state: .live, kind: text, bundleID: bundleID),
                 visit("/console/events", query: "cursor=x")),
             try match(),
-            AppList(Contract.AppPage(items: [previewed], nextCursor: "next"), visit("/console/apps")),
-            AppDetail(
-                Versioned(value: previewed, version: 1), bundleID: bundleID, contents: [try contentType()],
-                visit("/console/apps/com.example.Stadium")),
-            ChannelList(
-                app, Page(items: [channel()], nextCursor: "next"), ChannelFilter(state: .failed, eventKey: key),
-                visit("/console/apps/com.example.Stadium/production/channels")),
-            ChannelList(
-                app,
-                unmanaged: Page(items: [UnmanagedChannel(channelID: text, firstSeenAt: Self.now)], nextCursor: nil),
-                visit("/console/apps/com.example.Stadium/production/channels", query: "managed=false")),
-            ReconciliationList(
-                app, Contract.Page(items: [reading, alarmed], nextCursor: "next"), visit("/console")),
-            ReconciliationDetail(reading, app), ReconciliationDetail(alarmed, app),
-            AuditTrail(
-                Contract.Page(items: [entry()], nextCursor: "next"), AuditFilter(actor: text, action: .keyCreated),
-                visit("/console/audit-log", query: "from=2026-11-21")),
-            KeyList(Contract.Page(items: [shownKey], nextCursor: "n"), visit("/console/keys")),
-            KeyDetail(shownKey, [webhook], visit("/console/keys/1")),
             IssuedSecret(title: text, secret: text, warnings: [text], purpose: text, href: "/console/keys/1"),
-            WebhookList(Contract.Page(items: [webhook], nextCursor: "n"), visit("/console/webhooks")),
-            WebhookDetail(
-                Versioned(value: webhook, version: 1),
-                Contract.Page(items: [webhookDelivery], nextCursor: "n"),
-                visit("/console/webhooks/1")),
-            WebhookDeliveryDetail(
-                Contract.WebhookDeliveryLog(
-                    message: RawJSON(unchecked: #"{"text": \#(quoted)}"#.utf8),
-                    log: [
-                        Contract.WebhookAttempt(attempt: 1, at: Self.now, milliseconds: 12, status: 503, reason: text)
-                    ],
-                    webhookDelivery), webhook: "1"),
-        ] + (try organisersPages())
+        ] + (try organisersPages()) + (try await resourcePages())
+    }
+
+    /// The pages of all resources, with the answers of the API's operations.
+    func resourcePages() async throws -> [any ConsolePage] {
+        let answers = try answers()
+        var pages: [any ConsolePage] = []
+        for route in Resource.all.flatMap({ ResourcePages(resource: $0).routes }) {
+            for query in ["cursor=x&state=failed&from=2026-11-21", "managed=false"] {
+                var visit = visit(route.path, query: query)
+                visit.perform = { call in
+                    guard let bytes = answers[call.operation.id] else { throw NotScripted() }
+                    return .json(bytes: bytes, headers: .version(1))
+                }
+                if case .page(let page) = try await route.handler(visit) { pages.append(page) }
+            }
+        }
+        return pages
+    }
+
+    /// What the API answers, by operation.
+    private func answers() throws -> [String: [UInt8]] {
+        func list(_ item: some Codable & Hashable & Sendable) -> [UInt8] {
+            JSONWriter.text(Contract.Page(items: [item], nextCursor: "next"))
+        }
+        var app = registered()
+        app.preview = .init(compact: text, expanded: "x")
+        app.credentials = ["production": .unreadable]
+        app.quirks = [
+            .init(
+                environment: .production, quirk: .managementPath, value: .lowercased, learnedAt: Self.now,
+                evidence: text)
+        ]
+        let message = Contract.WebhookDeliveryLog(
+            message: RawJSON(unchecked: #"{"text": \#(quoted)}"#.utf8),
+            log: [Contract.WebhookAttempt(attempt: 1, at: Self.now, milliseconds: 12, status: 503, reason: text)],
+            webhookDelivery)
+        return [
+            "listApps": list(app), "getApp": JSONWriter.text(app), "listContents": list(try contentType()),
+            "listChannels": list(Contract.Channel(channel())),
+            "getChannel": JSONWriter.text(Contract.Channel(channel())),
+            "listReconciliations": list(report()),
+            "getReconciliation": JSONWriter.text(report(alarm: .capabilityOff, found: 201)),
+            "listAuditLog": list(entry()), "listKeys": list(shownKey), "getKey": JSONWriter.text(shownKey),
+            "listWebhooks": list(webhook), "getWebhook": JSONWriter.text(webhook),
+            "listWebhookDeliveries": list(webhookDelivery), "getWebhookDelivery": JSONWriter.text(message),
+            "getEvent": JSONWriter.text(event()),
+            "startEvent": Array(#"{"counts": {"followers": 2, "pending": 1}}"#.utf8),
+        ]
     }
 
     /// The overview, with an entry in each of its parts.

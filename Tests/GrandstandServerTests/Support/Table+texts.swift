@@ -19,7 +19,6 @@ extension Piece {
         case .time(let moment): moment.text
         case .level(let level): level.text
         case .bar(let bar): bar.barText
-        case .form(let form): form.button
         }
     }
 }

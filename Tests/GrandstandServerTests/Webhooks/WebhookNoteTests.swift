@@ -50,7 +50,7 @@ struct WebhookNoteTests {
             let early = try await hooks.add([.channelMissing])
             try await Self.lose(hooks)
             let late = try await hooks.add([.channelMissing])
-            try await hooks.webhooks.setEnabled(false, early.uuid, hooks.caller)
+            try await hooks.setEnabled(false, early.uuid)
             #expect(try await hooks.compose() == 1)
             #expect(try await hooks.log(early.uuid).map(\.state) == [.queued])
             #expect(try await hooks.log(late.uuid).isEmpty)

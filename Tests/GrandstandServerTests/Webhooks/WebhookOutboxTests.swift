@@ -226,7 +226,7 @@ struct WebhookOutboxTests {
             #expect(try await hooks.webhook(webhook.uuid).value.enabled == false)
             #expect(Set(try await hooks.log(webhook.uuid).map(\.state)) == [.failed, .cancelled])
             // Enabling the webhook by hand resets its failures.
-            try await hooks.webhooks.setEnabled(true, webhook.uuid, hooks.caller)
+            try await hooks.setEnabled(true, webhook.uuid)
             let enabled = try await hooks.webhook(webhook.uuid).value
             #expect(enabled.enabled && enabled.reason == nil && enabled.failingSince == nil)
         }

@@ -1,0 +1,173 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
+internal import JSON
+
+/// A field of a form. The template `form` writes each kind in its own way.
+struct FormInput: Sendable {
+    /// The field's name in the form.
+    let name: String
+    let label: String
+    var help: String?
+    var value = ""
+    let isRequired: Bool
+    /// The `type` of a field of one line; `nil`: the field is of another kind.
+    var lineType: String?
+    var isTime = false
+    var isLong = false
+    var isSelect = false
+    /// Whether it is a set of check boxes.
+    var isSet = false
+    var choices: [Choice] = []
+    var longest: Int?
+    var least: Int?
+    var most: Int?
+}
+
+/// Fields that belong together.
+struct FormGroup: Sendable {
+    /// `nil`: the fields of the form itself.
+    let legend: String?
+    var inputs: [FormInput] = []
+}
+
+extension FormInput {
+    /// The field for a member. A member of an inner object has the object's name before its own; check boxes have the
+    /// singular.
+    ///
+    /// - Parameters:
+    ///   - schema: the object's name in openapi.yaml, which has the help texts; `nil`: there are none.
+    ///   - object: the object's name, if it is in another.
+    /// - Returns: `nil` for a shape that no field can express.
+    init?(_ member: RequestShape.Member, of schema: String? = nil, in object: String? = nil, _ initial: JSONValue?) {
+        self.init(
+            name: member.field(in: object), label: Wording.label(member.name),
+            help: schema.flatMap { ContractHelp.text(of: $0, member.name) }, isRequired: member.isRequired)
+        let chosen = (initial?.elements ?? initial.map { [$0] } ?? []).compactMap(\.string)
+        value = chosen.joined(separator: ", ")
+        func choose(_ words: [String]) {
+            choices = words.map { word in
+                let hint = schema.flatMap { ContractHelp.text(of: $0, member.name, word) }
+                return Choice(word, hint: hint, isChosen: chosen.contains(word))
+            }
+        }
+        switch member.shape {
+        case .text(let rule):
+            // A text that may have line feeds needs more than one line.
+            isLong = rule.accepts("a\nb")
+            lineType = isLong ? nil : "text"
+            longest = rule.length.upperBound == .max ? nil : rule.length.upperBound
+        case .time:
+            (lineType, isTime) = ("datetime-local", true)
+            value = FormTime.local(value)
+        case .integer(let numbers):
+            (lineType, least, most) = ("number", numbers.lowerBound, numbers.upperBound)
+            value = initial?.integer.map(String.init) ?? ""
+        case .words(let words):
+            isSelect = true
+            choose(words)
+        case .array(.words(let words), _, _):
+            isSet = true
+            choose(words)
+        case .array(.text, _, _): lineType = "text"
+        default: return nil
+        }
+    }
+}
+
+extension RequestShape.Member {
+    fileprivate func field(in object: String?) -> String {
+        if case .array(.words, _, _) = shape { return String(name.dropLast()) }
+        return (object.map { $0 + "." } ?? "") + name
+    }
+
+    /// Whether the form has a field for this member or for one within it.
+    fileprivate func isIn(_ fields: FormFields, _ object: String?) -> Bool {
+        if let inner = shape.members { return inner.contains { $0.isIn(fields, name) } }
+        let field = field(in: object)
+        return fields.entries.contains { $0.name == field }
+    }
+}
+
+extension RequestShape {
+    /// The members of an object; `nil`: it is another shape.
+    fileprivate var members: [Member]? { if case .object(let members, _) = self { members } else { nil } }
+
+    /// The fields of a form for an object of this shape. Members that no field can express are left out.
+    ///
+    /// - Parameters:
+    ///   - hidden: members that the form does not show.
+    ///   - initial: the object that the form begins with.
+    func groups(
+        of schema: String?, in object: String? = nil, without hidden: Set<String> = [], initial: (String) -> JSONValue?
+    ) -> [FormGroup] {
+        let shown = (members ?? []).filter { !hidden.contains($0.name) }
+        let own = shown.compactMap { FormInput($0, of: schema, in: object, initial($0.name)) }
+        let inner = shown.filter { $0.shape.members != nil }.flatMap { member in
+            member.shape.groups(of: schema.flatMap { ContractHelp.schema(of: $0, member.name) }, in: member.name) {
+                initial(member.name)?[$0]
+            }
+        }
+        return (own.isEmpty ? [] : [FormGroup(legend: object.map(Wording.label), inputs: own)]) + inner
+    }
+
+    /// Writes the object that a form expresses. The API's operation reads it, so a form is refused in the same words as
+    /// a request.
+    ///
+    /// - Parameters:
+    ///   - object: the object's name, if it is in another.
+    ///   - hidden: members that are left out.
+    ///   - present: the object as it is. A member keeps its value if the form has no field for it.
+    ///   - fixed: members with a fixed value.
+    ///   - clears: whether an empty field is written as null.
+    /// - Returns: whether it has a member.
+    func write(
+        _ fields: FormFields, in object: String? = nil, without hidden: Set<String> = [],
+        keeping present: JSONValue? = nil, fixed: [(name: String, value: Bool)] = [], clears: Bool = false,
+        to json: inout JSONWriter
+    ) -> Bool {
+        var hasMembers = false
+        json.object { json in
+            for member in members ?? [] where !hidden.contains(member.name) {
+                var value = JSONWriter()
+                if let fixed = fixed.first(where: { $0.name == member.name }) {
+                    value.boolean(fixed.value)
+                } else if let kept = present?[member.name], !member.isIn(fields, object) {
+                    guard !kept.isNull else { continue }
+                    value.raw(kept.source)
+                } else if member.shape.members != nil {
+                    guard member.shape.write(fields, in: member.name, to: &value) else { continue }
+                } else if !member.shape.write(member.field(in: object), of: fields, to: &value) {
+                    guard clears, member.isIn(fields, object) else { continue }
+                    value.null()
+                }
+                hasMembers = true
+                json.name(dynamic: member.name)
+                json.raw(value.bytes)
+            }
+        }
+        return hasMembers
+    }
+
+    /// Writes the value of one field. Text that is no number or no time is written as it is, and the API refuses it.
+    private func write(_ field: String, of fields: FormFields, to json: inout JSONWriter) -> Bool {
+        switch self {
+        case .array(let element, _, _):
+            var all = fields.all(field)
+            if case .text = element { all = all.flatMap { $0.split { $0 == "," || $0.isWhitespace }.map(String.init) } }
+            guard !all.isEmpty else { return false }
+            json.array(all) { $0.string($1) }
+        default:
+            guard let text = fields[field] else { return false }
+            switch self {
+            case .integer:
+                if let number = Int(text) { json.integer(number) } else { json.string(text) }
+            case .flag where ["true", "false"].contains(text): json.boolean(text == "true")
+            case .time: json.string(FormTime.utc(text))
+            // Forms send line breaks as CR LF.
+            default: json.string(text.replacing("\r\n", with: "\n"))
+            }
+        }
+        return true
+    }
+}

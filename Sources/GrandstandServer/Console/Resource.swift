@@ -1,0 +1,204 @@
+internal import Grandstand
+internal import GrandstandContract
+internal import JSON
+
+/// The pages of one noun, as a value. `ResourcePages` makes them of the JSON that the API's operations answer, and makes
+/// forms into the bodies of operations.
+struct Resource: Sendable {
+    /// The path of the list below `/console`. The object's page is below it.
+    let path: String
+    /// The scope of the pages; `nil`: the operations decide.
+    var scope: Contract.Scope?
+    var links: @Sendable (Visit) -> [Piece.Link] = { _ in [] }
+    /// The title of the list.
+    var title: @Sendable (Visit) -> String = { _ in "" }
+    /// `nil`: there is no page with a list.
+    var list: (@Sendable (Visit) -> Listing)?
+    var detail: Detail?
+    var actions: [Action] = []
+
+    static let all: [Resource] = [
+        .eventForms, .apps, .channels, .reconciliations, .keys, .webhooks, .webhookDeliveries, .auditLog,
+    ]
+}
+
+/// A table of the objects that an operation lists, or that a member of an object has.
+struct Listing: Sendable {
+    enum Source: Sendable {
+        case operation(Contract.Operation)
+        case member(String)
+    }
+
+    let source: Source
+    var heading: String?
+    var caption = ""
+    var nothing: String?
+    /// Whether the heading says how many there are.
+    var isCounted = false
+    /// The members of the query that people can set.
+    var filter: [RequestShape.Member] = []
+    var limit = 50
+    /// A member of the query for the list below an object.
+    var query: @Sendable (Visit) -> [(name: String, value: String)] = { _ in [] }
+    /// Empty: the member's JSON is shown.
+    var columns: [Field] = []
+}
+
+/// The page of one object.
+struct Detail: Sendable {
+    let operation: Contract.Operation
+    /// The path below the list's, with the name of the member that identifies the object.
+    var path = "/:id"
+    /// Whether this value makes the object's page.
+    var hasPage = true
+    let title: @Sendable (JSONValue, Visit) -> String
+    /// Seconds after which the page reloads itself; `nil`: never.
+    var refresh: Int?
+    var notes: @Sendable (JSONValue) -> [ResourcePage.Note] = { _ in [] }
+    let facts: [Field]
+    var below: [Listing] = []
+    var commands: @Sendable (Visit) throws -> [Command] = { _ in [] }
+
+    /// The name of the member that identifies the object.
+    var name: String { String(path.dropFirst(2)) }
+}
+
+/// A column of a list, or a fact of an object.
+struct Field: Sendable, ExpressibleByStringLiteral {
+    let label: String
+    var isNumber = false
+    let pieces: @Sendable (JSONValue, Visit) -> [Piece]
+
+    init(_ label: String, _ pieces: @escaping @Sendable (JSONValue, Visit) -> [Piece]) {
+        self.label = label
+        self.pieces = pieces
+    }
+
+    /// A member, shown by its name and its kind.
+    ///
+    /// - Parameters:
+    ///   - label: `nil`: the member's name.
+    ///   - words: the text if there is no value.
+    init(_ name: String, as label: String? = nil, else words: String = "") {
+        self.init(label ?? Wording.label(name)) { object, _ in
+            let pieces = Piece.member(name, object[name])
+            return pieces.isEmpty ? [.words(words)] : pieces
+        }
+    }
+
+    /// A member, shown in its own way if it has a value.
+    init(_ name: String, as label: String? = nil, _ piece: @escaping @Sendable (JSONValue) -> Piece) {
+        self.init(label ?? Wording.label(name)) { object, _ in
+            object[name].flatMap { $0.isNull ? nil : [piece($0)] } ?? []
+        }
+    }
+
+    init(stringLiteral name: String) { self.init(name) }
+
+    static func number(_ name: String, as label: String? = nil) -> Field {
+        var field = Field(name, as: label)
+        field.isNumber = true
+        return field
+    }
+
+    /// A link to an object's page, below the path of this page.
+    ///
+    /// - Parameter path: `nil`: the object's ID.
+    static func link(
+        _ name: String, as label: String? = nil, to path: (@Sendable (JSONValue, Visit) -> String)? = nil
+    ) -> Field {
+        Field(label ?? Wording.label(name)) { object, visit in
+            let href = path?(object, visit) ?? "\(visit.path)/\(PercentEncoding.encode(object.text("id")))"
+            let text = object.text(name)
+            return [name.isTime ? .link(Moment(iso: text), href) : .link(text, href)]
+        }
+    }
+
+    /// The apps that an object is bound to.
+    static let apps = Field("Apps") { object, _ in
+        let apps = object.texts("bundleIds")
+        return [.quoted(Wording.apps(apps.isEmpty ? nil : apps))]
+    }
+}
+
+/// A form, or a button, that calls an operation.
+struct Action: Sendable {
+    enum Place: Sendable {
+        case list, object
+        /// The object that the action made.
+        case made
+    }
+
+    /// The path below the list's. Actions on an object begin with the path of its page.
+    let path: String
+    let operation: Contract.Operation
+    /// The text of the button.
+    let label: String
+    /// What the action does, for people.
+    var words: [String] = []
+    /// The object whose members are the form's fields.
+    var body: (any ContractRequest.Type)?
+    /// The members of a PATCH. An empty field clears its member.
+    var patch: [RequestShape.Member] = []
+    /// Members without a field.
+    var hidden: Set<String> = ["bundleId"]
+    /// Members with a fixed value.
+    var fixed: [(name: String, value: Bool)] = []
+    /// Parameters of the query with a fixed value.
+    var query: [(name: String, value: String)] = []
+    /// Parameters of the path that the form has fields for.
+    var names: [RequestShape.Member] = []
+    /// Parameters of the query with a check box.
+    var flags: [(name: String, label: String)] = []
+    /// Whether a page of its own asks first.
+    var asks = false
+    /// The body of a call without an effect, and what the page that asks shows of its answer.
+    var trial: (body: String, facts: [Field])?
+    /// Whether the action cannot be undone, so that the key must be entered again.
+    var isIrreversible = false
+    /// Whether the page of an object has the action, too, although it is an action of the list.
+    var isOnObjects = false
+    /// Whether the object's page, or the list's, offers the action.
+    var isOffered: @Sendable (ResourcePages.Shown) -> Bool = { _ in true }
+    /// What the secret in the answer is for; `nil`: there is none.
+    var secret: (title: @Sendable (JSONValue) -> String, purpose: String)?
+    /// The page that is shown afterwards.
+    var next = Place.object
+    var notice: @Sendable (JSONValue, FormFields) -> String = { _, _ in "" }
+}
+
+extension Action {
+    /// Whether it is an action on one object.
+    var isOnOne: Bool { path.hasPrefix("/:") }
+    /// Whether it has no fields of the body.
+    var isButton: Bool { body == nil || !fixed.isEmpty }
+    /// The shape of the operation's body.
+    var shape: RequestShape? { body?.shape ?? (patch.isEmpty ? nil : .object(patch, excluding: [])) }
+}
+
+extension String {
+    /// Whether a member with this name is a time.
+    fileprivate var isTime: Bool { self == "at" || ["At", "Since", "Until"].contains(where: hasSuffix) }
+}
+
+extension Piece {
+    /// A member of an answer, shown by its name and its kind.
+    fileprivate static func member(_ name: String, _ value: JSONValue?) -> [Piece] {
+        switch value?.kind {
+        case nil, .null: []
+        case .string(let text):
+            switch name {
+            case "state": [.state(text)]
+            case "eventKey": [.event(EventKey(rawValue: text), else: text)]
+            case _ where name.isTime: [RFC3339.date(text).map { .moment($0, exact: name == "at") } ?? .quoted(text)]
+            case _ where name == "prefix" || name.lowercased().hasSuffix("id"): [.code(text)]
+            default: [.quoted(text)]
+            }
+        case .number(let text): [.words(Int(text).map(Wording.number) ?? text)]
+        case .bool(let isTrue): [.words(isTrue ? "yes" : "no")]
+        case .array(let elements): [.quoted(elements.compactMap(\.string).joined(separator: ", "))]
+        case .object(let members):
+            [.quoted(members.map { "\($0.name) \($0.value.string ?? "")" }.joined(separator: ", "))]
+        }
+    }
+}

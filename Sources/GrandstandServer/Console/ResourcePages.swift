@@ -1,0 +1,245 @@
+internal import FoundationEssentials
+internal import Grandstand
+internal import GrandstandContract
+internal import HTTPTypes
+internal import Hummingbird
+internal import JSON
+
+/// The pages and forms of a `Resource`. Each shows the answer of an operation of the API, or calls one.
+struct ResourcePages: PageGroup {
+    /// The object that a page shows.
+    struct Shown: Sendable {
+        /// `nil`: the page shows the list.
+        let object: JSONValue?
+        var below: [JSONValue] = []
+        var version: String?
+        let visit: Visit
+    }
+
+    let resource: Resource
+
+    var routes: [PageRoute] {
+        // A page that asks comes before an object's page, because its path may have a word in the place of the object.
+        let asking = resource.actions.filter(\.asks).map { action in
+            PageRoute(resource.path + action.path, resource.scope) { try await ask(action, $0) }
+        }
+        let list = resource.list.map { list in
+            PageRoute(resource.path, resource.scope) { try await show(list($0), $0) }
+        }
+        let detail = resource.detail.flatMap { $0.hasPage ? $0 : nil }.map { detail in
+            PageRoute(resource.path + detail.path, resource.scope) { try await show(detail, $0) }
+        }
+        return asking + [list, detail].compactMap(\.self)
+    }
+
+    var actions: [ActionRoute] {
+        resource.actions.map { action in
+            // Of several scopes the operation needs one, and checks it itself.
+            let scopes = action.operation.scopes ?? []
+            return ActionRoute(
+                resource.path + action.path, scopes.count == 1 ? scopes[0] : nil, irreversible: action.isIrreversible
+            ) { try await perform(action, $0) }
+        }
+    }
+}
+
+// MARK: Pages
+
+extension ResourcePages {
+    private func show(_ list: Listing, _ visit: Visit) async throws -> PageRoute.Answer {
+        guard let page = try await visit.call(list) else { return .elsewhere(ConsolePath.overview) }
+        return .page(
+            ResourcePage(
+                title: resource.title(visit), links: resource.links(visit),
+                sections: [list.section(page, visit)], offers: offers(Shown(object: nil, visit: visit))))
+    }
+
+    private func show(_ detail: Detail, _ visit: Visit) async throws -> PageRoute.Answer {
+        let answer = try await visit.call(detail.operation)
+        let object = answer.object
+        var sections: [ResourcePage.Section] = []
+        var below: [JSONValue] = []
+        for list in detail.below {
+            // A list is left out if the key may not read it.
+            if case .operation(let operation) = list.source, !visit.mayCall(operation) { continue }
+            let page = try await visit.call(list) ?? object
+            below += page.items("items")
+            sections.append(list.section(page, visit))
+        }
+        let shown = Shown(object: object, below: below, version: answer.version, visit: visit)
+        return .page(
+            ResourcePage(
+                title: detail.title(object, visit), refresh: detail.refresh, links: links(visit),
+                notes: detail.notes(object), facts: detail.facts.facts(object, visit), sections: sections,
+                offers: offers(shown), commands: try detail.commands(visit)))
+    }
+
+    /// Asks before an action.
+    private func ask(_ action: Action, _ visit: Visit) async throws -> PageRoute.Answer {
+        var shown = Shown(object: nil, visit: visit)
+        var facts: [Fact] = []
+        if action.isOnOne, let detail = resource.detail {
+            let answer = try await visit.call(detail.operation)
+            shown = Shown(object: answer.object, version: answer.version, visit: visit)
+            facts = detail.facts.facts(answer.object, visit)
+        } else if let list = resource.list?(visit) {
+            // Refuses an app that does not exist.
+            _ = try await visit.call(list)
+        }
+        var offer = ResourcePage.Offer(offerWords: action.words)
+        offer.form = form(action, shown)
+        if let trial = action.trial {
+            let call = PageCall(
+                operation: action.operation, parameters: visit.parameters, body: Array(trial.body.utf8))
+            facts += trial.facts.facts(try await visit.call(call).object, visit)
+        }
+        return .page(
+            ResourcePage(title: "\(action.label)?", links: links(visit), facts: facts, offers: [offer]))
+    }
+
+    /// The links of the list's page, and the link to this page.
+    private func links(_ visit: Visit) -> [Piece.Link] {
+        let list = Piece.Link(label: resource.title(visit), href: visit.fill(resource.path))
+        return resource.links(visit) + (resource.list == nil ? [] : [list])
+    }
+
+    private func offers(_ shown: Shown) -> [ResourcePage.Offer] {
+        resource.actions.filter { action in
+            let isHere = shown.object == nil ? !action.isOnOne : action.isOnOne || action.isOnObjects
+            return isHere && shown.visit.mayCall(action.operation) && action.isOffered(shown)
+        }.map { offer($0, shown) }
+    }
+
+    private func offer(_ action: Action, _ shown: Shown) -> ResourcePage.Offer {
+        let form = action.asks ? nil : form(action, shown)
+        return ResourcePage.Offer(
+            offerHeading: form?.isPlain == true && action.words.isEmpty ? nil : action.label,
+            offerWords: action.words,
+            ask: action.asks
+                ? Piece.Link(label: action.label + "…", href: shown.visit.fill(resource.path + action.path)) : nil,
+            form: form)
+    }
+
+    private func form(_ action: Action, _ shown: Shown) -> ResourcePage.Form {
+        let visit = shown.visit
+        // The name of an object is a member of the object, and not of its draft.
+        let schema = action.body.map { "\($0)" }
+        let named = FormGroup(
+            legend: nil,
+            inputs: action.names.compactMap { FormInput($0, of: schema?.replacing("Draft", with: ""), nil) })
+        let groups = action.body.map { body in
+            body.shape.groups(of: schema, without: action.hidden.union(action.fixed.map(\.name))) { name in
+                if let object = shown.object { return object[name] }
+                let bound = name == "bundleIds" ? visit.key.reach.apps?.map(\.rawValue).joined(separator: ", ") : nil
+                return (visit.query[name] ?? bound).flatMap { .text($0) }
+            }
+        }
+        let all = [named].filter { !$0.inputs.isEmpty } + (action.isButton ? [] : groups ?? [])
+        return ResourcePage.Form(
+            action: visit.fill(resource.path + action.path), button: action.label,
+            version: action.operation.method == "PUT" && !action.isButton ? shown.version : nil, groups: all,
+            flags: action.flags.map { FormInput(name: $0.name, label: $0.label, isRequired: false) },
+            asksForKey: action.isIrreversible,
+            isPlain: all.isEmpty && action.flags.isEmpty && !action.isIrreversible)
+    }
+}
+
+// MARK: Actions
+
+extension ResourcePages {
+    /// Calls the action's operation with the body that the form expresses.
+    private func perform(_ action: Action, _ submission: Submission) async throws -> PageRoute.Answer {
+        let (visit, fields) = (submission.visit, submission.fields)
+        var call = PageCall(operation: action.operation, parameters: visit.parameters, query: action.query)
+        // A form that was made from a version is refused if the object has another one.
+        let version = fields["etag"] ?? fields["version"].map { "\"\($0)\"" }
+        for name in action.names.map(\.name) {
+            call.parameters[name[...]] = PercentEncoding.encode(fields[name] ?? "")[...]
+        }
+        call.query += action.flags.filter { fields[$0.name] == "true" }.map { ($0.name, "true") }
+        var present: CallAnswer?
+        switch call.operation.method {
+        case "PUT" where action.isOnOne:
+            if let detail = resource.detail { present = try await visit.call(detail.operation) }
+            call.version = version ?? present?.version
+        case "PUT": call.isNew = true
+        case "PATCH": call.version = version
+        default: break
+        }
+        if let shape = action.shape {
+            var json = JSONWriter()
+            _ = shape.write(
+                fields, without: action.hidden, keeping: present?.object, fixed: action.fixed,
+                clears: !action.patch.isEmpty, to: &json)
+            call.body = json.bytes
+        }
+        let answer = try await submission.call(call, finding: resource.detail?.operation).object
+        if let secret = action.secret {
+            return .page(
+                IssuedSecret(
+                    title: secret.title(answer), secret: answer["secret"]?.string, warnings: answer.texts("warnings"),
+                    purpose: secret.purpose, href: href(.made, answer, visit)))
+        }
+        return .done(href(action.next, answer, visit), notice: action.notice(answer, fields))
+    }
+
+    private func href(_ place: Action.Place, _ answer: JSONValue, _ visit: Visit) -> String {
+        let list = visit.fill(resource.path)
+        switch place {
+        case .list: return list
+        case .object: return visit.fill(resource.path + (resource.detail?.path ?? ""))
+        case .made: return "\(list)/\(PercentEncoding.encode(answer.text(resource.detail?.name ?? "id")))"
+        }
+    }
+}
+
+/// The answer of an operation.
+struct CallAnswer: Sendable {
+    /// An empty object if the answer has no body.
+    let object: JSONValue
+    /// The text of its `ETag`.
+    let version: String?
+
+    init(_ bytes: [UInt8] = [], version: String? = nil) throws {
+        object = try JSONValue(decoding: bytes.isEmpty ? Array("{}".utf8) : bytes)
+        self.version = version
+    }
+}
+
+extension Visit {
+    /// - Throws: the problem that the API would answer with.
+    func call(_ call: PageCall) async throws -> CallAnswer {
+        let response = try await perform(call)
+        return try CallAnswer(await response.bytes(), version: response.headers[.eTag])
+    }
+
+    /// Shows the object in this page's path.
+    fileprivate func call(_ operation: Contract.Operation) async throws -> CallAnswer {
+        try await call(PageCall(operation: operation, parameters: parameters))
+    }
+
+    /// Lists objects as this page's query says; `nil`: the list is a member of an object.
+    fileprivate func call(_ list: Listing) async throws -> JSONValue? {
+        guard case .operation(let operation) = list.source else { return nil }
+        var call = PageCall(operation: operation, parameters: parameters, query: list.query(self))
+        call.query.append(("limit", String(list.limit)))
+        for name in operation.query where !call.query.contains(where: { $0.name == name }) {
+            guard let text = query[name] else { continue }
+            let isTime = list.filter.contains { if case .time = $0.shape { $0.name == name } else { false } }
+            call.query.append((name, isTime ? FormTime.utc(text) : text))
+        }
+        return try await self.call(call).object
+    }
+
+    fileprivate func mayCall(_ operation: Contract.Operation) -> Bool {
+        operation.scopes?.isEmpty == true || operation.scopes?.contains(where: key.holds) == true
+    }
+
+    /// A path of the console with the parameters of this page's path.
+    func fill(_ path: String) -> String {
+        Console.path
+            + path.split(separator: "/").map { part in
+                part.hasPrefix(":") ? "/" + PercentEncoding.encode(text(String(part.dropFirst()))) : "/" + part
+            }.joined()
+    }
+}
