@@ -50,8 +50,9 @@ check: test ## all that the gate leaves out: long tests, pages, browser, alerts,
 	$(MAKE) watch WATCH=--check
 	$(MAKE) docs browser conformance sanitize
 
-contract: ## generate Swift from openapi.yaml: types, kinds of problems, the client's calls
+contract: ## generate Swift from openapi.yaml: types, kinds of problems, the client's calls; and the table of settings
 	scripts/generate-contract
+	scripts/generate-settings
 
 conformance: build ## check server and simulator with other programs: a generated client and CASES requests; curl, nghttp, httpx (needs PyPI once)
 	scripts/setup curl nghttp python3

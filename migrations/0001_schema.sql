@@ -171,8 +171,6 @@ create table idempotency_keys (
     -- SHA-256 of method, path and body.
     fingerprint bytea not null check (length(fingerprint) = 32),
     accepted_at timestamptz not null,
-    -- For work in several steps: the end of the lease of the worker that does it.
-    leased_until timestamptz,
     -- For work in several steps: the ID of the resource that the work began to make.
     resource uuid,
     -- The answer's HTTP status, and its body without a secret. null while the work is not done.
@@ -996,8 +994,8 @@ create trigger announce_keys
     for each statement execute function announce_subject('keys');
 
 -- Webhooks --------------------------------------------------------------------------------------------------------------
--- Triggers note changes in the same commit, so stores need not know of webhooks. Without a subscription a trigger only
--- reads an almost empty table.
+-- Who changes something writes the messages about it in the same transaction (WebhookNews). Without a subscription,
+-- only the almost empty table of webhooks is read for this.
 
 -- A URL that messages about some topics are posted to. Written by the calls about webhooks, and by deliveries that fail
 -- for long.
@@ -1027,22 +1025,16 @@ create table webhooks (
     check (reason is null or state = 'disabled')
 );
 
--- A body that is posted, byte for byte, to however many webhooks. Written by the loop that composes messages from notes.
+-- A message to one webhook, with the log of its attempts. Written by the transaction whose change it reports, and by the
+-- loop that posts messages.
 create table webhook_messages (
     id uuid primary key default gen_random_uuid(),
-    topic webhook_topic not null,
-    -- The broadcast that was settled; only one message is written about it.
-    broadcast_id uuid unique,
-    body text not null,
-    created_at timestamptz not null
-);
-create index webhook_messages_by_time on webhook_messages (created_at);
-
--- One message to one webhook. Written with the message, by claims and by settlements.
-create table webhook_deliveries (
-    id uuid primary key default gen_random_uuid(),
-    message uuid not null references webhook_messages on delete cascade,
     webhook uuid not null references webhooks on delete cascade,
+    -- The ID that receivers see. All webhooks that are told of a change get the same one.
+    message uuid not null,
+    topic webhook_topic not null,
+    -- What is posted, byte for byte.
+    body json not null,
     state webhook_delivery_state not null default 'queued',
     -- The attempts of all rounds, and the tries of the present round. A replay begins another round.
     attempts integer not null default 0,
@@ -1050,238 +1042,18 @@ create table webhook_deliveries (
     -- When the next attempt is due; while a request is under way, the end of its lease.
     next_attempt_at timestamptz,
     leased_by uuid,
-    status integer,
-    reason text,
+    -- The attempts that ended, as the API shows them, the oldest first. The last one has the receiver's last answer.
+    log jsonb not null default '[]',
     created_at timestamptz not null,
     settled_at timestamptz,
-    unique (message, webhook),
     check ((state in ('queued', 'sending')) = (settled_at is null)),
     check ((settled_at is null) = (next_attempt_at is not null)),
     check ((state = 'sending') = (leased_by is not null))
 );
-create index webhook_deliveries_due on webhook_deliveries (webhook, next_attempt_at) where settled_at is null;
-create index webhook_deliveries_listed on webhook_deliveries (webhook, created_at desc, id desc);
-create index webhook_deliveries_waiting on webhook_deliveries (created_at) where settled_at is null;
-
--- One request to a webhook, for its log. Written by settlements.
-create table webhook_attempts (
-    delivery uuid not null references webhook_deliveries on delete cascade,
-    number integer not null,
-    at timestamptz not null,
-    milliseconds integer not null,
-    status integer,
-    reason text,
-    primary key (delivery, number)
-);
-
--- Something to tell webhooks: the row as it was when it changed, and the webhooks that wanted the message. Written by
--- triggers. Deleted when the server composes the message, with the code that also writes the API's answers
--- (WebhookOutbox).
-create table webhook_notes (
-    id bigint generated always as identity primary key,
-    topic webhook_topic not null,
-    at timestamptz not null,
-    webhooks uuid[] not null,
-    -- A row of channels, and the row of the channel that it replaced.
-    channel json,
-    replaced json,
-    -- The facts of any other topic.
-    detail json,
-    check ((channel is null) <> (detail is null)),
-    check (replaced is null or channel is not null)
-);
-
--- A broadcast of which a delivery was settled. Each settling transaction writes a row of its own. The server checks
--- after the commit whether all deliveries of the broadcast are settled. So if two transactions settle the last two
--- deliveries at once, the later check sees both.
-create table webhook_settlements (
-    id bigint generated always as identity primary key,
-    broadcast_id uuid not null
-);
-
--- Notes something for the webhooks that are for all apps, or whose apps include all of `apps`.
-create function note_for_webhooks(
-    topic webhook_topic, at timestamptz, apps text[], channel json default null, replaced json default null,
-    detail json default null
-) returns void language plpgsql as $$
-declare
-    wanted uuid[];
-begin
-    select array_agg(w.id) into wanted from webhooks w
-    where w.state = 'enabled' and note_for_webhooks.topic = any(w.topics)
-        and (w.apps is null or note_for_webhooks.apps <@ w.apps);
-    if wanted is null then
-        return;
-    end if;
-    insert into webhook_notes (topic, at, webhooks, channel, replaced, detail)
-    values (note_for_webhooks.topic, note_for_webhooks.at, wanted, note_for_webhooks.channel,
-        note_for_webhooks.replaced, note_for_webhooks.detail);
-    perform pg_notify('grandstand_webhooks', '');
-end
-$$;
-
--- Notes something for webhooks about one app.
-create function note_for_webhooks(
-    topic webhook_topic, at timestamptz, app text, channel json default null, replaced json default null,
-    detail json default null
-) returns void language sql as $$
-    select note_for_webhooks(topic, at, array[app], channel, replaced, detail)
-$$;
-
--- Notes a channel that Apple no longer has, and a channel that was made or imported in place of another one. The first
--- channel of an audience replaces no channel, so it is not noted.
-create function tell_of_channel() returns trigger language plpgsql as $$
-declare
-    earlier channels;
-begin
-    if new.state = 'missing' then
-        if tg_op = 'UPDATE' and old.state <> 'missing' then
-            perform note_for_webhooks('channel.missing', new.changed_at, new.bundle_id, channel => to_json(new));
-        end if;
-        return null;
-    end if;
-    if new.event_key is null or tg_op = 'UPDATE' and old.state <> 'creating' then
-        return null;
-    end if;
-    -- `offset 0`: the channels are read by the key of their event, whatever the planner thinks of an index by app.
-    select * into earlier from (select * from channels where event_key = new.event_key offset 0) c
-    where c.bundle_id = new.bundle_id and c.environment = new.environment and c.variant = new.variant
-        and c.id <> new.id and c.channel_id is not null
-    order by c.created_at desc limit 1;
-    if found then
-        perform note_for_webhooks(
-            'channel.replaced', new.changed_at, new.bundle_id, channel => to_json(new), replaced => to_json(earlier));
-    end if;
-    return null;
-end
-$$;
-
-create trigger tell_of_channel after insert or update of state on channels for each row
-    when (new.state in ('missing', 'active')) execute function tell_of_channel();
-
--- Notes an event that ended, was cancelled or was reopened, and who did it. The trigger waits for the commit, because the
--- transaction may change the event again, and may write its entry in the audit log later. A scheduled end has its entry
--- from the time when it was requested, so the actor of an end is that of the broadcast.
-create function tell_of_event() returns trigger language plpgsql as $$
-begin
-    if exists (select from webhooks where state = 'enabled' and 'event.state' = any(topics)) and exists (
-        select from events where key = new.key
-            and (ended_at, cancelled_at) is not distinct from (new.ended_at, new.cancelled_at))
-    then
-        perform note_for_webhooks('event.state', coalesce(new.cancelled_at, new.ended_at, now()),
-            (select array_agg(bundle_id) from audiences where event_key = new.key),
-            detail => json_build_object('eventKey', new.key, 'state', case
-                when new.cancelled_at is not null then 'cancelled' when new.ended_at is not null then 'ended'
-                when new.first_update_at is not null or new.starts_at <= now() then 'live' else 'scheduled' end,
-            'by', case when new.ended_at is not null and new.expired_at is null then (
-                select accepted_by from broadcasts
-                where event_key = new.key and event = 'end' and not scheduled and not cancelled
-                order by greatest(accepted_at, send_at) desc limit 1)
-            else (
-                select actor from audit_log where event_key = new.key and action in ('event.cancelled', 'event.expired',
-                    'event.reopened', 'event.changed', 'broadcast.withdrawn')
-                order by id desc limit 1) end));
-    end if;
-    return null;
-end
-$$;
-
-create constraint trigger tell_of_event after update on events deferrable initially deferred for each row
-    when ((old.ended_at is null, old.cancelled_at is null)
-        is distinct from (new.ended_at is null, new.cancelled_at is null))
-    execute function tell_of_event();
-
--- The report, and the alarm that was set before this run, tell whether the run found something new
--- (ReconciliationFound).
-create function tell_of_reconciliation() returns trigger language plpgsql as $$
-begin
-    perform note_for_webhooks('reconciliation.found', new.finished_at, new.bundle_id, detail => json_build_object(
-        'report', new.report, 'standing', (select alarm from app_environments
-            where bundle_id = new.bundle_id and environment = new.environment)));
-    return null;
-end
-$$;
-
-create trigger tell_of_reconciliation after insert on reconciliations
-    for each row execute function tell_of_reconciliation();
-
--- Two things tell that a capability is off: every known channel vanished at once, or Apple refused a call.
-create function tell_of_alarm() returns trigger language plpgsql as $$
-begin
-    perform note_for_webhooks('capability.off', new.reconciled_at, new.bundle_id, detail => json_build_object(
-        'bundleId', new.bundle_id, 'environment', new.environment,
-        'evidence', 'Apple''s list has none of the channels that are known here'));
-    return null;
-end
-$$;
-
-create function tell_of_quirk() returns trigger language plpgsql as $$
-declare
-    capability jsonb := new.quirks -> 'broadcast-feature';
-begin
-    perform note_for_webhooks('capability.off', (capability ->> 'learned_at')::timestamptz, new.bundle_id,
-        detail => json_build_object('bundleId', new.bundle_id, 'environment', new.environment,
-            'evidence', capability -> 'evidence'));
-    return null;
-end
-$$;
-
-create trigger tell_of_alarm after update on app_environments for each row
-    when (new.alarm = 'capability-off' and old.alarm is distinct from new.alarm) execute function tell_of_alarm();
-create trigger tell_of_quirk after update of quirks on app_environments for each row
-    when (new.quirks #>> '{broadcast-feature,value}' = 'off'
-        and old.quirks #>> '{broadcast-feature,value}' is distinct from 'off')
-    execute function tell_of_quirk();
-
--- The trigger calls this function once for each statement, not for each delivery, because broadcasts are the most
--- frequent work.
-create function tell_of_deliveries() returns trigger language plpgsql as $$
-begin
-    if exists (select from webhooks where state = 'enabled' and 'broadcast.settled' = any(topics)) then
-        insert into webhook_settlements (broadcast_id)
-        select distinct broadcast_id from changed where settled_at is not null;
-        if found then
-            perform pg_notify('grandstand_webhooks', '');
-        end if;
-    end if;
-    return null;
-end
-$$;
-
-create trigger tell_of_new after insert on deliveries referencing new table as changed
-    for each statement execute function tell_of_deliveries();
-create trigger tell_of_changed after update on deliveries referencing new table as changed
-    for each statement execute function tell_of_deliveries();
-
--- Notes a scheduled broadcast whose time has come, or that was withdrawn and never has deliveries.
-create function tell_of_scheduled() returns trigger language plpgsql as $$
-begin
-    if exists (select from webhooks where state = 'enabled' and 'broadcast.settled' = any(topics)) then
-        insert into webhook_settlements (broadcast_id) values (new.id);
-        perform pg_notify('grandstand_webhooks', '');
-    end if;
-    return null;
-end
-$$;
-
-create trigger tell_of_scheduled after update on broadcasts for each row
-    when (old.scheduled and not new.scheduled) execute function tell_of_scheduled();
-
--- A broadcast is reported once. A withdrawal changes two reports: the report on the withdrawn broadcast, and the report
--- on a broadcast that the withdrawn one had superseded and that is sent after all. So both broadcasts are reported
--- again.
-create function tell_of_withdrawn() returns trigger language plpgsql as $$
-begin
-    update webhook_messages set broadcast_id = null
-    where broadcast_id = new.id or broadcast_id in (
-        select p.broadcast_id from deliveries d join deliveries p on p.lane = d.lane and p.settled_at is null
-        where d.broadcast_id = new.id);
-    return null;
-end
-$$;
-
-create trigger tell_of_withdrawn after update of cancelled on broadcasts for each row
-    when (new.cancelled and not old.cancelled) execute function tell_of_withdrawn();
+create index webhook_messages_due on webhook_messages (webhook, next_attempt_at) where settled_at is null;
+create index webhook_messages_listed on webhook_messages (webhook, created_at desc, id desc);
+create index webhook_messages_waiting on webhook_messages (created_at) where settled_at is null;
+create index webhook_messages_by_time on webhook_messages (created_at);
 
 -- Operations ------------------------------------------------------------------------------------------------------------
 

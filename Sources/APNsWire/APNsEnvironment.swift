@@ -1,5 +1,5 @@
 /// An environment of APNs. Channels, keys and device tokens of one environment are not valid in the other.
-package enum APNsEnvironment: String, Sendable, Hashable, CaseIterable, Comparable {
+package enum APNsEnvironment: String, Decodable, Sendable, Hashable, CaseIterable, Comparable {
     /// Apple's sandbox: apps signed for development.
     case development
     /// TestFlight and the App Store.

@@ -1,6 +1,6 @@
 /// Whether APNs stores a channel's newest message for devices that are offline. The policy is set when the channel is
 /// created, and never changes.
-package enum StoragePolicy: String, Sendable, Hashable, CaseIterable {
+package enum StoragePolicy: String, Decodable, Sendable, Hashable, CaseIterable {
     /// Apple's 0: one delivery attempt, and nothing is stored. A channel with this policy has the higher publishing
     /// budget, so use it for frequent updates.
     case noMessageStored

@@ -24,11 +24,13 @@ package struct Audience: Sendable, Hashable {
         }
     }
 
+    package typealias Delivery = Contract.AudienceDelivery
+
     package var id: ID
     /// The storage policy of the audience's channel. A channel's policy never changes, so another policy needs another
     /// channel.
     package var storagePolicy: StoragePolicy
-    /// How updates reach the audience's Live Activities.
+    /// How updates reach the audience's Live Activities. If it changes, the audience stays the same audience.
     package var delivery: Delivery
     /// The priority of messages whose broadcast sets none; `nil`: the event's priority, or else the default for the
     /// kind of message.
@@ -46,13 +48,6 @@ package struct Audience: Sendable, Hashable {
         self.storagePolicy = storagePolicy
         self.delivery = delivery
         self.priority = priority
-    }
-
-    package init(
-        bundleID: BundleID, environment: APNsEnvironment, storagePolicy: StoragePolicy, delivery: Delivery = .channel
-    ) {
-        self.init(
-            id: ID(bundleID: bundleID, environment: environment), storagePolicy: storagePolicy, delivery: delivery)
     }
 
     package var bundleID: BundleID { id.bundleID }

@@ -2,7 +2,7 @@ internal import GrandstandContract
 
 /// An iOS app's bundle ID exactly as registered with Apple. Apple's send path needs the registered upper and lower
 /// case.
-package struct BundleID: RawRepresentable, Sendable, Hashable, Comparable, CustomStringConvertible {
+package struct BundleID: RawRepresentable, Decodable, Sendable, Hashable, Comparable, CustomStringConvertible {
     package let rawValue: String
 
     /// `nil` for text that openapi.yaml does not allow, including a topic with a `.push-type.…` suffix. Apple refuses

@@ -4,13 +4,11 @@ package import GrandstandContract
 
 /// One APNs broadcast channel: our record of an ID that Apple stores without a name. What rules need besides
 /// `Contract.Channel` is which audience it serves and how often Apple was asked.
-package struct Channel: Sendable, Hashable {
+package struct Channel: Sendable, Hashable, Decodable {
     /// Our ID, used in paths.
     package var id: UUID
     package var bundleID: BundleID
     package var environment: APNsEnvironment
-    /// The variant of the audience that the channel serves.
-    package var variant: Variant?
     /// Apple's ID: opaque text, compared byte for byte. `nil` until Apple has answered the creation.
     package var channelID: String?
     package var storagePolicy: StoragePolicy
@@ -24,26 +22,8 @@ package struct Channel: Sendable, Hashable {
     package var attempts: Int
     package var nextAttemptAt: Date?
     package var createdAt: Date
-
-    package init(
-        id: UUID, bundleID: BundleID, environment: APNsEnvironment, channelID: String?, storagePolicy: StoragePolicy,
-        state: State, eventKey: EventKey?, label: String?, reason: String?, attempts: Int, nextAttemptAt: Date?,
-        createdAt: Date, variant: Variant? = nil
-    ) {
-        self.id = id
-        self.bundleID = bundleID
-        self.environment = environment
-        self.variant = variant
-        self.channelID = channelID
-        self.storagePolicy = storagePolicy
-        self.state = state
-        self.eventKey = eventKey
-        self.label = label
-        self.reason = reason
-        self.attempts = attempts
-        self.nextAttemptAt = nextAttemptAt
-        self.createdAt = createdAt
-    }
+    /// The variant of the audience that the channel serves.
+    package var variant: Variant?
 
     /// The app that the channel is for.
     package var app: AppEnvironment { AppEnvironment(bundleID: bundleID, environment: environment) }

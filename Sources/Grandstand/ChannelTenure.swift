@@ -62,14 +62,6 @@ package struct ChannelTenure: Sendable, Hashable {
         return signs.reduce(course.createdAt, max).addingTimeInterval(quietAfter)
     }
 
-    /// The time after which an event should no longer have a channel. After this time, the event's `end` or the
-    /// deletion of its channel is late.
-    ///
-    /// - Parameter retireAt: until when the channel of a finished event is kept; `nil`: its retirement has not begun.
-    package func overdueSince(_ course: Course, retireAt: Date? = nil) -> Date? {
-        course.overAt == nil ? course.endsAt ?? closes(course) : retireAt
-    }
-
     /// When an event's channel frees its place, if its organiser sends an `end` at `endsAt` and nothing unexpected
     /// happens.
     ///

@@ -3,13 +3,6 @@ package import GrandstandContract
 
 // Conversions to the contract's types, for values that many resources share.
 
-extension Contract.Page {
-    /// A page from the store, with each item converted to the contract's type.
-    package init<Value>(_ page: Grandstand.Page<Value>, _ item: (Value) throws -> Item) rethrows {
-        self.init(items: try page.items.map(item), nextCursor: page.nextCursor)
-    }
-}
-
 extension OpenEnumeration {
     /// The contract's case with the same raw value.
     package init(_ value: some RawRepresentable<String>) { self.init(rawValue: value.rawValue) }

@@ -5,30 +5,10 @@ internal import JSON
 /// The side effects of a new declaration on an existing event. Pure. They are not errors: the organiser gets warnings.
 package struct DeclarationWarnings: Sendable {
     /// A broadcast that waits for `sendAt`.
-    package struct Scheduled: Sendable, Hashable {
+    package struct Scheduled: Sendable, Hashable, Decodable {
         package var sendAt: Date
         /// Seconds after `startsAt`; `nil`: the request gave `sendAt` itself.
         package var afterStart: Int?
-
-        package init(sendAt: Date, afterStart: Int? = nil) {
-            self.sendAt = sendAt
-            self.afterStart = afterStart
-        }
-    }
-
-    /// An audience that was removed from the event without an `end`.
-    package struct Removed: Sendable, Hashable {
-        package var audience: Audience.ID
-        /// Apple's ID of its channel; `nil`: there is no channel.
-        package var channelID: String?
-        /// Some of its activities have tokens, and no remaining audience of the event reaches them.
-        package var hasTokens: Bool
-
-        package init(audience: Audience.ID, channelID: String?, hasTokens: Bool) {
-            self.audience = audience
-            self.channelID = channelID
-            self.hasTokens = hasTokens
-        }
     }
 
     /// The event's times after the declaration.
@@ -96,18 +76,20 @@ package struct DeclarationWarnings: Sendable {
         messages.first.map { "\(messages.count), the first at \(RFC3339.text($0.sendAt))" }
     }
 
-    /// Warnings about removed audiences whose followers get no more messages.
-    package static func removing(_ audiences: [Removed]) -> [String] {
-        audiences.filter { $0.channelID != nil || $0.hasTokens }.map { removed in
-            let followers = [
-                removed.channelID.map { "those that follow its channel \($0)" },
-                removed.hasTokens ? "those that have tokens" : nil,
-            ].compactMap(\.self).joined(separator: " and ")
-            return
-                "The audience \(removed.audience.words) is removed without an end: its activities, \(followers), get "
-                + "nothing more and stay on lock screens until they are stale, twelve hours at most. Declare it again, as "
-                + "long as its channel is kept, and send it an end."
-        }
+    /// A warning about an audience that was removed without an `end`, if its followers get no more messages.
+    ///
+    /// - Parameters:
+    ///   - channelID: Apple's ID of its channel; `nil`: there is no channel.
+    ///   - hasTokens: some of its activities have tokens, and no remaining audience of the event reaches them.
+    package static func removing(_ audience: Audience.ID, channelID: String?, hasTokens: Bool) -> String? {
+        guard channelID != nil || hasTokens else { return nil }
+        let followers = [
+            channelID.map { "those that follow its channel \($0)" }, hasTokens ? "those that have tokens" : nil,
+        ].compactMap(\.self).joined(separator: " and ")
+        return
+            "The audience \(audience.words) is removed without an end: its activities, \(followers), get nothing more and "
+            + "stay on lock screens until they are stale, twelve hours at most. Declare it again, as long as its channel "
+            + "is kept, and send it an end."
     }
 
     /// A warning if the event moves and its start does not, because the start has its own time.

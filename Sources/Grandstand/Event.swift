@@ -70,33 +70,26 @@ package struct EventSpecification: Sendable, Hashable {
     }
 }
 
-package enum Event {
-    package enum State: String, Sendable, Hashable, CaseIterable {
-        /// No update was sent, and `startsAt` has not passed or is unknown.
-        case scheduled
-        case live
-        /// An `end` was accepted, or the server closed the event because neither an `end` nor another message came. The
-        /// event leaves this state if the `end` is withdrawn or the event is reopened. If the server closed the event,
-        /// the event also leaves this state when its end is moved into the future.
-        case ended
-        /// The organiser deleted the event. Reopening ends this state.
-        case cancelled
+extension Contract.EventState {
+    /// Whether the event accepts no more broadcasts.
+    package var isOver: Bool {
+        switch self {
+        case .ended, .cancelled: true
+        case .scheduled, .live, .unknown: false
+        }
+    }
 
-        /// Whether the event accepts no more broadcasts.
-        package var isOver: Bool { self == .ended || self == .cancelled }
-
-        /// Derives the state from the event's times. An event is live from its start on, or from its first update if
-        /// that is earlier or the start is unknown.
-        package init(startsAt: Date?, firstUpdateAt: Date?, endedAt: Date?, cancelledAt: Date?, now: Date) {
-            if cancelledAt != nil {
-                self = .cancelled
-            } else if endedAt != nil {
-                self = .ended
-            } else if firstUpdateAt != nil || startsAt.map({ $0 <= now }) ?? false {
-                self = .live
-            } else {
-                self = .scheduled
-            }
+    /// Derives the state from the event's times. An event is live from its start on, or from its first update if that is
+    /// earlier or the start is unknown.
+    package init(startsAt: Date?, firstUpdateAt: Date?, endedAt: Date?, cancelledAt: Date?, now: Date) {
+        if cancelledAt != nil {
+            self = .cancelled
+        } else if endedAt != nil {
+            self = .ended
+        } else if firstUpdateAt != nil || startsAt.map({ $0 <= now }) ?? false {
+            self = .live
+        } else {
+            self = .scheduled
         }
     }
 }

@@ -1,7 +1,7 @@
 internal import GrandstandContract
 
 /// The organiser's name for an event, such as a match or a flight.
-package struct EventKey: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+package struct EventKey: RawRepresentable, Decodable, Sendable, Hashable, CustomStringConvertible {
     package let rawValue: String
 
     /// `nil` for text that openapi.yaml does not allow.

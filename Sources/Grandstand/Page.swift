@@ -14,21 +14,3 @@ package struct PageRequest: Sendable, Hashable {
     package static let refusal = Problem.invalid(
         "Use nextCursor of the previous page as it came.", at: "cursor", "This is not a cursor of this list.")
 }
-
-/// One part of a list.
-package struct Page<Item: Sendable>: Sendable {
-    package var items: [Item]
-    /// `nil` on the last page.
-    package var nextCursor: String?
-
-    package init(items: [Item], nextCursor: String?) {
-        self.items = items
-        self.nextCursor = nextCursor
-    }
-
-    /// Makes a page of rows. The query must ask for `limit` + 1 rows, so that a further page is noticed.
-    package init(rows: [Item], limit: Int, cursor: (Item) -> String) {
-        items = Array(rows.prefix(limit))
-        nextCursor = rows.count > limit ? items.last.map(cursor) : nil
-    }
-}

@@ -41,10 +41,7 @@ package struct RateLimit: Sendable, Hashable {
         fill(policy, at: now)
         let isExhausted = tokens < 1
         if !isExhausted { tokens -= 1 }
-        let wait = isExhausted ? (1 - tokens) / policy.rate : (policy.burst - tokens) / policy.rate
-        return Standing(
-            limit: Int(policy.burst), rate: policy.rate, remaining: Int(tokens), reset: max(1, Int(wait.rounded(.up))),
-            isExhausted: isExhausted)
+        return standing(policy, isExhausted)
     }
 
     /// Whether the bucket is full, so that it can be forgotten.
@@ -56,10 +53,14 @@ package struct RateLimit: Sendable, Hashable {
     /// The client's state, without taking a token.
     package mutating func look(_ policy: Policy, at now: Date) -> Standing {
         fill(policy, at: now)
-        let wait = tokens < 1 ? (1 - tokens) / policy.rate : (policy.burst - tokens) / policy.rate
+        return standing(policy, tokens < 1)
+    }
+
+    private func standing(_ policy: Policy, _ isExhausted: Bool) -> Standing {
+        let wait = ((isExhausted ? 1 : policy.burst) - tokens) / policy.rate
         return Standing(
             limit: Int(policy.burst), rate: policy.rate, remaining: Int(tokens), reset: max(1, Int(wait.rounded(.up))),
-            isExhausted: tokens < 1)
+            isExhausted: isExhausted)
     }
 
     private mutating func fill(_ policy: Policy, at now: Date) {

@@ -26,25 +26,29 @@ package struct RetryPolicy: Sendable, Hashable {
     /// own.
     package static let capability = RetryPolicy(base: 2, ceiling: 60)
 
+    /// For connections to APNs, which treats rapid opening and closing as an attack and blocks such clients
+    /// (docs/internals/apns.md 6).
+    package static let connections = RetryPolicy(base: 0.1, ceiling: 15)
+    /// For a connection that APNs ended because too many device tokens were wrong. The connection worked, so the pause
+    /// does not grow.
+    package static let deviceTokens = RetryPolicy(base: 1, ceiling: 1)
+
     /// For creations that Apple refused because no place is free. The server is not informed when a place becomes free
     /// or the limit is raised. So one creation of the app retries at this interval, and the others wait for its
     /// result.
     package static let places = RetryPolicy(base: 15, ceiling: 15)
 
     /// When to try again after `attempts` failures (at least 1).
+    package func nextAttempt(after attempts: Int, now: Date, retryAfter: Int? = nil, jitter: Double) -> Date {
+        now.addingTimeInterval(max(delay(after: attempts, jitter: jitter), Double(retryAfter ?? 0)))
+    }
+
+    /// Seconds to wait after `attempts` failures (at least 1).
     ///
     /// - Parameter jitter: a random number in 0..<1. The delay is between half of the exponential step and the whole
     ///   step, so that clients that failed together do not retry together.
-    package func nextAttempt(after attempts: Int, now: Date, retryAfter: Int? = nil, jitter: Double) -> Date {
-        let exponent = Double(min(max(attempts, 1) - 1, 30))
-        let step = min(ceiling, base * exp2(exponent))
-        let delay = step * (0.5 + jitter / 2)
-        return now.addingTimeInterval(max(delay, Double(retryAfter ?? 0)))
-    }
-
-    private func exp2(_ exponent: Double) -> Double {
-        var value = 1.0
-        for _ in 0..<Int(exponent) { value *= 2 }
-        return value
+    package func delay(after attempts: Int, jitter: Double) -> TimeInterval {
+        let step = min(ceiling, base * Double(1 << min(max(attempts, 1) - 1, 30)))
+        return step * (0.5 + jitter / 2)
     }
 }

@@ -2,7 +2,7 @@ internal import GrandstandContract
 
 /// The name that distinguishes the audiences of one app and environment: a language, home or away. An audience may have
 /// none.
-package struct Variant: RawRepresentable, Sendable, Hashable, Comparable, CustomStringConvertible {
+package struct Variant: RawRepresentable, Decodable, Sendable, Hashable, Comparable, CustomStringConvertible {
     package let rawValue: String
 
     /// `nil` for text that openapi.yaml does not allow.

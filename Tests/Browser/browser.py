@@ -54,9 +54,9 @@ class Browser:
 
     # MARK: Looking
 
-    def resize(self, width):
+    def resize(self, width, height=None):
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-            "width": width, "height": WIDTHS.get(width, 800), "deviceScaleFactor": 1, "mobile": width < 500})
+            "width": width, "height": height or WIDTHS.get(width, 800), "deviceScaleFactor": 1, "mobile": width < 500})
 
     def scheme(self, name):
         self.driver.execute_cdp_cmd(

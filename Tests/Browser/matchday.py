@@ -116,6 +116,9 @@ def a_season(place, browser):
         b.wait_text("Club 0 – Club 1")
         assert "Declare an event" in b.text
         b.look("season")
+        b.fill("find", "lub 23")
+        b.press("Find")
+        b.wait("what was found", lambda: [a.text for a in b.all(".agenda a")] == ["Club 23 – Club 24"])
         return b.findings
 
 
@@ -135,7 +138,7 @@ def compose(b, content, button="Send", **fields):
 # What of the match page is not within the window as it is, without scrolling.
 OUTSIDE = """
 return ['.score .lock-screen', '.outcome', '[name=contentState]', '[name=alertTitle]', '.composer button.primary',
-    '[data-verdict]', '.match-plot svg', '.started .bar', '.rows summary', '.rows li:nth-of-type(4) summary'].filter(css => {
+    '[data-found=verdict]', '.match-plot svg', '.started .bar', '.rows summary', '.rows li:nth-of-type(4) summary'].filter(css => {
   const box = document.querySelector(css)?.getBoundingClientRect();
   return !box || box.top < 0 || box.bottom > innerHeight || box.right > innerWidth;
 });
@@ -149,15 +152,18 @@ def a_match(place, browser):
             b.open("/console/events/derby")
         # Wrong input first: said while typing, refused when sent, nothing changed.
         desk.fill("contentState", "{\"home\": 1, }")
-        desk.wait("what is wrong", lambda: "1 place to correct" in desk.one("[data-verdict]").text)
+        desk.wait("what is wrong", lambda: "line 1, column" in desk.one("#faults").text)
         assert desk.one("[name=contentState]").get_attribute("aria-invalid") == "true"
+        desk.driver.execute_script("window.before = true")
         desk.press("Send")
-        desk.wait("the refusal", lambda: desk.all("[data-refusal]"))
+        desk.wait("the refusal",
+                  lambda: not desk.driver.execute_script("return window.before") and desk.all("#faults .critical"))
+        assert desk.one("main").text.count("line 1, column") == 1, "the fault stands twice"
         assert place.call("GET", "/v1/events/derby/broadcasts")["items"] == []
         desk.look("composer-refused")
         desk.fill("contentState", "{\"home\": 1, \"away\": 0, \"minute\": 12}")
-        desk.wait("what it comes to", lambda: "of 5,120 bytes" in desk.one("[data-verdict]").text)
-        assert "1 – 0" in desk.one("[data-findings]").text
+        desk.wait("what it comes to", lambda: "of 5,120 bytes" in desk.one("[data-found=verdict]").text)
+        assert "1 – 0" in desk.one("[data-found=effect]").text
         desk.press("Preview")
         desk.wait_text("What would be sent")
         desk.wait_text("1 – 0")
@@ -177,6 +183,7 @@ def a_match(place, browser):
         compose(desk, "{\"home\": 9, \"away\": 9, \"minute\": 90}", sendAt=f"{later:%Y-%m-%dT%H:%M:%S}")
         desk.wait_text("scheduled")
         viewer.wait_text("scheduled", 5)
+        desk.one(".rows summary").click()
         desk.press("Withdraw")
         desk.wait_text("withdrawn")
         # Who types is told that somebody else was faster; who does not begins with the newest.
@@ -192,6 +199,11 @@ def a_match(place, browser):
         outside = desk.driver.execute_script(OUTSIDE)
         assert not outside, f"not within 1280 × 800: {outside}"
         desk.picture("match-window", height=800)
+        desk.resize(390, 844)
+        header, send = (desk.one(css).rect for css in ("header", ".composer button.primary"))
+        assert header["height"] < 64, f"the header takes {header['height']} pixels of a phone"
+        assert send["y"] + send["height"] < 844, f"Send is at {send['y']} on a phone"
+        desk.resize(1280)
         if place.keep:
             desk.picture("match", place.keep, height=800)
         desk.look("match")
@@ -211,18 +223,24 @@ def the_readers_zone(place, browser):
         b.open("/console/events/zoned")
         b.wait_text("Times are in Asia/Tokyo")
         heading = b.one(".heading").text
-        assert "Mar 2, 2031, 05:30" in heading and "AM" not in heading, heading
+        assert "2 Mar 2031, 05:30" in heading and "AM" not in heading, heading
         assert b.one(".heading time").get_attribute("title") == "2031-03-01 20:30 UTC"
         field = b.one("main [name=startsAt]")
-        assert field.get_attribute("value") == "2031-03-02T05:30", field.get_attribute("value")
-        assert b.one("main [name=endsAt]").get_attribute("value") == "2031-03-02T07:30:15"
+        assert field.get_attribute("value") == "2031-03-02 05:30", field.get_attribute("value")
+        assert b.one("main [name=endsAt]").get_attribute("value") == "2031-03-02 07:30:15"
         assert "Asia/Tokyo" in b.one("main form[action$=move]").text
-        b.driver.execute_script("arguments[0].value = '2031-03-02T04:00'", field)
+        b.driver.execute_script("arguments[0].value = '2031-03-02 04:00'", field)
         b.press("Move it")
         b.wait_text("It is moved")
         moved = place.call("GET", "/v1/events/zoned")
         assert moved["startsAt"].startswith("2031-03-01T19:00:00"), moved["startsAt"]
         assert moved["endsAt"].startswith("2031-03-01T22:30:15"), moved["endsAt"]
+        b.press("Show UTC", "footer")
+        b.wait_text("Times are in UTC")
+        assert "1 Mar 2031, 19:00" in b.one(".heading").text, b.one(".heading").text
+        assert b.one("main [name=startsAt]").get_attribute("value") == "2031-03-01 19:00"
+        b.press("Show Asia/Tokyo", "footer")
+        b.wait_text("Times are in Asia/Tokyo")
         b.open("/console/audit-log")
         assert "UTC" not in b.one("main").text, "a time on the page is not the reader's"
         return b.findings
@@ -366,7 +384,7 @@ def by_keyboard(place, browser):
         place.call("PUT", "/v1/events/cup", {"name": "Cup", "audiences": [AUDIENCE]})
         b.open("/console/events/cup")
         b.driver.switch_to.active_element.send_keys(place.admin, Keys.ENTER)
-        b.wait_text("Next message")
+        b.wait_text("Last and next message")
         field = tab_to(lambda e: e.get_attribute("name") == "contentState")
         field.send_keys(Keys.CONTROL, "a")
         field.send_keys("{\"home\": 2, \"away\": 2}")

@@ -68,27 +68,6 @@ struct ClientTests {
         #expect(reopened.channels.map(\.channel) == [.kept])
     }
 
-    @Test func `the Swift client makes conditional changes, and a repeated POST has its effect only once`() async throws
-    {
-        let stage = try await Stage.own()
-        let client = stage.client
-        try await Self.putApp(stage)
-        try await client.send(.putEvent(stage.event, Self.draft(stage)))
-        let read = try await client.reply(to: .getEvent(stage.event))
-        let tag = try #require(read.entityTag)
-        try await client.send(.putEvent(stage.event, Self.draft(stage, "Other")).ifMatch(tag))
-        let late = await #expect(throws: ServerProblem.self) {
-            try await client.send(.putEvent(stage.event, Self.draft(stage, "Third")).ifMatch(tag))
-        }
-        #expect(late?.kind == .versionMismatch)
-        let call = GrandstandClient.Call<GrandstandClient.Broadcast>.broadcast(
-            to: stage.event, .init(event: .update, contentState: try RawJSON(json: "{}")))
-        let first = try await client.reply(to: call)
-        let second = try await client.reply(to: call)
-        #expect(first.id == second.id)
-        #expect([first.isReplayed, second.isReplayed] == [false, true])
-    }
-
     @Test func `with an app's key the Swift client lists, looks up and registers, and sends activities`() async throws {
         let stage = try await Stage.own()
         try await Self.putApp(stage)

@@ -1,4 +1,3 @@
-internal import EmbeddedPostgres
 internal import Foundation
 internal import GrandstandTestKit
 internal import Postgres
@@ -58,40 +57,5 @@ struct DatabaseFaultTests {
 
     private static func readiness(_ stage: Stage) async throws -> HTTPCaller.Answer {
         try await HTTPCaller(url: stage.url, secret: nil)("GET", "/readyz")
-    }
-
-    @Test func `while the database is down readiness says so, its metrics are absent, and later all resumes`()
-        async throws
-    {
-        try await Stage.withCluster { cluster, stage in
-            try await stage.putLiveEvent()
-            try await until("the numbers are told") {
-                try await MetricsTests.scrape(stage.api).contains("\ngrandstand_channel_limit{")
-            }
-            #expect(try await Self.readiness(stage).status == 200)
-            await cluster.stop()
-            let away = try await until("readiness says that it is gone") {
-                let answer = try await Self.readiness(stage)
-                return answer.status == 503 ? answer : nil
-            }
-            #expect(away.json["trouble"]?.string == "unreachable", "\(away.text)")
-            let refused = try await stage.api("POST", "/v1/events/derby/broadcasts", Self.update)
-            #expect(refused.status == 503)
-            #expect(refused.headers["retry-after"] == "1")
-            let detail = try #require(refused.json["detail"]?.string)
-            #expect(detail.contains("did not answer") && detail.contains("Start PostgreSQL"), "\(detail)")
-            try await until("nobody tells numbers of the database") {
-                try await !MetricsTests.scrape(stage.api).contains("grandstand_channel_limit")
-            }
-            _ = try await cluster.start()
-            let id = try await until("broadcasts are accepted again") {
-                let answer = try await stage.api("POST", "/v1/events/derby/broadcasts", Self.update)
-                return answer.status == 202 ? answer.json["id"]?.string : nil
-            }
-            #expect(try await stage.settled(id).deliveryStates == ["accepted"])
-            try await until("the numbers are told again") {
-                try await MetricsTests.scrape(stage.api).contains("\ngrandstand_channel_limit{")
-            }
-        }
     }
 }

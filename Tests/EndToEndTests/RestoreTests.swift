@@ -189,14 +189,10 @@ private struct Backup {
         let separator = url.contains("://") ? (url.contains("?") ? "&" : "?") : " "
         let restored = "\(url)\(separator)dbname=\(name)"
         try await change("create database \(name)")
-        do {
+        try await ending(with: { try await change("drop database \(name) with (force)") }) {
             try await run("pg_restore", ["--exit-on-error", "--no-owner", "--dbname=\(restored)", file])
             try await body(environment.merging(["DATABASE_URL": restored]) { $1 })
-        } catch {
-            try? await change("drop database \(name) with (force)")
-            throw error
         }
-        try await change("drop database \(name) with (force)")
     }
 
     private func change(_ sql: String) async throws {

@@ -1,5 +1,6 @@
 internal import APNsSimulator
 internal import Foundation
+internal import GrandstandTestKit
 internal import Testing
 
 @testable internal import GrandstandServer
@@ -35,14 +36,10 @@ struct RoleTests {
         let settings = environment.merging(["GRANDSTAND_ROLES": role]) { $1 }
         let server = try await Server.build(try Configuration(environment: settings), logger: Stage.logger)
         let running = Task { try await server.run { _ in Issue.record("\(role) listens") } }
-        do {
-            try await body()
-        } catch {
+        func stop() async throws {
             running.cancel()
             try await running.value
-            throw error
         }
-        running.cancel()
-        try await running.value
+        try await ending(with: stop, body)
     }
 }

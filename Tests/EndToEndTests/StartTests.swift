@@ -38,8 +38,8 @@ struct StartTests {
     {
         try await Stage.place { environment, _ in
             let folder = try TemporaryFolder()
-            let file = folder.path + "/AuthKey_BROKEN7890.p8"
-            try "topsecret".write(toFile: file, atomically: true, encoding: .utf8)
+            let file = folder.file("AuthKey_BROKEN7890.p8")
+            try folder.write("topsecret", to: "AuthKey_BROKEN7890.p8")
             let keys = ["GRANDSTAND_APNS_KEY_DIR": folder.path]
             let configuration = try Configuration(environment: environment.merging(keys) { $1 })
             await (try Server.build(configuration, logger: Stage.logger)).close()

@@ -1,41 +1,16 @@
 internal import APNsSimulator
-internal import EmbeddedPostgres
 internal import Foundation
 internal import Grandstand
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
 
-@testable internal import GrandstandCommand
 @testable internal import GrandstandServer
 
 /// A stop loses nothing that was answered 202.
 @Suite(.timeLimit(.minutes(20)))
 struct StopTests {
     private static let update = #"{"event": "update", "contentState": {"n": 1}}"#
-
-    @Test func `the server's stop waits for a send that is under way`() async throws {
-        try await Stage.place { environment, simulator in
-            var id = ""
-            try await Stage.serve(environment, simulator: simulator) { stage in
-                try await stage.putLiveEvent()
-                let hold = try simulator.hold(#""operation": "broadcast""#)
-                id = try await stage.broadcast(Self.update)
-                _ = try await stage.sent(1)
-                stage.running.cancel()
-                try await Self.refusesRequests(stage)
-                simulator.removeFault(hold)
-                try await stage.running.value
-            }
-            try await Stage.serve(environment, simulator: simulator) { stage in
-                let broadcast = try await stage.api("GET", "/v1/broadcasts/\(id)").json
-                #expect(broadcast.deliveryStates == ["accepted"])
-                #expect(broadcast["deliveries"]?[0]?["attempts"]?.int == 1)
-                #expect(broadcast["deliveries"]?[0]?["apnsUniqueId"]?.string != nil)
-            }
-            #expect(simulator.journal().count { $0.request.isBroadcast } == 1)
-        }
-    }
 
     @Test func `a message that is unanswered when the server stops is sent again unchanged after the restart`()
         async throws
@@ -110,24 +85,6 @@ struct StopTests {
         }
     }
 
-    /// While the database is down, all of these want a database connection: claims, reconciliations, listeners, and a
-    /// verdict that cannot be written.
-    @Test func `the server stops within its time limit even if the database is down`() async throws {
-        try await Stage.withCluster(settings: ["GRANDSTAND_DRAIN_SECONDS": "0.5"]) { cluster, stage in
-            try await stage.putLiveEvent()
-            let hold = try stage.simulator.hold(#""operation": "broadcast""#)
-            _ = try await stage.broadcast(Self.update)
-            _ = try await stage.sent(1)
-            await cluster.stop()
-            stage.simulator.removeFault(hold)
-            let began = ContinuousClock.now
-            stage.running.cancel()
-            try await stage.running.value
-            // The bound is the drain, its margin of 2 s, and 17 s for a busy machine.
-            #expect(began.duration(to: .now) < .seconds(20))
-        }
-    }
-
     /// PostgreSQL may wait for a standby to confirm a commit, or hang, and then a statement cannot be cancelled. The
     /// lock of this test has the same effect.
     @Test func `the process ends within its time limit even if a statement is still running`() async throws {
@@ -156,15 +113,6 @@ struct StopTests {
             _ = try await server.keys.create(name: "unused", scopes: [.lookup], bundleID: nil)
             await server.close()
             await #expect(throws: (any Error).self) { try await server.keys.keys() }
-        }
-    }
-
-    /// Waits until nobody listens any more.
-    private static func refusesRequests(_ stage: Stage) async throws {
-        let caller = HTTPCaller(url: stage.url, secret: nil)
-        _ = try await until("the listener is closed") {
-            let answer = try? await caller("GET", "/healthz", headers: ["Connection": "close"])
-            return answer == nil ? true : nil
         }
     }
 }

@@ -51,15 +51,11 @@ struct JSONTests {
         #expect(try RawJSON([date]).decode([Date].self) == [date])
     }
 
-    @Test func `the same value always gives the same bytes`() throws {
+    @Test func `members are sorted, so the same value always gives the same bytes`() throws {
         struct State: Encodable {
-            var a = 1, b = 2, c = 3, d = 4, e = 5, f = 6
+            var f = 6, b = 2, c = 3, a = 1, e = 5, d = 4
         }
-        let texts = try (0..<20).map { _ in
-            let raw = try RawJSON(State())
-            return JSONWriter.text(GrandstandClient.BroadcastDraft(event: .update, contentState: raw, priority: 5))
-        }
-        #expect(Set(texts).count == 1)
+        #expect(try RawJSON(State()).description == #"{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6}"#)
     }
 
     @Test(arguments: ["", "{", "{} {}", "nul", "\"\u{1}\""])

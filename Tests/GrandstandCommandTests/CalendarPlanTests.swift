@@ -23,11 +23,13 @@ struct CalendarPlanTests {
     @Test(arguments: Form.allCases)
     func `a second sync of the same season changes nothing`(form: Form) throws {
         var (world, season) = try CalendarWorld.synced(form)
-        let fixture = season.fixtures[5]
-        let specification = try world.specification(fixture)
-        #expect(specification.name == fixture.title)
-        #expect(specification.startsAt == Date(timeIntervalSince1970: Double(fixture.kickOff)))
-        #expect(specification.endsAt == specification.startsAt?.addingTimeInterval(6_300))
+        for fixture in season.fixtures {
+            let specification = try world.specification(fixture)
+            let kickOff = Date(timeIntervalSince1970: Double(fixture.kickOff))
+            #expect((specification.name, specification.startsAt) == (fixture.title, kickOff))
+            #expect(specification.endsAt == kickOff + 6_300)
+        }
+        let specification = try world.specification(season.fixtures[5])
         #expect(specification.kind == "match")
         #expect(specification.topics.first?.rawValue == "league:bl1")
         #expect(specification.topics.count == 3)

@@ -89,13 +89,13 @@ struct CalendarWorld {
             reopenedAt: events[key]?.reopenedAt, note: SeasonNote(metadata: shown["metadata"]))
     }
 
-    mutating func set(_ state: Event.State, _ key: EventKey) {
+    mutating func set(_ state: Contract.EventState, _ key: EventKey) {
         events[key]?.state = state
         events[key]?.updatedAt = now
     }
 
     /// Reopens an event, as a person would.
-    mutating func reopen(_ fixture: Season.Fixture, as state: Event.State = .scheduled) throws {
+    mutating func reopen(_ fixture: Season.Fixture, as state: Contract.EventState = .scheduled) throws {
         let key = try event(fixture).key
         set(state, key)
         events[key]?.reopenedAt = RFC3339.text(now)

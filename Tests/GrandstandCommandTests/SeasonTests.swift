@@ -3,30 +3,8 @@ internal import Testing
 
 @testable internal import GrandstandCommand
 
-/// Whole seasons, also damaged ones.
+/// Damaged files of a season. `CalendarPlanTests` read whole ones.
 struct SeasonTests {
-    private static func check(_ file: CalendarFile, _ season: Season) {
-        #expect(file.faults == [])
-        #expect(file.entries.map(\.uid) == season.fixtures.map(\.uid))
-        #expect(file.entries.compactMap(\.startsAt) == season.fixtures.map(\.kickOff))
-        #expect(file.entries.map { $0.value("home") } == season.fixtures.map(\.home))
-        #expect(file.entries.map { $0.value("away") } == season.fixtures.map(\.away))
-        #expect(file.entries.map { $0.value("summary") } == season.fixtures.map(\.title))
-    }
-
-    @Test func `a season of 380 fixtures in two zones is read from every format`() throws {
-        let season = Season()
-        #expect(season.fixtures.count == 380)
-        #expect(Set(season.fixtures.map { "\($0.home) \($0.away)" }).count == 380)
-        Self.check(try CalendarReading.ics().read(season.ics()), season)
-        Self.check(try CalendarReading.ics().read(season.ics(lineEnd: "\n", definesZones: false)), season)
-        for separator in [",", ";", "\t"] {
-            Self.check(try CalendarReading.season.read(season.csv(separator: separator)), season)
-        }
-        let file = season.csv(separator: ";", lineEnd: "\r\n", hasByteOrderMark: true)
-        Self.check(try CalendarReading.season.read(file), season)
-    }
-
     @Test(arguments: [CalendarReading.Format.ics, .csv], 0..<8 as Range<UInt64>)
     func `a damaged file is read, or refused with a line number`(format: CalendarReading.Format, seed: UInt64) {
         var random = SplitMix(seed: seed)

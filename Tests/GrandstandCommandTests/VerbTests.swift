@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import GrandstandContract
+internal import GrandstandServer
 internal import Testing
 
 @testable internal import GrandstandCommand

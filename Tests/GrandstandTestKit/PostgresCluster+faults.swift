@@ -93,13 +93,7 @@ extension PostgresCluster {
     ) async throws {
         let pool = PostgresPool(
             configuration: PostgresConfiguration(connectionString: url), logger: TestLog.logger("cluster"))
-        do {
-            try await body(pool)
-        } catch {
-            await pool.close()
-            throw error
-        }
-        await pool.close()
+        try await ending(with: { await pool.close() }) { try await body(pool) }
     }
 
     /// A shell command with each word in quotation marks.

@@ -5,7 +5,7 @@ internal import NIOHTTP1
 internal import NIOPosix
 internal import Synchronization
 
-/// An HTTP server on loopback that acts as a webhook's receiver. It stores the requests and answers as the test says.
+/// An HTTP server on loopback, such as a webhook's receiver. It stores the requests and answers as the test says.
 package final class Receiver: Sendable {
     package struct Request: Sendable {
         package var method: String
@@ -21,15 +21,17 @@ package final class Receiver: Sendable {
     package enum Reaction: Sendable {
         /// - Parameter length: the length of the answer's body in bytes.
         case answer(Int, headers: [String: String] = [:], length: Int = 0)
-        /// Status 200 with a file.
+        /// An answer with these bytes as its body.
         ///
-        /// - Parameter claimed: the length that the answer announces. If the file is shorter, the connection is closed
-        ///   after the file.
-        case file([UInt8], claimed: Int? = nil)
+        /// - Parameter claimed: the length that the answer announces. If the body is shorter, the connection is closed
+        ///   after it.
+        case file([UInt8], status: Int = 200, headers: [String: String] = [:], claimed: Int? = nil)
         /// No answer, ever.
         case silence
         /// Closes the connection.
         case hangUp
+        /// The reaction that the closure decides on. Meanwhile, other connections are served.
+        case later(@Sendable () async -> Reaction)
     }
 
     /// A certificate and its key, in PEM.
@@ -89,14 +91,7 @@ package final class Receiver: Sendable {
         isolation: isolated (any Actor)? = #isolation, _ body: (Receiver) async throws -> Value
     ) async throws -> Value {
         let receiver = try await start(identity, react: react)
-        do {
-            let value = try await body(receiver)
-            try await receiver.stop()
-            return value
-        } catch {
-            try await receiver.stop()
-            throw error
-        }
+        return try await ending(with: { try await receiver.stop() }) { try await body(receiver) }
     }
 
     package var port: Int { channel.withLock { $0?.localAddress?.port } ?? 0 }
@@ -140,7 +135,6 @@ package final class Receiver: Sendable {
 
 private final class ReceiverHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
-    typealias OutboundOut = HTTPServerResponsePart
 
     private let receiver: Receiver
     private var head: HTTPRequestHead?
@@ -157,38 +151,40 @@ private final class ReceiverHandler: ChannelInboundHandler {
         case .end:
             guard let head else { return }
             let headers = Dictionary(head.headers.map { ($0.name.lowercased(), $0.value) }) { first, _ in first }
-            perform(
-                receiver.take(
-                    Receiver.Request(method: head.method.rawValue, target: head.uri, headers: headers, body: body)),
-                context)
+            let request = Receiver.Request(method: head.method.rawValue, target: head.uri, headers: headers, body: body)
+            Self.perform(receiver.take(request), on: context.channel)
         }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
-    private func perform(_ reaction: Receiver.Reaction, _ context: ChannelHandlerContext) {
+    private static func perform(_ reaction: Receiver.Reaction, on channel: any NIOCore.Channel) {
         switch reaction {
         case .silence: return
-        case .hangUp: context.close(promise: nil)
-        case .file(let bytes, let claimed):
-            let head = HTTPResponseHead(
-                version: .http1_1, status: .ok, headers: ["content-length": String(claimed ?? bytes.count)])
-            context.write(wrapOutboundOut(.head(head)), promise: nil)
-            context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: bytes)))), promise: nil)
-            if let claimed, claimed > bytes.count { return context.close(promise: nil) }
-            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        case .hangUp: channel.close(promise: nil)
+        case .later(let decide): Task { perform(await decide(), on: channel) }
+        case .file(let bytes, let status, let headers, let claimed):
+            answer(status, headers, ByteBuffer(bytes: bytes), claimed: claimed, on: channel)
         case .answer(let status, let headers, let length):
-            var fields = HTTPHeaders(headers.map { ($0.key, $0.value) })
-            fields.add(name: "content-length", value: String(length))
-            let head = HTTPResponseHead(
-                version: .http1_1, status: HTTPResponseStatus(statusCode: status),
-                headers: status == 204 ? HTTPHeaders(headers.map { ($0.key, $0.value) }) : fields)
-            context.write(wrapOutboundOut(.head(head)), promise: nil)
-            if length > 0 {
-                context.write(
-                    wrapOutboundOut(.body(.byteBuffer(ByteBuffer(repeating: 0x20, count: length)))), promise: nil)
-            }
-            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+            answer(status, headers, ByteBuffer(repeating: 0x20, count: length), on: channel)
         }
+    }
+
+    private static func answer(
+        _ status: Int, _ headers: [String: String], _ body: ByteBuffer, claimed: Int? = nil,
+        on channel: any NIOCore.Channel
+    ) {
+        var fields = HTTPHeaders(headers.map { ($0.key, $0.value) })
+        if ![204, 304].contains(status) {
+            fields.replaceOrAdd(name: "content-length", value: String(claimed ?? body.readableBytes))
+        }
+        let head = HTTPResponseHead(
+            version: .http1_1, status: HTTPResponseStatus(statusCode: status), headers: fields)
+        channel.write(HTTPServerResponsePart.head(head), promise: nil)
+        if body.readableBytes > 0 {
+            channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(body)), promise: nil)
+        }
+        if let claimed, claimed > body.readableBytes { return channel.close(promise: nil) }
+        channel.writeAndFlush(HTTPServerResponsePart.end(nil), promise: nil)
     }
 }

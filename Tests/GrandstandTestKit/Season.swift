@@ -82,15 +82,11 @@ package struct Season: Sendable {
 }
 
 extension Season {
-    /// The season as iCalendar, with lines folded after 73 bytes.
-    ///
-    /// - Parameter definesZones: whether the file also contains definitions of its time zones.
-    package func ics(lineEnd: String = "\r\n", definesZones: Bool = true) -> [UInt8] {
+    /// The season as iCalendar, with definitions of its time zones, and with lines folded after 73 bytes.
+    package func ics() -> [UInt8] {
         var lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Example//Fixtures//EN"]
-        if definesZones {
-            lines += Self.definition("Europe/London", standard: "+0000", summer: "+0100", hour: "01")
-            lines += Self.definition("Europe/Vienna", standard: "+0100", summer: "+0200", hour: "02")
-        }
+        lines += Self.definition("Europe/London", standard: "+0000", summer: "+0100", hour: "01")
+        lines += Self.definition("Europe/Vienna", standard: "+0100", summer: "+0200", hour: "02")
         for fixture in fixtures {
             let zone = fixture.zone == "Europe/London" ? fixture.zone : "\"\(fixture.zone)\""
             let time = "\(Self.date(fixture.day))T\(Self.two(fixture.minute / 60))\(Self.two(fixture.minute % 60))00"
@@ -107,31 +103,31 @@ extension Season {
         for line in lines {
             // Fold by bytes, even within a character, as the format allows.
             for (place, byte) in line.utf8.enumerated() {
-                if place > 0, place % 73 == 0 { bytes += (lineEnd + " ").utf8 }
+                if place > 0, place % 73 == 0 { bytes += "\r\n ".utf8 }
                 bytes.append(byte)
             }
-            bytes += lineEnd.utf8
+            bytes += "\r\n".utf8
         }
         return bytes
     }
 
     /// The season as CSV with the columns `id`, `date`, `time`, `zone`, `Team 1`, `Team 2`, `state`.
-    package func csv(separator: String = ",", lineEnd: String = "\n", hasByteOrderMark: Bool = false) -> [UInt8] {
+    package func csv() -> [UInt8] {
         func quoted(_ text: String) -> String {
-            text.contains(separator) || text.contains("\"")
+            text.contains(",") || text.contains("\"")
                 ? "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
                 : text
         }
-        var lines = ["id,date,Team 1,Team 2,time,zone,state".split(separator: ",").joined(separator: separator)]
+        var lines = ["id,date,Team 1,Team 2,time,zone,state"]
         for fixture in fixtures {
             let fields = [
                 fixture.uid, Self.date(fixture.day, separator: "-"), fixture.home, fixture.away,
                 "\(Self.two(fixture.minute / 60)):\(Self.two(fixture.minute % 60))", fixture.zone,
                 fixture.isCancelled ? "cancelled" : "",
             ]
-            lines.append(fields.map(quoted).joined(separator: separator))
+            lines.append(fields.map(quoted).joined(separator: ","))
         }
-        return (hasByteOrderMark ? [0xEF, 0xBB, 0xBF] : []) + Array((lines.joined(separator: lineEnd) + lineEnd).utf8)
+        return Array((lines.joined(separator: "\n") + "\n").utf8)
     }
 
     private static func definition(_ name: String, standard: String, summer: String, hour: String) -> [String] {

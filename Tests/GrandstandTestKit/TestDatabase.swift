@@ -42,13 +42,6 @@ package func withDatabase<Value: Sendable>(
     return try await server.databases.withPermit {
         _ = isolation
         let test = try await server.makeDatabase(content)
-        do {
-            let value = try await body(test)
-            await server.release(test)
-            return value
-        } catch {
-            await server.release(test)
-            throw error
-        }
+        return try await ending(with: { await server.release(test) }) { try await body(test) }
     }
 }

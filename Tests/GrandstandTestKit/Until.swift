@@ -35,3 +35,13 @@ package func until(
 ) async throws {
     let _: Void = try await until(what, within: limit) { try await holds() ? () : nil }
 }
+
+/// Runs `body` and then `end`, even if `body` throws.
+package func ending<Value>(
+    with end: () async throws -> Void, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
+) async throws -> Value {
+    let result: Result<Value, any Error>
+    do { result = .success(try await body()) } catch { result = .failure(error) }
+    try await end()
+    return try result.get()
+}

@@ -178,27 +178,16 @@ struct ContentTests {
             ])
     }
 
-    static let heavy: [(schema: String, content: String)] = [
-        // Many required members of many objects.
-        (
-            #"{"properties": {"a": {"items": {"required": [\#((0..<7_000).map { "\"n\($0)\"" }.joined(separator: ","))]}}}}"#,
-            #"{"a":[\#(repeated("{}", 300))]}"#
-        ),
-        // Enumerations whose values are compared one by one.
-        (
-            #"{"properties": {"a": {"items": {"enum": [\#((0..<2_000).map { "[1,2,[\($0)]]" }.joined(separator: ","))]}}}}"#,
-            #"{"a":[\#(repeated("[1,2,[-1]]", 400))]}"#
-        ),
-    ]
-
     private static func repeated(_ text: String, _ count: Int) -> String {
         Array(repeating: text, count: count).joined(separator: ",")
     }
 
-    @Test(arguments: heavy)
-    func `the work of a check is bounded`(schema: String, content: String) throws {
+    @Test func `the work of a check is bounded`() throws {
+        let names = (0..<7_000).map { "\"n\($0)\"" }.joined(separator: ",")
+        let type = try Self.schema(#"{"properties": {"a": {"items": {"required": [\#(names)]}}}}"#)
+        let content = #"{"a":[\#(Self.repeated("{}", 300))]}"#
         var budget = ContentSchema.Budget()
-        let faults = try Self.schema(schema).faults(of: Array(content.utf8), at: "", spending: &budget)
+        let faults = type.faults(of: Array(content.utf8), at: "", spending: &budget)
         // The check ends with the step that spends the rest of the budget. No single step is larger than this.
         #expect(budget.units > -10_000)
         #expect(!faults.isEmpty && faults.count <= FaultList.limit)

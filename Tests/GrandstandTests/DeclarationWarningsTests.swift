@@ -1,9 +1,10 @@
 internal import APNsWire
 internal import FoundationEssentials
-internal import Grandstand
 internal import GrandstandContract
 internal import JSON
 internal import Testing
+
+@testable internal import Grandstand
 
 /// The warnings for a declaration that moves an event or removes an audience.
 struct DeclarationWarningsTests {
@@ -61,19 +62,14 @@ struct DeclarationWarningsTests {
     }
 
     @Test func `removing an audience without an end gives a warning with the number of followers`() throws {
-        func removed(_ variant: String?, _ channelID: String?, _ hasTokens: Bool) throws -> DeclarationWarnings.Removed
-        {
-            .init(
-                audience: Audience.ID(
-                    bundleID: try #require(BundleID(rawValue: "com.example.App")), environment: .production,
-                    variant: variant.flatMap(Variant.init(rawValue:))), channelID: channelID, hasTokens: hasTokens)
-        }
-        #expect(DeclarationWarnings.removing([try removed(nil, nil, false)]).isEmpty)
-        let told = DeclarationWarnings.removing([try removed("de", "a==", false), try removed(nil, nil, true)])
-        #expect(told.count == 2)
-        #expect(told[0].contains("com.example.App in production for variant de"))
-        #expect(told[0].contains("channel a=="))
-        #expect(told[1].contains("have tokens") && !told[1].contains("channel a=="))
+        let audience = Audience.ID(
+            bundleID: try #require(BundleID(rawValue: "com.example.App")), environment: .production,
+            variant: Variant(rawValue: "de"))
+        #expect(DeclarationWarnings.removing(audience, channelID: nil, hasTokens: false) == nil)
+        let ofChannel = try #require(DeclarationWarnings.removing(audience, channelID: "a==", hasTokens: false))
+        #expect(ofChannel.contains("com.example.App in production for variant de") && ofChannel.contains("channel a=="))
+        let ofTokens = try #require(DeclarationWarnings.removing(audience, channelID: nil, hasTokens: true))
+        #expect(ofTokens.contains("have tokens") && !ofTokens.contains("follow its channel"))
     }
 
     private static func start(at time: Date?, staleDate: Date? = nil) -> Contract.Start {

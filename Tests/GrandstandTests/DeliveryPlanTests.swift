@@ -11,8 +11,9 @@ struct DeliveryPlanTests {
 
     init() throws {
         let bundleID = try #require(BundleID(rawValue: "com.example.App"))
-        unstored = Audience(bundleID: bundleID, environment: .development, storagePolicy: .noMessageStored)
-        stored = Audience(bundleID: bundleID, environment: .production, storagePolicy: .mostRecentMessageStored)
+        unstored = Audience(id: .init(bundleID: bundleID, environment: .development), storagePolicy: .noMessageStored)
+        stored = Audience(
+            id: .init(bundleID: bundleID, environment: .production), storagePolicy: .mostRecentMessageStored)
     }
 
     private func request(

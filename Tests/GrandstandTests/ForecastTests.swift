@@ -90,15 +90,6 @@ struct ChannelTenureTests {
         ] { #expect(tenure.closes(course) == hours(closes)) }
     }
 
-    @Test
-    func `an event is overdue after its declared end, or after the time when it should have expired`() {
-        #expect(tenure.overdueSince(course(ends: 2, last: 5)) == hours(2))
-        #expect(tenure.overdueSince(course(starts: 1, last: 5)) == hours(53))
-        // An event that is over is overdue from the time when its channel was to be deleted.
-        #expect(tenure.overdueSince(course(ends: 2, over: 3)) == nil)
-        #expect(tenure.overdueSince(course(ends: 2, over: 3), retireAt: hours(7)) == hours(7))
-    }
-
     @Test func `a place is free when nothing needs it any longer`() {
         func frees(
             _ course: ChannelTenure.Course, hasAudience: Bool = true, stored: Bool = false, needed: Double? = nil,

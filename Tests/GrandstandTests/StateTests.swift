@@ -10,8 +10,9 @@ struct StateTests {
     private let after = Date(timeIntervalSince1970: 150)
 
     @Test func `an event is live from its start or its first update`() {
-        func state(_ startsAt: Date?, _ first: Date?, _ ended: Date?, _ cancelled: Date?) -> Event.State {
-            Event.State(startsAt: startsAt, firstUpdateAt: first, endedAt: ended, cancelledAt: cancelled, now: now)
+        func state(_ startsAt: Date?, _ first: Date?, _ ended: Date?, _ cancelled: Date?) -> Contract.EventState {
+            Contract.EventState(
+                startsAt: startsAt, firstUpdateAt: first, endedAt: ended, cancelledAt: cancelled, now: now)
         }
         #expect(state(nil, nil, nil, nil) == .scheduled)
         #expect(state(after, nil, nil, nil) == .scheduled)

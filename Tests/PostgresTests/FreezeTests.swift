@@ -27,7 +27,7 @@ struct FreezeTests {
                     }
                 }
             }
-            try await Self.until { pool.connections.busy == 1 }
+            try await until("a connection is in use") { pool.connections.busy == 1 }
             try cluster.freeze(true)
             open.continuation.finish()
             let others = (0..<6).map { _ in Task { await Self.asRequest { try await pool.query("select 1") } } }
@@ -65,7 +65,7 @@ struct FreezeTests {
             #expect(failure == .timedOut)
             try cluster.freeze(false)
             // Whether the transaction was committed is known when the server no longer executes the commit.
-            try await Self.until {
+            try await until("the commit has ended") {
                 try await pool.query("select from pg_stat_activity where query = 'commit' and state = 'active'").isEmpty
             }
             try await pool.transaction { _ = try await $0.query("lock table t") }
@@ -86,7 +86,7 @@ struct FreezeTests {
                     }
                 }
                 let began = ContinuousClock.now
-                try await Self.until {
+                try await until("the query waits for the lock") {
                     try await !holder.query("select from pg_locks where locktype = 'advisory' and not granted").isEmpty
                 }
                 #expect(timeLimit.rest < .seconds(1.1), "\(timeLimit.rest)")
@@ -110,7 +110,7 @@ struct FreezeTests {
             }
             // The server answers other queries after this query began. After the last of these answers, the query is
             // given up after one time limit, not after two.
-            try await Self.until {
+            try await until("the query is under way") {
                 try await !pool.query(
                     "select from pg_stat_activity where query = 'select pg_sleep(60)' and state = 'active'"
                 ).isEmpty
@@ -129,7 +129,7 @@ struct FreezeTests {
         try await Self.withServer(.socket) { cluster, pool in
             try cluster.freeze(true)
             let holders = (0..<4).map { _ in Task { await Self.asRequest { try await pool.query("select 1") } } }
-            try await Self.until { pool.connections.busy == 4 }
+            try await until("all connections are in use") { pool.connections.busy == 4 }
             let waiting = (0..<4).map { _ in
                 Task {
                     await PostgresTimeLimit.$current.withValue(PostgresTimeLimit.request().long) {
@@ -161,22 +161,11 @@ struct FreezeTests {
             for _ in 0..<4 { group.addTask { _ = try await pool.query("select pg_sleep(0.2)") } }
             try await group.waitForAll()
         }
-        do {
-            try await body(cluster, pool)
-        } catch {
+        func stop() async {
             try? cluster.freeze(false)
+            await pool.close()
             await cluster.stop()
-            throw error
         }
-        await pool.close()
-        await cluster.stop()
-    }
-
-    private static func until(_ holds: () async throws -> Bool) async throws {
-        let deadline = ContinuousClock.now + .seconds(30)
-        while try await !holds() {
-            try #require(ContinuousClock.now < deadline)
-            try await Task.sleep(for: .milliseconds(10))
-        }
+        try await ending(with: stop) { try await body(cluster, pool) }
     }
 }

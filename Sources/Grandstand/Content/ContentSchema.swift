@@ -168,7 +168,7 @@ private struct ContentCheck {
         }
         var faults: [ContentSchema.Fault] = []
         for choices in node.choices {
-            spend(choices.work)
+            spend(choices.work(value))
             if !isSpent, !choices.contain(value) {
                 faults.append(fault("\(choices.count == 1 ? "" : "One of ")\(choices.words) was expected."))
             }

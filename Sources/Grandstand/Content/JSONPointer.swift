@@ -12,21 +12,9 @@ package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
         guard text.hasPrefix("/"), text.unicodeScalars.count <= 200 else { return nil }
         var names: [String] = []
         for part in text.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
-            var name = ""
-            var isEscape = false
-            for character in part {
-                if isEscape {
-                    guard character == "0" || character == "1" else { return nil }
-                    name.append(character == "0" ? "~" : "/")
-                    isEscape = false
-                } else if character == "~" {
-                    isEscape = true
-                } else {
-                    name.append(character)
-                }
-            }
-            guard !isEscape else { return nil }
-            names.append(name)
+            let escapes = part.split(separator: "~", omittingEmptySubsequences: false).dropFirst()
+            guard escapes.allSatisfy({ $0.first == "0" || $0.first == "1" }) else { return nil }
+            names.append(String(part).replacing("~1", with: "/").replacing("~0", with: "~"))
         }
         guard text.utf8.count > 1 else { return nil }
         self.names = names
@@ -48,29 +36,8 @@ extension JSONValue {
     ///
     /// - Parameter ignored: places that are not compared, with everything inside them.
     package func isSame(as other: JSONValue, ignoring ignored: [JSONPointer] = []) -> Bool {
-        isSame(as: other, ignored.map { $0.names[...] })
-    }
-
-    private func isSame(as other: JSONValue, _ ignored: [ArraySlice<String>]) -> Bool {
-        switch (kind, other.kind) {
-        case (.null, .null): return true
-        case (.bool(let one), .bool(let another)): return one == another
-        case (.string(let one), .string(let another)): return one.utf8.elementsEqual(another.utf8)
-        case (.number(let one), .number(let another)): return one == another || JSONNumber(one) == JSONNumber(another)
-        case (.array(let some), .array(let others)):
-            return some.count == others.count && zip(some, others).allSatisfy { $0.isSame(as: $1, []) }
-        case (.object(let some), .object(let others)):
-            let left = Dictionary(some.map { ($0.name, $0.value) }) { first, _ in first }
-            let right = Dictionary(others.map { ($0.name, $0.value) }) { first, _ in first }
-            return Set(left.keys).union(right.keys).allSatisfy { name in
-                let within = ignored.filter { $0.first == name }.map { $0.dropFirst() }
-                if within.contains(where: \.isEmpty) { return true }
-                // If only one of the two objects has a member, the objects are different.
-                guard let one = left[name], let another = right[name] else { return false }
-                return one.isSame(as: another, within)
-            }
-        default: return false
-        }
+        let places = ignored.map { $0.names[...] }
+        return JSONIdentity(self, without: places) == JSONIdentity(other, without: places)
     }
 
     /// Whether this value contains `pattern`: this value is the same as `pattern`, or is an object that contains each
@@ -81,7 +48,7 @@ extension JSONValue {
     }
 }
 
-/// A JSON value by what it says: two values have the same identity if `isSame` is true of them.
+/// A JSON value by what it says.
 enum JSONIdentity: Hashable {
     case null
     case bool(Bool)
@@ -90,15 +57,21 @@ enum JSONIdentity: Hashable {
     case array([JSONIdentity])
     case object([String: JSONIdentity])
 
-    init(_ value: JSONValue) {
+    /// - Parameter places: what is left out.
+    init(_ value: JSONValue, without places: [ArraySlice<String>] = []) {
         switch value.kind {
         case .null: self = .null
         case .bool(let isTrue): self = .bool(isTrue)
         case .number(let text): self = .number(JSONNumber(text))
         case .string(let text): self = .string(Array(text.utf8))
-        case .array(let elements): self = .array(elements.map(Self.init))
+        case .array(let elements): self = .array(elements.map { Self($0) })
         case .object(let members):
-            self = .object(Dictionary(members.map { ($0.name, Self($0.value)) }) { first, _ in first })
+            var kept: [String: JSONIdentity] = [:]
+            for (name, value) in members {
+                let within = places.filter { $0.first == name }.map { $0.dropFirst() }
+                if !within.contains(where: \.isEmpty) { kept[name] = Self(value, without: within) }
+            }
+            self = .object(kept)
         }
     }
 }

@@ -7,28 +7,31 @@ package import JSON
 package struct StateReport: Sendable {
     /// A JSON object. Each value of `byVariant` is a JSON object, too.
     package var contentState: JSONValue
-    package var byVariant: [Variant: JSONValue]
+    package var byVariant: [Variant: JSONValue] = [:]
     /// Rises with each state of the feed. `nil`: states count in the order of their arrival.
     package var sequence: Int?
     /// Rises each time the feed's sequence begins anew. `nil`: the epoch of the last state.
     package var epoch: Int?
-    package var isFinal: Bool
+    package var isFinal = false
     /// `nil`: all audiences of the event.
     package var audiences: [AudienceSelector]?
 
-    package init(
-        contentState: JSONValue, byVariant: [Variant: JSONValue] = [:], sequence: Int? = nil, epoch: Int? = nil,
-        isFinal: Bool = false, audiences: [AudienceSelector]? = nil
-    ) {
-        self.contentState = contentState
-        self.byVariant = byVariant
-        self.sequence = sequence
-        self.epoch = epoch
-        self.isFinal = isFinal
-        self.audiences = audiences
-    }
-
     func content(for variant: Variant?) -> JSONValue { variant.flatMap { byVariant[$0] } ?? contentState }
+}
+
+extension StateReport {
+    /// Reads the body of `PUT /v1/events/{key}/state`. The bytes of contents stay as the caller wrote them.
+    package init(body: JSONValue) throws(Problem) {
+        let draft = try Contract.StateDraft.read(body)
+        var byVariant: [Variant: JSONValue] = [:]
+        for (name, content) in draft.byVariant ?? [:] {
+            byVariant[try Variant(allowed: name)] = try content.contentState?.tree()
+        }
+        self.init(
+            contentState: try draft.contentState.tree(), byVariant: byVariant, sequence: draft.sequence,
+            epoch: draft.sequenceEpoch, isFinal: draft.`final` ?? false,
+            audiences: try [AudienceSelector](draft.audiences))
+    }
 }
 
 /// Decides what a reported state sends. Pure: it depends on the newest accepted contents, the last state, the alerts that

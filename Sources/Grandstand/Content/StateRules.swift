@@ -189,12 +189,8 @@ package struct RingRule: Sendable {
     /// Whether the change from `old` to `new` matches the rule.
     package func holds(from old: JSONValue, to new: JSONValue) -> Bool {
         switch condition {
-        case .increases(let place):
-            guard let before = JSONNumber(old[place]), let after = JSONNumber(new[place]) else { return false }
-            return before < after
-        case .decreases(let place):
-            guard let before = JSONNumber(old[place]), let after = JSONNumber(new[place]) else { return false }
-            return after < before
+        case .increases(let place): return Self.isLess(old[place], new[place])
+        case .decreases(let place): return Self.isLess(new[place], old[place])
         case .changes(let place):
             return !Self.isSame(old[place], new[place])
         case .becomes(let place, let value):
@@ -210,10 +206,15 @@ package struct RingRule: Sendable {
         case .increases, .decreases: return holds(from: newer, to: state)
         case .changes(let place), .becomes(let place, _): return Self.isSame(old[place], newer[place])
         case .appears(let place, let pattern):
-            let kept = Set((newer[place]?.elements ?? []).map(JSONIdentity.init))
+            let kept = Set((newer[place]?.elements ?? []).map { JSONIdentity($0) })
             return kept.isDisjoint(
-                with: Self.added(pattern, from: old[place], to: state[place]).map(JSONIdentity.init))
+                with: Self.added(pattern, from: old[place], to: state[place]).map { JSONIdentity($0) })
         }
+    }
+
+    private static func isLess(_ one: JSONValue?, _ other: JSONValue?) -> Bool {
+        guard let one = JSONNumber(one), let other = JSONNumber(other) else { return false }
+        return one < other
     }
 
     private static func isSame(_ one: JSONValue?, _ other: JSONValue?) -> Bool {

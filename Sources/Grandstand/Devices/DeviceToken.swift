@@ -16,19 +16,9 @@ package struct DeviceToken: Sendable, Hashable, CustomStringConvertible {
     /// Reads hexadecimal digits of either case; `nil` for anything else.
     package init?(hex: String) {
         guard hex.utf8.count.isMultiple(of: 2), hex.utf8.count <= 2 * Self.maximumLength else { return nil }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(hex.utf8.count / 2)
-        var high: UInt8?
-        for digit in hex.utf8 {
-            guard let value = Self.value(of: digit) else { return nil }
-            if let first = high {
-                bytes.append(first << 4 | value)
-                high = nil
-            } else {
-                high = value
-            }
-        }
-        self.init(bytes: bytes)
+        let digits = hex.utf8.compactMap(\.hexValue)
+        guard digits.count == hex.utf8.count else { return nil }
+        self.init(bytes: stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })
     }
 
     /// The spelling in paths: lowercase hexadecimal digits.
@@ -49,14 +39,5 @@ package struct DeviceToken: Sendable, Hashable, CustomStringConvertible {
 
     private static func digit(_ value: UInt8) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
-    }
-
-    private static func value(of digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }

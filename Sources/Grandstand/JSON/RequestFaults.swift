@@ -7,14 +7,9 @@ package struct RequestFaults {
     /// The JSON pointer, in the body, of the part that is being read.
     private let base: String
     /// The path to the value that is being checked. It becomes a pointer only for a fault.
-    private var path: [Step] = []
+    private var path: [String] = []
     fileprivate private(set) var invalid = FaultList()
     private var unknown = FaultList()
-
-    private enum Step {
-        case name(String)
-        case index(Int)
-    }
 
     init(at base: String) { self.base = base }
 
@@ -33,26 +28,14 @@ package struct RequestFaults {
                 pointer: place + JSONText.pointer([name]), detail: "There is no field \(JSONText.quoted(name)) here."))
     }
 
+    /// - Parameter name: the name of a member, or the index of an element.
     fileprivate mutating func within(_ name: String, _ body: (inout Self) -> Void) {
-        path.append(.name(name))
+        path.append(name)
         body(&self)
         path.removeLast()
     }
 
-    fileprivate mutating func within(_ index: Int, _ body: (inout Self) -> Void) {
-        path.append(.index(index))
-        body(&self)
-        path.removeLast()
-    }
-
-    private var place: String {
-        path.reduce(into: base) { place, step in
-            switch step {
-            case .name(let name): place += JSONText.pointer([name])
-            case .index(let index): place += "/\(index)"
-            }
-        }
-    }
+    private var place: String { base + JSONText.pointer(path) }
 
     /// Throws `unknown-field` or `invalid-request` with every fault found, or returns when there was none.
     fileprivate func finish() throws(Problem) {
@@ -173,7 +156,7 @@ extension RequestShape {
             if !isCounted(elements, count, &faults) { return }
             var seen: Set<String> = []
             for (index, element) in elements.enumerated() {
-                faults.within(index) { faults in
+                faults.within(String(index)) { faults in
                     shape.check(element, &faults)
                     if isUnique, let text = element.string, !seen.insert(text).inserted {
                         faults.add("\(text) stands twice.")

@@ -16,14 +16,12 @@ package struct LedgerSnapshot: Sendable, Hashable {
         self.listedAt = listedAt
     }
 
-    package struct Entry: Sendable, Hashable {
+    package struct Entry: Sendable, Hashable, Decodable {
         package var id: UUID
         package var channelID: String?
         package var state: Channel.State
         package var storagePolicy: StoragePolicy
         package var eventKey: EventKey?
-        /// The variant of the event's audience.
-        package var variant: Variant?
         package var changedAt: Date
         /// When Apple was asked to create the channel, if the outcome of this call is not known.
         package var calledAt: Date?
@@ -34,29 +32,12 @@ package struct LedgerSnapshot: Sendable, Hashable {
         /// the channel.
         package var doubtedAt: Date?
         /// Of a deleted channel: `true` if Apple confirmed the deletion, or answered that it does not know the channel.
-        package var deletionConfirmed: Bool
+        package var deletionConfirmed = false
         /// Of a deleted channel: whether its audience needs a channel. The audience needs one if the event is not over
         /// and still has this audience, and if Apple has no other channel for the audience and is not making one.
-        package var isWanted: Bool
-
-        package init(
-            id: UUID, channelID: String?, state: Channel.State, storagePolicy: StoragePolicy, eventKey: EventKey?,
-            changedAt: Date, calledAt: Date? = nil, settleableAt: Date? = nil, doubtedAt: Date? = nil,
-            deletionConfirmed: Bool = false, isWanted: Bool = false, variant: Variant? = nil
-        ) {
-            self.id = id
-            self.channelID = channelID
-            self.state = state
-            self.storagePolicy = storagePolicy
-            self.eventKey = eventKey
-            self.variant = variant
-            self.changedAt = changedAt
-            self.calledAt = calledAt
-            self.settleableAt = settleableAt
-            self.doubtedAt = doubtedAt
-            self.deletionConfirmed = deletionConfirmed
-            self.isWanted = isWanted
-        }
+        package var isWanted = false
+        /// The variant of the event's audience.
+        package var variant: Variant?
 
         /// The audience that the channel is for, within one app and environment.
         var place: Place { Place(eventKey: eventKey, variant: variant) }
@@ -69,7 +50,7 @@ package struct LedgerSnapshot: Sendable, Hashable {
 }
 
 /// A channel of Apple's list that the ledger does not know.
-package struct UnmanagedChannel: Sendable, Hashable {
+package struct UnmanagedChannel: Sendable, Hashable, Decodable {
     package var channelID: String
     package var firstSeenAt: Date
     /// When Apple was last asked for a list that did not have the channel. The channel was made after this time. `nil`:

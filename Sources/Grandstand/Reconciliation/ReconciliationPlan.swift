@@ -106,16 +106,16 @@ package struct ReconciliationPlan: Sendable {
         _ readings: [String: Reading], _ options: ReconciliationOptions, now: Date
     ) -> (actions: [ReconciliationAction], alarm: Contract.ReconciliationAlarm?) {
         if everythingVanished, !options.recreate {
-            return (vanished.filter { $0.eventKey != nil }.map(ReconciliationAction.recreate), .capabilityOff)
+            return (vanished.filter { $0.eventKey != nil }.map { .init(.recreate, $0) }, .capabilityOff)
         }
         var actions: [ReconciliationAction] = []
         var isIncomplete = false
         for entry in vanished {
             switch entry.channelID.flatMap({ readings[$0] }) {
-            case .gone: actions.append(.markMissing(entry))
+            case .gone: actions.append(.init(.markMissing, entry))
             case .exists:
                 isIncomplete = true
-                if entry.doubtedAt != nil { actions.append(.confirm(entry)) }
+                if entry.doubtedAt != nil { actions.append(.init(.confirm, entry)) }
             case .unknown, nil: break
             }
         }
@@ -124,7 +124,7 @@ package struct ReconciliationPlan: Sendable {
         // confirmed, because it is not known whether the list is current.
         for entry in doubted {
             switch entry.channelID.flatMap({ readings[$0] }) {
-            case .exists, .gone: actions.append(.confirm(entry))
+            case .exists, .gone: actions.append(.init(.confirm, entry))
             case .unknown, nil: break
             }
         }
@@ -141,8 +141,8 @@ package struct ReconciliationPlan: Sendable {
         }
         let match = CreationMatch(
             unanswered, free: free, undecided: undecided, isWhole: !isIncomplete, listedAt: snapshot.listedAt)
-        actions += match.settled.map { .settle($0.call, with: $0.channel) }
-        actions += match.reopened.map(ReconciliationAction.reopen)
+        actions += match.settled.map { .init(.settle, $0.call, $0.channel) }
+        actions += match.reopened.map { .init(.reopen, $0) }
         let settled = Set(match.settled.map(\.channel))
         free.removeAll(where: settled.contains)
         // An adopted channel gets a row in the ledger, and the row needs the storage policy. So with `apply` a channel
@@ -150,19 +150,19 @@ package struct ReconciliationPlan: Sendable {
         // these channels, too.
         if options.adopt {
             let known = free.filter { $0.storagePolicy != nil || !options.apply }
-            actions += known.map(ReconciliationAction.adopt)
+            actions += known.map { .init(.adopt, nil, $0) }
             let adopted = Set(known)
             free.removeAll(where: adopted.contains)
         }
         if options.deleteUnmanaged {
             let deleted = ripe(free, options, now, spent: deletions)
                 .filter { $0.storagePolicy != nil || !options.apply }
-            actions += deleted.map(ReconciliationAction.deleteUnmanaged)
+            actions += deleted.map { .init(.deleteUnmanaged, nil, $0) }
             let gone = Set(deleted)
             free.removeAll(where: gone.contains)
         }
         let contested = match.contested.filter(free.contains)
-        actions += contested.map(ReconciliationAction.contest)
+        actions += contested.map { .init(.contest, nil, $0) }
         let isAmbiguous =
             !contested.isEmpty
             || free.contains { $0.isContested && $0.firstSeenAt.addingTimeInterval(Self.contestLasts) > now }
@@ -186,14 +186,14 @@ package struct ReconciliationPlan: Sendable {
             snapshot.entries.filter { $0.isWanted && $0.channelID.map(listed.contains) ?? false }
                 .map { entry in (entry.place, entry.id) }, uniquingKeysWith: { $1 })
         for entry in snapshot.entries where entry.channelID.map(listed.contains) ?? false {
-            if entry.state == .missing { actions.append(.restore(entry)) }
+            if entry.state == .missing { actions.append(.init(.restore, entry)) }
             // A deletion is examined only if it was recorded before the list was asked for.
             guard entry.state == .deleted, entry.changedAt < snapshot.listedAt else { continue }
             if !entry.deletionConfirmed {
                 let serves = entry.eventKey != nil && newest[entry.place] == entry.id
-                actions.append(serves ? .restore(entry) : .release(entry))
+                actions.append(.init(serves ? .restore : .release, entry))
             } else if deletions < options.deleteBudget {
-                actions.append(.deleteAgain(entry))
+                actions.append(.init(.deleteAgain, entry))
                 deletions += 1
             }
         }

@@ -1,7 +1,7 @@
 package import GrandstandContract
 
-// Topics of webhooks. To add one, change the contract (openapi.yaml), the schema (the type `webhook_topic`, and a
-// trigger or a query that calls `note_for_webhooks`), `WebhookOutbox+compose.swift`, and docs/webhooks.md.
+// Topics of webhooks. To add one, change the contract (openapi.yaml), the schema (the type `webhook_topic`),
+// docs/webhooks.md, and who changes the thing that is told of: it writes the message (`WebhookNews`).
 
 extension Contract.WebhookTopic {
     /// A key may subscribe to the topic if it has one of these scopes.

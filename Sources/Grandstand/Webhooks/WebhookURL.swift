@@ -1,7 +1,7 @@
 internal import GrandstandContract
 
-/// An absolute `http` or `https` URL that messages are posted to. It is parsed strictly: text in which two parsers
-/// could see two different hosts (user names, backslashes, spaces) is not accepted.
+/// An absolute `http` or `https` URL: of a webhook, or of APNs. It is parsed strictly: text in which two parsers could
+/// see two different hosts (user names, backslashes, spaces) is not accepted.
 package struct WebhookURL: Sendable, Hashable, RawRepresentable {
     package enum Scheme: String, Sendable, Hashable {
         case http
@@ -13,8 +13,6 @@ package struct WebhookURL: Sendable, Hashable, RawRepresentable {
     /// In lower case; an IPv6 address without its brackets.
     package let host: String
     package let port: Int
-    /// Path and query, as they go into the request line.
-    package let target: String
     /// Host and port as the `Host` header has them.
     package let authority: String
 
@@ -31,12 +29,10 @@ package struct WebhookURL: Sendable, Hashable, RawRepresentable {
         let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
         guard let (host, port) = Self.split(rest[..<end]) else { return nil }
         let standard = scheme == .https ? 443 : 80
-        let path = rest[end...]
         self.rawValue = rawValue
         self.scheme = scheme
         self.host = host
         self.port = port ?? standard
-        target = path.isEmpty ? "/" : path.hasPrefix("?") ? "/\(path)" : String(path)
         let name = host.contains(":") ? "[\(host)]" : host
         authority = self.port == standard ? name : "\(name):\(self.port)"
     }
@@ -66,14 +62,7 @@ package struct WebhookURL: Sendable, Hashable, RawRepresentable {
             else { return nil }
             return (host.dropFirst().dropLast().lowercased(), port)
         }
-        let isName = host.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-                true
-            default: false
-            }
-        }
+        let isName = host.utf8.allSatisfy { $0.isAlphanumeric || "-._".utf8.contains($0) }
         guard isName, (1...253).contains(host.utf8.count), !host.hasPrefix("."), !host.contains("..") else {
             return nil
         }

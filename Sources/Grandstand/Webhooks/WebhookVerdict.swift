@@ -1,4 +1,5 @@
 package import FoundationEssentials
+package import GrandstandContract
 
 /// A receiver's answer to a message.
 package enum WebhookAnswer: Sendable, Hashable {
@@ -11,61 +12,53 @@ package enum WebhookAnswer: Sendable, Hashable {
 }
 
 /// The consequence of an answer. Pure: it depends on the answer, the number of tries and the time.
-package enum WebhookVerdict: Sendable, Hashable {
-    /// The receiver said 2xx.
-    case delivered(status: Int)
-    /// Post the same message again at this time.
-    case retry(at: Date, status: Int?, reason: String)
-    /// No try is left.
-    case failed(status: Int?, reason: String)
-    /// The receiver answered 410: it wants no further messages.
-    case gone
+package struct WebhookVerdict: Sendable, Hashable {
+    /// `delivered`: the receiver said 2xx. `queued`: the same message is posted again. `failed`: no try is left, or the
+    /// receiver wants no further messages.
+    package var state = Contract.WebhookDeliveryState.failed
+    /// The receiver's status, if there was one.
+    package var status: Int?
+    /// Why the receiver did not accept the message; `nil` if the receiver accepted it.
+    package var reason: String?
+    /// When the message is posted again.
+    package var retryAt: Date?
 
-    /// Judges the answer to try number `tries`.
-    package init(
-        _ answer: WebhookAnswer, tries: Int, now: Date, schedule: WebhookSchedule = .standard, jitter: Double
-    ) {
-        var status: Int?
-        var retryAfter: Int?
-        let reason: String
+    /// Whether the receiver wants no further messages.
+    package var isGone: Bool { status == 410 }
+
+    /// Seconds before the second try, the third and so on: soon at first, then over days, as Standard Webhooks advises.
+    /// There is one more try than delays: ten tries within about three days.
+    package static let delays: [Double] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]
+
+    /// The longest wait that a receiver can ask for, in seconds. Its wish never shortens a wait.
+    private static let longestWait: Double = 86_400
+
+    /// Judges the answer to a try.
+    ///
+    /// - Parameters:
+    ///   - tries: the tries so far, at least 1.
+    ///   - jitter: a random number in 0..<1. It makes the delay 0.8 to 1.2 times that of `delays`, so that messages which
+    ///     failed together do not come back together.
+    package init(_ answer: WebhookAnswer, tries: Int, now: Date, jitter: Double) {
+        var wait: Int?
         switch answer {
-        case .answered(410, _):
-            self = .gone
-            return
-        case .answered(let code, let seconds):
-            if (200..<300).contains(code) {
-                self = .delivered(status: code)
-                return
-            }
-            status = code
-            retryAfter = seconds
-            reason =
-                (300..<400).contains(code)
-                ? "HTTP \(code): redirects are not followed; change the webhook's url" : "HTTP \(code)"
+        case .answered(let code, let retryAfter): (status, wait) = (code, retryAfter)
         case .unanswered(let why), .refused(let why): reason = why
         }
-        guard let next = schedule.nextTry(after: tries, now: now, retryAfter: retryAfter, jitter: jitter) else {
-            self = .failed(status: status, reason: reason)
+        switch status {
+        case nil: break
+        case (200..<300)?:
+            state = .delivered
             return
+        case 410:
+            reason = "HTTP 410: the receiver wants no more messages"
+            return
+        case (300..<400)?: reason = "HTTP \(status ?? 0): redirects are not followed; change the webhook's url"
+        case let code?: reason = "HTTP \(code)"
         }
-        self = .retry(at: next, status: status, reason: reason)
-    }
-
-    /// The receiver's status, if there was one.
-    package var status: Int? {
-        switch self {
-        case .delivered(let status): status
-        case .retry(_, let status, _), .failed(let status, _): status
-        case .gone: 410
-        }
-    }
-
-    /// Why the receiver did not accept the message; `nil` if the receiver accepted it.
-    package var reason: String? {
-        switch self {
-        case .delivered: nil
-        case .retry(_, _, let reason), .failed(_, let reason): reason
-        case .gone: "HTTP 410: the receiver wants no more messages"
-        }
+        guard tries <= Self.delays.count else { return }
+        state = .queued
+        let delay = Self.delays[tries - 1] * (0.8 + 0.4 * jitter)
+        retryAt = now.addingTimeInterval(max(delay, min(Double(wait ?? 0), Self.longestWait)))
     }
 }

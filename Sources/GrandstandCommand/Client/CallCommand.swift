@@ -106,7 +106,7 @@ struct CallCommand: AsyncParsableCommand {
         }
         let missing = guide.parameters.filter { $0.isRequired && values[$0.name] == nil }.map(\.name)
         guard missing.isEmpty else { throw fault("\(missing.joined(separator: ", ")) is missing.") }
-        guard document == nil || guide.hasBody else { throw fault("\(guide.operation.id) takes no body.") }
+        guard document == nil || guide.schema != nil else { throw fault("\(guide.operation.id) takes no body.") }
         return (guide, values, document)
     }
 }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import Grandstand
 internal import GrandstandContract
+internal import GrandstandServer
 internal import JSON
 
 /// An argument, option or flag of a verb, and what the request does with its value.
@@ -151,14 +152,15 @@ struct Input: Sendable {
     /// A parameter of the path or the query.
     static func parameter(_ parameter: OperationGuide.Parameter, named name: String) -> Input {
         let use = Use.parameter(parameter.name)
-        // openapi.yaml says what `true` means.
-        let text = parameter.text.hasPrefix("true: ") ? String(parameter.text.dropFirst(6)) : parameter.text
-        guard parameter.place == "query" else { return argument(name, text, words: parameter.words, use: use) }
-        return switch parameter.type {
-        case "integer": integer(name, text, use: use)
-        case "boolean": flag(name, text, use: use)
-        case "date-time": time(name, text, use: use)
-        default: option(name, text, words: parameter.words, use: use)
+        let text = parameter.help
+        var words: [String] = []
+        if case .words(let all) = parameter.shape { words = all }
+        guard parameter.place == "query" else { return argument(name, text, words: words, use: use) }
+        return switch parameter.shape {
+        case .integer: integer(name, text, use: use)
+        case .flag: flag(name, text, use: use)
+        case .time: time(name, text, use: use)
+        default: option(name, text, words: words, use: use)
         }
     }
 

@@ -65,7 +65,7 @@ struct Verb: Sendable {
             for member in members where !left.contains(member.name) {
                 inputs.append(
                     .member(
-                        member, named: spelled(member.name), guide.members[member.name] ?? "",
+                        member, named: spelled(member.name), guide.help(member.name),
                         isRequired: member.isRequired && !isChange))
             }
             // In a change, one of two members that exclude each other takes the place of the other.

@@ -68,7 +68,7 @@ extension EventDocument {
 struct SeasonEvent: Sendable {
     var key: EventKey
     var document: EventDocument
-    var state: Event.State
+    var state: Contract.EventState
     var updatedAt: Date
     /// When the event was last reopened; `nil`: never.
     var reopenedAt: String?
@@ -81,7 +81,7 @@ extension SeasonEvent {
     /// - Returns: `nil`: the value is not an event.
     init?(shown: JSONValue) {
         guard let key = shown["key"]?.string.flatMap(EventKey.init(rawValue:)),
-            let state = shown["state"]?.string.flatMap(Event.State.init(rawValue:)),
+            let state = shown["state"]?.string.map(Contract.EventState.init(rawValue:)),
             let updatedAt = shown["updatedAt"]?.string.flatMap(RFC3339.date)
         else { return nil }
         let document = EventDocument(shown: shown)

@@ -11,11 +11,17 @@ extension APNsClient {
     ///
     /// - Parameters:
     ///   - kind: for metrics: `broadcast`, `device` or `manage`.
-    ///   - request: the request without its credentials.
+    ///   - headers: the headers without the credentials.
     func perform(
-        _ kind: String, _ request: HTTP2Request, traffic: Traffic = .channels, at endpoint: Endpoint,
-        for address: APNsAddress
+        _ kind: String, _ method: String, _ path: String, _ headers: [HTTP2Header], body: [UInt8],
+        traffic: Traffic = .channels, for address: APNsAddress
     ) async -> APNsAnswer<HTTP2Response> {
+        let hosts = kind == "manage" ? settings.endpoints.manage : settings.endpoints.send
+        guard let endpoint = hosts[address.environment] else {
+            return .withheld("no endpoint is configured for this environment")
+        }
+        let request = HTTP2Request(
+            method: method, path: path, authority: endpoint.authority, headers: headers, body: body)
         let use = KeyUse(credentials: address.credentials, environment: address.environment)
         let answer = await attempt(request, traffic, at: endpoint, as: use)
         var status = 0

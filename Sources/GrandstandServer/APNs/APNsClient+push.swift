@@ -5,20 +5,17 @@ internal import HTTP2
 
 extension APNsClient: DeviceGateway {
     package func push(_ push: DevicePush, to address: APNsAddress) async -> APNsAnswer<Void> {
-        guard let endpoint = settings.endpoints.send[address.environment] else { return .withheld(Self.noEndpoint) }
-        let request = HTTP2Request(
-            method: "POST", path: APNsPath.device(push.token.hex), authority: endpoint.authority,
-            headers: [
+        let answer: APNsAnswer<Void> = await perform(
+            "device", "POST", APNsPath.device(push.token.hex),
+            [
                 HTTP2Header(APNsHeader.topic, address.bundleID.rawValue + PushType.topicSuffix),
                 HTTP2Header(APNsHeader.pushType, PushType.header),
                 HTTP2Header(APNsHeader.priority, String(push.priority.ofDevicePush.rawValue)),
                 HTTP2Header(APNsHeader.expiration, String(push.expiration), indexing: .never),
                 HTTP2Header(APNsHeader.id, push.requestID.uuidString.lowercased(), indexing: .never),
             ] + (push.collapseID.map { [HTTP2Header(APNsHeader.collapseID, $0)] } ?? []),
-            body: push.body)
-        let answer: APNsAnswer<Void> = await perform(
-            "device", request, traffic: .devices, at: endpoint, for: address
-        ).map { _ in .success(()) }
+            body: push.body, traffic: .devices, for: address
+        ).map { _ in }
         metrics.pushed(to: address.app, answer)
         return answer
     }

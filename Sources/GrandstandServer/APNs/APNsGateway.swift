@@ -1,5 +1,4 @@
 package import APNsWire
-package import FoundationEssentials
 package import Grandstand
 
 /// The interface to APNs. Every call ends within the configured request timeout. No call throws: its `APNsAnswer` also
@@ -10,14 +9,12 @@ package protocol APNsGateway: Sendable {
 
     /// Creates a channel and returns Apple's ID. If the result is `unanswered`, APNs may have created the channel, and
     /// only `listChannels` can show whether it did.
-    func createChannel(
-        _ storagePolicy: StoragePolicy, at address: APNsAddress, requestID: UUID
-    ) async -> APNsAnswer<String>
+    func createChannel(_ storagePolicy: StoragePolicy, at address: APNsAddress) async -> APNsAnswer<String>
 
     /// Reads a channel's storage policy.
     func readChannel(_ channelID: String, at address: APNsAddress) async -> APNsAnswer<StoragePolicy>
 
-    func deleteChannel(_ channelID: String, at address: APNsAddress, requestID: UUID) async -> APNsAnswer<Void>
+    func deleteChannel(_ channelID: String, at address: APNsAddress) async -> APNsAnswer<Void>
 
     /// Every channel ID of the app in the environment. If any part of the list cannot be read, the result is
     /// `unanswered`, never a shorter list.

@@ -6,25 +6,14 @@ internal import Synchronization
 /// The metrics of calls. Labels: `call` (`broadcast`, `device` or `manage`), `status` and `reason`. Unknown reasons are
 /// `other`, so that APNs cannot create any number of time series.
 final class CallMetrics: Sendable {
-    private struct Series: Hashable {
-        let call: String
-        let status: Int
-        let reason: String
-    }
-
     private let factory: any MetricsFactory
-    private let answers = Mutex<[Series: Counter]>([:])
-    private let tokenAnswers = Mutex<[TokenSeries: Counter]>([:])
+    /// The counters with labels, by name and values of labels.
+    private let counters = Mutex<[[String]: Counter]>([:])
     private let replays: Counter
     private let renewals: Counter
 
-    private struct TokenSeries: Hashable {
-        let app: AppEnvironment
-        let result: String
-    }
-
     /// The refusals that concern the device token. Other refusals are counted only in `grandstand_apns_answers_total`.
-    private static let tokenReasons: Set<APNsReason> = [
+    static let tokenReasons: Set<APNsReason> = [
         .badDeviceToken, .deviceTokenNotForTopic, .expiredToken, .unregistered,
     ]
 
@@ -38,42 +27,42 @@ final class CallMetrics: Sendable {
     /// Counts a finished call. Without an answer the status is 0, and the reason is `unanswered`, `unsent` or
     /// `withheld`.
     func ended<Value>(_ call: String, _ answer: APNsAnswer<Value>, status: Int) {
-        let series =
+        let (code, reason) =
             switch answer {
-            case .accepted: Series(call: call, status: status, reason: "none")
-            case .refused(let refusal) where refusal.isHeldBack: Series(call: call, status: 0, reason: "withheld")
-            case .refused(let refusal): Series(call: call, status: refusal.status, reason: Self.label(refusal.reason))
-            case .unanswered: Series(call: call, status: 0, reason: "unanswered")
-            case .unsent: Series(call: call, status: 0, reason: "unsent")
-            case .withheld: Series(call: call, status: 0, reason: "withheld")
+            case .accepted: (status, "none")
+            case .refused(let refusal) where refusal.isHeldBack: (0, "withheld")
+            case .refused(let refusal):
+                (refusal.status, refusal.reason.status == nil ? "other" : refusal.reason.rawValue)
+            case .unanswered: (0, "unanswered")
+            case .unsent: (0, "unsent")
+            case .withheld: (0, "withheld")
             }
-        counter(series).increment()
+        count("grandstand_apns_answers_total", [("call", call), ("status", "\(code)"), ("reason", reason)])
     }
 
     /// Counts APNs' answers about device tokens, by app. The alert on refused tokens uses the share of refusals.
     /// Labels: `bundle_id`, `environment`, `result`, which is `accepted` or Apple's reason.
     func pushed(to app: AppEnvironment, _ answer: APNsAnswer<Void>) {
+        let result: String
         switch answer {
-        case .accepted: tokenCounter(TokenSeries(app: app, result: "accepted")).increment()
-        case .refused(let refusal) where Self.tokenReasons.contains(refusal.reason):
-            tokenCounter(TokenSeries(app: app, result: refusal.reason.rawValue)).increment()
-        case .refused, .unanswered, .unsent, .withheld: break
+        case .accepted: result = "accepted"
+        case .refused(let refusal) where Self.tokenReasons.contains(refusal.reason): result = refusal.reason.rawValue
+        case .refused, .unanswered, .unsent, .withheld: return
         }
+        count(
+            "grandstand_token_answers_total",
+            [("bundle_id", app.bundleID.rawValue), ("environment", app.environment.rawValue), ("result", result)])
     }
 
-    private func tokenCounter(_ series: TokenSeries) -> Counter {
-        tokenAnswers.withLock { answers in
-            if let counter = answers[series] { return counter }
-            let counter = Counter(
-                label: "grandstand_token_answers_total",
-                dimensions: [
-                    ("bundle_id", series.app.bundleID.rawValue), ("environment", series.app.environment.rawValue),
-                    ("result", series.result),
-                ],
-                factory: factory)
-            answers[series] = counter
+    private func count(_ name: String, _ labels: [(String, String)]) {
+        let key = [name] + labels.map(\.1)
+        let counter = counters.withLock { counters in
+            if let counter = counters[key] { return counter }
+            let counter = Counter(label: name, dimensions: labels, factory: factory)
+            counters[key] = counter
             return counter
         }
+        counter.increment()
     }
 
     /// Counts a request that APNs never processed and that is repeated.
@@ -89,18 +78,4 @@ final class CallMetrics: Sendable {
             dimensions: [("team", credentials.teamID), ("key", credentials.keyID)], factory: factory
         ).set(seconds)
     }
-
-    private func counter(_ series: Series) -> Counter {
-        answers.withLock { answers in
-            if let counter = answers[series] { return counter }
-            let counter = Counter(
-                label: "grandstand_apns_answers_total",
-                dimensions: [("call", series.call), ("status", "\(series.status)"), ("reason", series.reason)],
-                factory: factory)
-            answers[series] = counter
-            return counter
-        }
-    }
-
-    private static func label(_ reason: APNsReason) -> String { reason.status == nil ? "other" : reason.rawValue }
 }

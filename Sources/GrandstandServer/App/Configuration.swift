@@ -114,60 +114,123 @@ package struct Configuration: Sendable {
 }
 
 extension Configuration {
-    /// Every setting. docs/settings.md says what each means; a test compares names and defaults.
+    /// Every setting, and in the comment above it what it means and its default. `scripts/generate-settings` writes the
+    /// table of docs/settings.md from them.
     static let settings: [Setting] = [
+        // where the embedded PostgreSQL keeps its data | `.grandstand`
         Setting("GRANDSTAND_DATA_DIR", .text) { $0.database = .embedded(directory: $1) },
+        // a libpq URI or keyword string, of PostgreSQL 15 or later. If it names several hosts, the one that accepts writes
+        // is used ([failover](deploy.md#fail-over)). A pooler must be in [session
+        // mode](deploy.md#behind-another-load-balancer) | unset: an embedded PostgreSQL
         Setting("DATABASE_URL", .connectionString) { $0.database = .url($1) },
+        // where the API listens; port `0` takes a free one and logs it | `127.0.0.1`
         Setting("GRANDSTAND_HOST", .text) { $0.host = $1 },
+        // | `8080`
         Setting("GRANDSTAND_PORT", .port) { $0.port = $1 },
+        // PEM files. With both, the API uses HTTPS. They are read again when they change | unset
         Setting("GRANDSTAND_TLS_CERT", .readableFile) { $0.certificatePath = $1 },
         Setting("GRANDSTAND_TLS_KEY", .readableFile) { $0.keyPath = $1 },
+        // a port for `/healthz`, `/readyz` and `/metrics`, without TLS and keys, for operators only | unset: they are on
+        // the API's port. There `/metrics` needs an API key of scope `operate` or `admin` for all apps, and `/readyz`
+        // names no hosts and no signing keys
         Setting("GRANDSTAND_OPERATIONS_PORT", .port) { $0.operationsPort = $1 },
+        // addresses and ranges of proxies, such as `10.0.0.0/8,fd00::1`, whose `X-Forwarded-For` and `X-Forwarded-Host`
+        // are trusted; `X-Forwarded-Proto` is trusted from everybody ([load
+        // balancers](deploy.md#behind-another-load-balancer)) | unset: none
         Setting("GRANDSTAND_TRUSTED_PROXIES", .networks) { $0.trustedProxies = TrustedProxies($1) },
+        // requests a second of one key to one process; bursts may have twice as many; `0`: no limit. Lookups and requests
+        // about installations have no limit. Other requests with a `lookup` or `device` key are limited to ten a second |
+        // `10000`
         Setting("GRANDSTAND_RATE_LIMIT", .number(0...1_000_000, "requests a second")) { $0.rateLimit = $1 },
+        // requests a minute without a valid key from one address (IPv6: /64); then 429 instead of 401. Valid keys are not
+        // affected; `0`: no limit | `600`
         Setting("GRANDSTAND_AUTH_FAILURE_LIMIT", .number(0...1_000_000, "requests a minute")) { $0.failureLimit = $1 },
+        // connections of this process to PostgreSQL, 8 to 1000. Below 20, some kinds of work share connections | `44`
         Setting("GRANDSTAND_DATABASE_CONNECTIONS", .integer(PoolSizes.minimum...1_000, "connections")) {
             $0.databaseConnections = $1
         },
+        // seconds that one call waits for PostgreSQL in total before it is answered 503; 0.5 to 60 | `3.5`
         Setting("GRANDSTAND_DATABASE_WAIT", .seconds(0.5...60)) { $0.databaseWait = .seconds($1) },
+        // new installations a minute from one address (IPv6: /64). Known installations are not limited. Private addresses
+        // are not limited either, because they may be proxies: name your proxies in `GRANDSTAND_TRUSTED_PROXIES`, so that
+        // the phones' own addresses count | `6000`
         Setting("GRANDSTAND_INSTALLATION_LIMIT", .number(0...1_000_000, "installations a minute")) {
             $0.installationLimit = $1
         },
+        // new installations of one app and environment in a clock hour, from all addresses; `0`: no limit | `1000000`
         Setting("GRANDSTAND_APP_INSTALLATION_LIMIT", .integer(0...1_000_000_000, "installations an hour")) {
             $0.appInstallationLimit = $1
         },
+        // connections to the API, at least 2. A tenth is reserved for connections on which a request had a key of an
+        // organiser or operator. If there are too many other connections, the oldest of those is closed | `10000`
         Setting("GRANDSTAND_MAX_CONNECTIONS", .integer(2...1_000_000, "connections")) { $0.maximumConnections = $1 },
+        // seconds that a client has to send a request's header. For a body, or to read an answer, it has three times as
+        // long, and between two requests six times. If clients leave more than 128 MiB of answers unread, the slowest are
+        // disconnected earlier | `10`
         Setting("GRANDSTAND_CLIENT_TIMEOUT", .seconds(0.1...3_600)) { $0.clientTimeout = .seconds($1) },
+        // folder with `AuthKey_<KEYID>.p8` files. Changed files are read again within two seconds, also behind links |
+        // `keys`
         Setting("GRANDSTAND_APNS_KEY_DIR", .text) { $0.keyDirectory = $1 },
+        // base URLs of APNs, with host and port | Apple's
         Setting("GRANDSTAND_APNS_DEVELOPMENT_SEND_URL", .endpoint) { $0.endpoints.send[.development] = $1 },
         Setting("GRANDSTAND_APNS_PRODUCTION_SEND_URL", .endpoint) { $0.endpoints.send[.production] = $1 },
         Setting("GRANDSTAND_APNS_DEVELOPMENT_MANAGE_URL", .endpoint) { $0.endpoints.manage[.development] = $1 },
         Setting("GRANDSTAND_APNS_PRODUCTION_MANAGE_URL", .endpoint) { $0.endpoints.manage[.production] = $1 },
+        // PEM certificates trusted for these hosts instead of the system's. Read for each new connection | unset
         Setting("GRANDSTAND_APNS_CA_FILE", .readableFile) { $0.trustRoots = .file($1) },
+        // ignored: connections to APNs use no proxy. `serve` and `doctor` say so | unset
         Setting("HTTPS_PROXY", .text) { configuration, _ in configuration.isProxyIgnored = true },
+        // connections for each host, team and key; up to four times as many under load | `2`
         Setting("GRANDSTAND_APNS_CONNECTIONS", .integer(1...64, "connections")) { $0.connections = $1 },
+        // seconds until a request to APNs counts as unanswered | `5`
         Setting("GRANDSTAND_APNS_REQUEST_TIMEOUT", .seconds(0.1...300)) { $0.requestTimeout = .seconds($1) },
+        // seconds between two messages of one channel; after a message that waited longer than this, the next pause may be
+        // half as long. Fractions allowed; `0`: no pause | `1`
         Setting("GRANDSTAND_LANE_INTERVAL", .seconds(0...3_600)) { $0.laneInterval = $1 },
+        // seconds between two pushes by token to an activity whose owner switched frequent pushes off; alerts do not wait
+        // | `60`
         Setting("GRANDSTAND_INFREQUENT_INTERVAL", .seconds(0...3_600)) { $0.infrequentInterval = $1 },
+        // seconds for which a message keeps its alert if neither it nor the event's `defaults` have `expiresIn`; later it
+        // is sent without the alert | `900`
         Setting("GRANDSTAND_ALERT_FRESH", .seconds(1...28_800)) { $0.alertFreshness = $1 },
+        // seconds that the channel of an event is kept after its end, unless an event that [takes its
+        // place](states.md#a-channel) waits | `14400`
         Setting("GRANDSTAND_RETIRE_AFTER", .seconds(0...2_592_000)) { $0.tenure.retireAfter = $1 },
+        // hours after which an event without `endsAt` is closed, counted from the latest of its last message, `startsAt`,
+        // `channelsOpenAt` and declaration; fractions allowed, at least 0.01 | `48`
         Setting("GRANDSTAND_EVENT_QUIET_HOURS", .number(0.01...8_760, "hours")) { $0.tenure.quietAfter = 3_600 * $1 },
+        // seconds between automatic reconciliations; `0`: none | `3600`
         Setting("GRANDSTAND_RECONCILE_INTERVAL", .seconds(0...2_592_000)) { $0.reconcileInterval = $1 },
+        // seconds until an unmanaged channel may be deleted, from the first time that a reconciliation found it | `600`
         Setting("GRANDSTAND_RECONCILE_GRACE", .seconds(0...2_592_000)) { $0.reconcileGrace = $1 },
+        // the most deletions of one reconciliation | `100`
         Setting("GRANDSTAND_RECONCILE_DELETE_BUDGET", .integer(0...10_000, "deletions")) {
             $0.reconcileDeleteBudget = $1
         },
+        // days for which history is kept ([what is kept](runbook.md#what-is-kept-and-how-long)); fractions allowed, at
+        // least 1 | `30`
         Setting("GRANDSTAND_HISTORY_DAYS", .number(1...3_650, "days")) { $0.history = 86_400 * $1 },
+        // days without a report after which an installation is deleted; fractions allowed, at least 1 | `180`
         Setting("GRANDSTAND_INSTALLATION_DAYS", .number(1...3_650, "days")) { $0.installations = 86_400 * $1 },
+        // days for which audit entries, and keys after their end, are kept; at least 31 | `400`
         Setting("GRANDSTAND_AUDIT_DAYS", .number(31...36_500, "days")) { $0.audit = 86_400 * $1 },
+        // seconds for which lookups are answered from memory while the database cannot confirm them | `600`
         Setting("GRANDSTAND_LOOKUP_STALE_SECONDS", .seconds(0...86_400)) { $0.lookupStaleness = $1 },
+        // what this process does: `api` answers requests; `dispatch` sends messages; `reconcile` creates, retires and
+        // reconciles channels | `api,dispatch,reconcile`
         Setting("GRANDSTAND_ROLES", .words()) { $0.roles = $1 },
+        // [webhooks](webhooks.md#allowed-addresses) |
         Setting("GRANDSTAND_WEBHOOK_NETWORKS", .networks) { $0.webhookNetworks.allowed = $1 },
         Setting("GRANDSTAND_WEBHOOK_HTTP", .flag) { $0.webhookNetworks.allowsPlainHTTP = $1 },
         Setting("GRANDSTAND_WEBHOOK_TIMEOUT", .seconds(0.1...120)) { $0.webhookTimeout = .seconds($1) },
         Setting("GRANDSTAND_WEBHOOK_CA_FILE", .readableFile) { $0.webhookTrustedFile = $1 },
+        // seconds that the process waits for work in progress after SIGTERM. Four seconds later it ends in any case; with
+        // the embedded PostgreSQL, only once that has stopped | `10`
         Setting("GRANDSTAND_DRAIN_SECONDS", .seconds(0...3_600)) { $0.drain = .seconds($1) },
+        // `trace`, `debug`, `info`, `notice`, `warning`, `error` or `critical`; `text` or `json` lines on standard error |
+        // `info`
         Setting("GRANDSTAND_LOG_LEVEL", .word()) { $0.logLevel = $1 },
+        // | `text`
         Setting("GRANDSTAND_LOG_FORMAT", .word()) { $0.logFormat = $1 },
     ]
 

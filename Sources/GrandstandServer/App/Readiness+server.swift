@@ -1,8 +1,9 @@
 internal import APNsWire
 internal import Grandstand
+internal import GrandstandContract
 
-extension Readiness {
-    /// The readiness from the database's troubles, this machine's clock, and the last known state of APNs.
+extension Contract.Readiness {
+    /// The readiness of this process, from the database's troubles, this machine's clock, and the last known state of APNs.
     init(_ standing: [DatabaseWatch.Standing], _ clock: DatabaseClock, _ gateway: APNsClient) {
         let stopping = standing.first(where: \.stops)?.finding
         let (finding, isReady): (DatabaseFinding?, Bool) =
@@ -19,24 +20,24 @@ extension Readiness {
                 )
             case (nil, .right): (standing.first?.finding, true)
             }
+        // `detail` contains no host names, because anybody may read it.
         self.init(
-            database: isReady, trouble: finding?.trouble, detail: finding?.detail, apns: Self.apns(gateway))
-    }
-
-    private static func apns(_ gateway: APNsClient) -> [APNsEnvironment: APNsState] {
-        let apns = APNsEnvironment.allCases.map { ($0, APNsState(gateway.reachability(of: $0))) }
-        return Dictionary(uniqueKeysWithValues: apns)
+            status: isReady ? .ready : .notReady, database: isReady ? .ok : .unavailable,
+            trouble: finding.map { .init($0.trouble) }, detail: finding?.detail,
+            apns: .init(
+                development: .init(gateway.reachability(of: .development)),
+                production: .init(gateway.reachability(of: .production))))
     }
 }
 
-extension Readiness.APNsState {
+extension Contract.APNsState {
     fileprivate init(_ reachability: APNsReachability) {
         switch reachability {
-        case .unknown: self.init(Word.unknown)
-        case .reachable: self.init(Word.reachable)
+        case .unknown: self.init(state: .notKnown)
+        case .reachable: self.init(state: .reachable)
         case .refused(let credentials, let refusal):
-            self.init(Word.refused, reason: refusal.finding(of: credentials))
-        case .unreachable(let reason): self.init(Word.unreachable, reason: reason)
+            self.init(state: .refused, reason: refusal.finding(of: credentials))
+        case .unreachable(let reason): self.init(state: .unreachable, reason: reason)
         }
     }
 }

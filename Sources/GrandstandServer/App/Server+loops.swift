@@ -1,7 +1,10 @@
 internal import APNsWire
+internal import FoundationEssentials
 internal import Grandstand
 internal import Logging
+internal import Postgres
 internal import ServiceLifecycle
+internal import UnixSignals
 
 extension Server {
     /// A service with the role that needs it; `nil`: it always runs.
@@ -15,72 +18,130 @@ extension Server {
             self.name = name
             self.service = service
         }
+
+        /// A service that itself ends at the graceful shutdown.
+        init(_ role: Configuration.Role?, _ name: String, _ run: @escaping @Sendable () async -> Void) {
+            self.init(role, name, Running(body: run))
+        }
     }
 
     /// The services other than the listeners, in the order of their start. They stop in reverse order. Called once.
     func loops() -> [Member] {
-        let (stores, now) = (api.stores, api.now)
+        let (stores, now, tenure) = (api.stores, api.now, configuration.tenure)
+        let rings = signals
         // Work may not be claimed if this machine's clock is so wrong that Apple would refuse provider tokens.
         let mayClaim: @Sendable () -> Bool = { [clock] in clock.mayClaim }
         let history = PostgresHistory(databases.main)
         let apps = AppStore(databases.main)
+        let janitor = Janitor(
+            rules: history.rules(
+                history: configuration.history, audit: configuration.audit, installations: configuration.installations),
+            now: now, logger: logger)
+        let levels = QuotaLevels(database: databases.main)
+        let throttles = PostgresThrottles(databases.main)
         let sending = APNsEnvironment.allCases.map { Sending($0, counting, logger) }
-        api.metrics.tell { sending.flatMap(\.rates).flatMap { Gauges.of($0) } }
+        let (rates, accounts) = (sending.flatMap(\.rates), sending.flatMap(\.accounts))
+        api.metrics.tell { rates.flatMap { Gauges.of($0) } }
         let keys = KeyWatch(fault: { [keyRing] in keyRing.fault(of: $0) }, logger: logger)
+        let runs = api.reconciliation.loop(
+            every: configuration.reconcileInterval,
+            ReconciliationOptions(
+                apply: true, grace: configuration.reconcileGrace, deleteBudget: configuration.reconcileDeleteBudget),
+            mayClaim: mayClaim)
+        let calling = channelCalls.calling(mayClaim: mayClaim)
+        let aligning = channelCalls.aligning(tenure, waking: calling)
         let members = [
-            Member(nil, "clock", clock),
-            Member(nil, "database watch", watch),
+            looking(nil, "clock", every: 2, "the database's clock could not be read") { [clock] in
+                try await clock.measure()
+                return nil
+            },
+            looking(nil, "database watch", every: 2, "the database could not be checked") { [watch] in
+                try await watch.look()
+                return nil
+            },
             Member(nil, "signals", UntilShutdown { [signals] in await signals.run() }),
-            Member(.api, "keys", UntilShutdown { [api] in await api.keys.run() }),
+            looking(.api, "keys", every: 1, "the API keys could not be read", wakenBy: api.keys.changes) { [api] in
+                // A reading takes no longer than one of a request, because requests may wait for it.
+                try await PostgresTimeLimit.$current.withValue(.request()) { try await api.keys.reload() }
+                return nil
+            },
             Member(.api, "lookups", api.lookups),
+            Member(.reconcile, "reconciler") { await runs.run(wakenBy: rings.wakes(.channels)) },
             Member(
-                .reconcile, "reconciler",
-                Reconciler(
-                    reconciliation: api.reconciliation, interval: configuration.reconcileInterval,
-                    options: ReconciliationOptions(
-                        apply: true, grace: configuration.reconcileGrace,
-                        deleteBudget: configuration.reconcileDeleteBudget),
-                    signals: signals, mayClaim: mayClaim)),
-            Member(nil, "gateway care", GatewayCare(gateway: gateway, logger: logger)),
-            Member(
-                .reconcile, "provisioner",
-                Provisioner(
-                    calls: channelCalls, tenure: configuration.tenure, signals: signals, mayClaim: mayClaim)),
-            Member(
-                .dispatch, "janitor",
-                Janitor(
-                    rules: history.rules(
-                        history: configuration.history, audit: configuration.audit,
-                        installations: configuration.installations),
-                    now: now, logger: logger)),
-            Member(
-                .dispatch, "app remover",
-                AppRemover(now: now, logger: logger) { try await stores.apps.removeDeleted() }),
-            Member(.api, "key uses", api.keyUses),
-            Member(
-                .reconcile, "quota watch",
-                QuotaWatch(
-                    channels: stores.channels, levels: QuotaLevels(database: databases.main), signals: signals,
-                    settings: .init(tenure: configuration.tenure), now: now, logger: logger)),
-            Member(.reconcile, "gauges", gauges),
-            Member(
-                .reconcile, "quota sampler",
-                QuotaSampler(
-                    channels: stores.channels, history: stores.quotaHistory,
-                    settings: .init(tenure: configuration.tenure), now: now, logger: logger)),
+                nil, "key files",
+                UntilShutdown { [gateway, logger] in
+                    for await _ in await UnixSignalsSequence(trapping: .sighup) {
+                        gateway.reloadKeys()
+                        logger.notice("key files will be read again")
+                    }
+                }),
+            looking(nil, "gateway gauges", every: 5, "APNs' connections could not be counted") { [gateway] in
+                gateway.recordGauges()
+                return nil
+            },
+            Member(.reconcile, "channel calls") { await calling.run() },
+            Member(.reconcile, "provisioner") { await aligning.run(wakenBy: rings.wakes(.channels)) },
+            looking(.dispatch, "janitor", every: 600, "history could not be deleted") {
+                await janitor.round() ? nil : now() + 5
+            },
+            // After each step it rests for as long as the step took, so that other work can use the database.
+            looking(
+                .dispatch, "app remover", .init(restPerRound: 1, pollInterval: .seconds(5), retry: .seconds(5)),
+                "the remaining rows of deleted apps could not be removed"
+            ) { try await apps.removeDeleted() ? now() : nil },
+            Member(.api, "key uses") { [api, logger] in
+                let writing = WorkLoop<Never>(
+                    .init(pollInterval: .seconds(5), retry: .seconds(5)),
+                    failure: "the last uses of keys could not be written", logger: logger, now: now
+                ) {
+                    try await api.keyUses.write()
+                    return .idle()
+                }
+                await writing.run()
+                // The last write runs in a separate task, because the present task may be cancelled.
+                await Task { try? await api.keyUses.write() }.value
+            },
+            // Each check counts all channels, so checks are at least a second apart.
+            looking(
+                .reconcile, "quota watch", .init(rest: .seconds(1), pollInterval: .seconds(30), retry: .seconds(5)),
+                "quota levels could not be checked", wakenBy: signals.wakes(.channels, .webhooks)
+            ) {
+                if try await levels.areWatched() {
+                    try await levels.note(try await stores.channels.quotas(now: now(), tenure: tenure), now: now())
+                }
+                return nil
+            },
+            looking(
+                .reconcile, "gauges", every: 5, "the values for the database's metrics could not be read"
+            ) { [gauges] in
+                try await gauges.look()
+                return nil
+            },
+            looking(.reconcile, "quota sampler", every: 60, "quotas could not be sampled") {
+                try await stores.quotaHistory.sample(stores.channels, tenure: tenure, now: now())
+            },
             Member(
                 .dispatch, "webhook dispatcher",
-                WebhookDispatcher(
-                    outbox: WebhookOutbox(database: databases.main), gateway: webhookClient, signals: signals,
-                    settings: .init(lease: Self.lease, drain: drain), now: now, mayClaim: mayClaim,
-                    counting: counting, logger: logger)),
-            Member(
-                .dispatch, "scheduler", Scheduler(outbox: stores.outbox, signals: signals, now: now, logger: logger)),
-            Member(
-                .dispatch, "send reports",
-                SendReports(
-                    rates: sending.flatMap(\.rates), accounts: sending.flatMap(\.accounts), keys: keys,
-                    store: PostgresThrottles(databases.main), apps: apps, now: now, logger: logger)),
+                WebhookPosts(
+                    queue: WebhookQueue(database: databases.main), gateway: webhookClient, signals: signals,
+                    lease: Self.lease, drain: drain, now: now, mayClaim: mayClaim, counting: counting,
+                    logger: logger)),
+            looking(
+                .dispatch, "scheduler", every: 1, "scheduled broadcasts could not be sent to their lanes",
+                wakenBy: signals.wakes(.schedule)
+            ) {
+                while try await stores.outbox.promote(now: now(), limit: 100) > 0 {}
+                return try await stores.outbox.nextScheduled()
+            },
+            looking(
+                .dispatch, "send reports", every: KeyWatch.interval,
+                "what APNs accepts of each app could not be stored"
+            ) {
+                try await throttles.report(rates.flatMap { $0.throttles(at: now()) }, now: now())
+                let lacking = keys.look(try await apps.signers(), at: now())
+                try await apps.note(accounts.flatMap { $0.reports() }, lacking: lacking, now: now())
+                return nil
+            },
         ]
         let broadcasts = sending.map { sending in
             Member(
@@ -97,6 +158,30 @@ extension Server {
         return members + broadcasts + sending.flatMap { devices($0, keys, mayClaim) }
     }
 
+    /// A loop whose rounds do all the work.
+    ///
+    /// - Parameters:
+    ///   - failure: the log message when a round fails.
+    ///   - round: returns when the next round is due; `nil`: after `pollInterval`.
+    private func looking(
+        _ role: Configuration.Role?, _ name: String, _ settings: WorkLoop<Never>.Settings, _ failure: String,
+        wakenBy wakes: AsyncStream<Void>? = nil, _ round: @escaping @Sendable () async throws -> Date?
+    ) -> Member {
+        let loop = WorkLoop<Never>(settings, failure: failure, logger: logger, now: api.now) {
+            .idle(until: try await round())
+        }
+        return Member(role, name) { await loop.run(wakenBy: wakes) }
+    }
+
+    private func looking(
+        _ role: Configuration.Role?, _ name: String, every seconds: TimeInterval, _ failure: String,
+        wakenBy wakes: AsyncStream<Void>? = nil, _ round: @escaping @Sendable () async throws -> Date?
+    ) -> Member {
+        let interval = Duration.seconds(seconds)
+        return looking(
+            role, name, .init(pollInterval: interval, retry: min(interval, .seconds(5))), failure, wakenBy: wakes, round
+        )
+    }
     /// The loops that push to devices: one for starts of events, and one for updates to activities by token. They are
     /// separate, so that an update about a goal does not wait until a million starts are sent. Both loops of an
     /// environment share its limit of simultaneous pushes.
@@ -159,4 +244,10 @@ private struct UntilShutdown: Service {
     let body: @Sendable () async -> Void
 
     func run() async { await cancelWhenGracefulShutdown { [body] in await body() } }
+}
+
+private struct Running: Service {
+    let body: @Sendable () async -> Void
+
+    func run() async { await body() }
 }

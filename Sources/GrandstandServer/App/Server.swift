@@ -1,5 +1,6 @@
 package import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import HTTP2
 package import Logging
 
@@ -24,7 +25,7 @@ package struct Server: Sendable {
     let signals: WakeSignals
     let gateway: APNsClient
     /// The client for calls. It detects that Apple refuses a call because the capability is off.
-    let watched: CapabilityWatch
+    let watched: QuirkGateway
     let channelCalls: ChannelCalls
     /// Reads the metrics of the whole database.
     let gauges: GaugeWatch
@@ -90,8 +91,7 @@ package struct Server: Sendable {
         let signals = WakeSignals(database.pool)
         let stores = Stores(databases, configuration, signals: signals, logger: logger)
         let keys = CachedKeyStore(
-            KeyStore(database: databases.main), staleLimit: configuration.lookupStaleness,
-            outages: OutageLog("the API keys could not be read", logger), now: now)
+            KeyStore(database: databases.main), staleLimit: configuration.lookupStaleness, now: now)
         let lookups = LookupReplica(
             store: LookupStore(database: databases[.lookup]), keys: keys,
             settings: .init(staleLimit: configuration.lookupStaleness), now: now, logger: logger)
@@ -103,26 +103,25 @@ package struct Server: Sendable {
         client.noteRefusal = { try await apps.note($0, of: $1) }
         client.metrics = metrics.backend
         let gateway = APNsClient(settings: client, keys: keyRing, now: wallClock, logger: logger)
-        let remember: RememberQuirk = { try await apps.remember($0, for: $1) }
-        let watched = CapabilityWatch(gateway: gateway, remember: remember, now: now, logger: logger)
-        let management = ManagementCalls(gateway: watched, remember: remember, now: now, logger: logger)
+        let watched = QuirkGateway(
+            gateway: gateway, remember: { try await apps.remember($0, for: $1) }, now: now, logger: logger)
         let calls = ChannelCalls(
-            management: management, channels: stores.channels, reconciliations: stores.reconciliations, lease: lease,
+            gateway: watched, channels: stores.channels, reconciliations: stores.reconciliations, lease: lease,
             now: now, logger: logger)
 
         // The API and the console.
         let gauges = GaugeWatch(
             channels: stores.channels, store: GaugeStore(database: databases.main), tenure: configuration.tenure,
-            now: now, logger: logger)
+            now: now)
         let shares = ConnectionShares(maximum: configuration.maximumConnections)
-        let readiness: @Sendable () -> Readiness = { Readiness(watch.standing, clock, gateway) }
+        let readiness: @Sendable () -> Contract.Readiness = { .init(watch.standing, clock, gateway) }
         metrics.tell {
             Gauges.ofDatabase(gauges) + Gauges.of(database) + watch.gauges(isClockWrong: clock.standing == .unusable)
-                + [GaugeSample("grandstand_ready", readiness().database ? 1 : 0)] + Gauges.of(lookups)
+                + [GaugeSample("grandstand_ready", readiness().status == .ready ? 1 : 0)] + Gauges.of(lookups)
         }
         var api = API(
             configuration: configuration, stores: stores, keys: keys,
-            keyUses: KeyUses(logger: logger) { try await keys.store.used($0) }, limits: RateLimits(configuration),
+            keyUses: KeyUses { try await keys.store.used($0) }, limits: RateLimits(configuration),
             lookups: lookups, gateway: gateway,
             channelOperations: calls, reconciliation: Reconciliation(calls: calls, counting: counting),
             webhookRefusal: { await webhookClient.refusal(of: $0) },
@@ -132,12 +131,11 @@ package struct Server: Sendable {
             },
             metrics: metrics, onTrust: { shares.know($0) }, now: now, logger: logger)
         let overview = PostgresOverview(databases[.report].forLongWork)
-        let throttles = PostgresThrottles(databases.main)
-        let sources = Console.Sources(
-            sessions: ConsoleSessionStore(database: databases.main),
-            throttles: { try await throttles.throttles(now: $0) },
-            activity: { try await ConsoleActivity(overview, gateway, within: $0, now: $1) })
-        api.pages = .console(Console(api, sources, templates: templates))
+        api.pages =
+            Console(
+                api, activity: { try await ConsoleActivity(overview, gateway, within: $0, now: $1) },
+                templates: templates
+            ).pages
 
         return Server(
             configuration: configuration, logger: logger, keyRing: keyRing, certificates: certificates,

@@ -28,13 +28,21 @@ extension AppStore {
                 from apps a
                 where a.bundle_id = ae.bundle_id and a.topic = \(app.bundleID.topic) and ae.environment = \(environment)
                     and ae.quirks -> \(name)::text ->> 'value' is distinct from \(value)
-                returning coalesce((select value from before), \(quirk.quirk.documented?.rawValue)) <> \(value) as is_new
+                returning ae.bundle_id,
+                    coalesce((select value from before), \(quirk.quirk.documented?.rawValue)) <> \(value) as is_new
                 """)
-            guard try rows.first?.decode(Bool.self, "is_new") == true else { return }
+            guard let row = rows.first, try row.decode(Bool.self, "is_new") else { return }
             let subject = AuditSubject(bundleID: app.bundleID, environment: app.environment)
             try await connection.query(
                 AuditRows(by: .server, at: quirk.learnedAt).insert(
                     .quirkLearned, subject, reason: "\(name): \(value). \(quirk.evidence)"))
+            if quirk.quirk == .broadcastFeature, quirk.value == .off {
+                let registered: String = try row.decode("bundle_id")
+                let off = Contract.CapabilityOff(
+                    bundleId: registered, environment: quirk.environment, evidence: quirk.evidence)
+                try await connection.query(
+                    WebhookNews.message(.capabilityOff, about: registered, at: quirk.learnedAt, off))
+            }
             if quirk.quirk == .broadcastFeature, quirk.value == .on {
                 try await connection.pipeline(
                     ChannelStore.hasten(

@@ -9,11 +9,9 @@ extension AppStore {
     /// The approximate maximum number of rows that one step removes. The number is limited, so that no other
     /// transaction waits long for the step.
     private static let step = 5_000
-    /// The average number of rows of an installation, including the rows of its topics and tokens.
-    private static let rowsOfInstallation = 5
 
     /// Deletes the app. From now on nobody can use it. If it has little history, it is removed at once. Otherwise
-    /// `AppRemover` removes the history bit by bit, and until then the app has `deletingSince`.
+    /// a loop removes the history bit by bit, and until then the app has `deletingSince`.
     ///
     /// - Throws: `app-not-found`; `app-in-use` while channels remain.
     package func delete(_ bundleID: BundleID, by actor: AuditActor, now: Date) async throws {
@@ -125,10 +123,11 @@ extension AppStore {
                 select set_config('grandstand.forgets_history', 'on', true), set_config('enable_seqscan', 'off', true),
                     set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true)
                 """)
+            let app = RetentionRule.App(name: name, ids: ids.map(Int32.init))
             var room = Self.step
-            for part in Self.parts(of: name, ids.map(Int32.init)) {
+            for remove in PostgresHistory(database).rules().compactMap(\.ofApp) {
                 while room > 0 {
-                    let removed = try await part(connection, room)
+                    let removed = try await remove(connection, app, room)
                     guard removed > 0 else { break }
                     room -= removed
                 }
@@ -139,166 +138,10 @@ extension AppStore {
             let channels = try await connection.query("select from channels where bundle_id = \(name) limit 1")
             guard channels.isEmpty else { return false }
             try await connection.pipeline([
-                "delete from device_accounts where app = any(\(ids.map(Int32.init)))",
+                "delete from device_accounts where app = any(\(app.ids))",
                 "delete from apps where bundle_id = \(name)",
             ])
             return true
         }
-    }
-
-    /// Removes at most `limit` rows of a part of an app.
-    ///
-    /// - Returns: the number of removed rows; 0: no row is left.
-    private typealias Part = (_ connection: PostgresConnection, _ limit: Int) async throws -> Int
-
-    /// The parts in the order in which they are removed: rows are removed before the rows that they refer to.
-    private static func parts(of app: String, _ ids: [Int32]) -> [Part] {
-        [
-            { try await audiences(of: app, ids, $1, on: $0) },
-            { try await runs(of: ids, $1, on: $0) },
-            { try await installations(of: ids, $1, on: $0) },
-            { try await channels(of: app, $1, on: $0) },
-            { try await lanes(of: app, $1, on: $0) },
-            { try await $0.query(some("reconciliations", of: app, $1)).affectedRows },
-            { try await $0.query(some("quota_samples", of: app, $1)).affectedRows },
-            { try await $0.query(some("unmanaged_channels", of: app, $1)).affectedRows },
-        ]
-    }
-
-    private static func some(_ table: PostgresQuery, of app: String, _ limit: Int) -> PostgresQuery {
-        """
-        delete from \(table) where ctid = any(array(
-            select ctid from \(table) where bundle_id = \(app) order by bundle_id, environment limit \(limit)))
-        """
-    }
-
-    /// Removes audiences, and the deliveries on their lanes and on the lanes of their events' crowds. The events stay,
-    /// for other apps and for their organisers.
-    private static func audiences(
-        of app: String, _ ids: [Int32], _ limit: Int, on connection: PostgresConnection
-    ) async throws -> Int {
-        let rows = try await connection.query(
-            """
-            select event_key, lane from audiences where bundle_id = \(app)
-            order by bundle_id, environment, event_key limit 50
-            """)
-        guard !rows.isEmpty else { return 0 }
-        let keys: [String] = try rows.map { try $0.decode("event_key") }
-        let crowds: [Int] = try await connection.query(
-            "select lane from fan_outs where event_key = any(\(keys)) and app = any(\(ids)) and policy = 'update'"
-        ).map { try $0.decode("lane") }
-        let lanes: [Int] = try rows.map { try $0.decode("lane") }
-        let sent = try await connection.query(
-            """
-            delete from deliveries where id = any(array(
-                select d.id from (select id from broadcasts where event_key = any(\(keys)) offset 0) b
-                cross join lateral (select id, lane from deliveries where broadcast_id = b.id offset 0) d
-                where d.lane = any(\(lanes + crowds)) limit \(limit)))
-            """
-        ).affectedRows
-        guard sent < limit else { return sent }
-        let removed = try await connection.query(
-            """
-            delete from audiences where lane = any(\(lanes))
-            """
-        ).affectedRows
-        try await connection.pipeline(removal(of: lanes))
-        return sent + removed
-    }
-
-    /// Removes lanes and the unsettled messages on them. The lane of a channel stays as long as the channel stays.
-    private static func removal(of lanes: [Int]) -> [PostgresQuery] {
-        [
-            "delete from deliveries where lane = any(\(lanes)) and settled_at is null",
-            "delete from lanes where id = any(\(lanes)) and channel is null",
-        ]
-    }
-
-    /// Removes some rows: first, step by step, the many rows that belong to them, then the rows themselves with what is
-    /// left of theirs.
-    ///
-    /// - Parameters:
-    ///   - found: a statement that finds some of the rows, with their `id`.
-    ///   - first: statements that remove at most `limit` rows each.
-    private static func remove<ID: PostgresDecodable>(
-        _ found: PostgresQuery, first: ([ID]) -> [PostgresQuery] = { _ in [] }, then last: ([ID]) -> [PostgresQuery],
-        _ limit: Int, on connection: PostgresConnection
-    ) async throws -> Int {
-        let ids: [ID] = try await connection.query(found).map { try $0.decode("id") }
-        guard !ids.isEmpty else { return 0 }
-        var removed = 0
-        for part in first(ids) {
-            removed += try await connection.query(part).affectedRows
-            guard removed < limit else { return removed }
-        }
-        return try await connection.pipeline(last(ids)).reduce(removed) { $0 + $1.affectedRows }
-    }
-
-    /// Removes the runs of starts and of crowds, with their rows in `starts` and `fan_out_queue`.
-    private static func runs(of ids: [Int32], _ limit: Int, on connection: PostgresConnection) async throws -> Int {
-        try await remove(
-            "select id from fan_outs where app = any(\(ids)) limit 100",
-            first: { (runs: [Int]) in
-                [
-                    """
-                    delete from starts where (run, installation) in (
-                        select s.run, s.installation from unnest(\(runs)) r(id) cross join lateral (
-                            select run, installation from starts where run = r.id limit \(limit)) s limit \(limit))
-                    """,
-                    """
-                    delete from fan_out_queue where (member, run) in (
-                        select q.member, q.run from unnest(\(runs)) r(id) cross join lateral (
-                            (select member, run from fan_out_queue where run = r.id and delivery is null
-                                limit \(limit))
-                            union all
-                            (select member, run from fan_out_queue where run = r.id and delivery is not null
-                                limit \(limit))) q
-                        limit \(limit))
-                    """,
-                ]
-            }, then: { ["delete from fan_outs where id = any(\($0))"] }, limit, on: connection)
-    }
-
-    private static func installations(
-        of ids: [Int32], _ limit: Int, on connection: PostgresConnection
-    ) async throws -> Int {
-        try await remove(
-            """
-            select id from installations where app = any(\(ids)) order by app, installation
-            limit \(max(1, limit / rowsOfInstallation))
-            """,
-            then: { (rows: [Int]) in
-                [
-                    "delete from follows where installation = any(\(rows))",
-                    "delete from start_tokens where installation = any(\(rows))",
-                    "delete from activities where installation = any(\(rows))",
-                    "delete from installations where id = any(\(rows))",
-                ]
-            }, limit, on: connection)
-    }
-
-    /// Removes channels that were deleted, and the messages that were sent to these channels without an event.
-    private static func channels(of app: String, _ limit: Int, on connection: PostgresConnection) async throws -> Int {
-        try await remove(
-            """
-            select id from channels where bundle_id = \(app) and state not in \(Channel.State.sql(.isReconciled))
-            order by bundle_id, environment, created_at, id limit 200
-            """,
-            first: { (channels: [UUID]) in
-                [
-                    """
-                    delete from broadcasts where id = any(array(
-                        select id from broadcasts where channel = any(\(channels)) limit \(limit)))
-                    """
-                ]
-            }, then: { ["delete from channels where id = any(\($0))"] }, limit, on: connection)
-    }
-
-    /// Removes the remaining lanes: the lanes of channels without an event, and the lanes of audiences that were
-    /// removed earlier.
-    private static func lanes(of app: String, _ limit: Int, on connection: PostgresConnection) async throws -> Int {
-        try await remove(
-            "select id from lanes where bundle_id = \(app) and id > 0 order by bundle_id, id limit \(limit)",
-            then: { (lanes: [Int]) in removal(of: lanes) }, limit, on: connection)
     }
 }

@@ -53,11 +53,11 @@ extension Resource {
             ], commands: { [.doctor(try $0.bundleID())] }),
         actions: [
             Action(
-                path: "", operation: .putApp, label: "Register the app", body: Contract.AppDraft.self,
-                hidden: ["preview"], names: [.init("bundleId", isRequired: true, .text(.bundleId))], next: .made,
+                path: "", operation: .putApp, label: "Register the app",
+                hidden: ["preview"], next: .made,
                 notice: { app, _ in "The app \(app.text("bundleId")) is registered." }),
             Action(
-                path: "/:bundleId", operation: .putApp, label: "Change the app", body: Contract.AppDraft.self,
+                path: "/:bundleId", operation: .putApp, label: "Change the app",
                 isOffered: isKept, notice: { _, _ in "The app was changed." }),
             Action(
                 path: "/:bundleId/delete", operation: .deleteApp, label: "Delete the app",

@@ -10,12 +10,7 @@ extension Resource {
             Listing(
                 source: .operation(.listAuditLog), caption: "Who did what, and what Apple answered; the newest first",
                 nothing: "No entry fits.",
-                filter: [
-                    .init("actor", .text(.name)),
-                    .init("action", .words(Contract.AuditAction.allCases.map(\.rawValue))),
-                    .init("bundleId", .text(.bundleId)), .init("event", .text(.eventKey)), .init("from", .time),
-                    .init("to", .time),
-                ],
+                filter: ["actor", "action", "bundleId", "event", "from", "to"],
                 columns: [
                     Field("at", as: "When"), Field("actor", as: "Who"), "action",
                     Field("App") { entry, _ in

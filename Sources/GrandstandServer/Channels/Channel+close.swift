@@ -8,8 +8,7 @@ extension ChannelStore {
     /// When the newest message of an event `e` was accepted or sent, or when the event was reopened; null: never.
     private static let lastSent: PostgresQuery = """
         greatest(
-            e.reopened_at,
-            (select accepted_at from broadcasts where event_key = e.key order by accepted_at desc, id desc limit 1),
+            \(EventStore.lastMessage),
             (select max(b.send_at) from (select lane from audiences where event_key = e.key offset 0) u
                 cross join lateral (select newest_broadcast from lanes where id = u.lane offset 0) l
                 cross join lateral (select send_at from broadcasts where id = l.newest_broadcast offset 0) b))
@@ -20,7 +19,8 @@ extension ChannelStore {
         greatest(\(lastSent), (select max(send_at) from broadcasts where event_key = e.key and scheduled))
         """
 
-    /// The condition on an event `e`: it holds a channel that it should not need (`ChannelTenure.overdueSince`).
+    /// The condition on an event `e`: it holds a channel that it should not need. Its `end` is late: `endsAt` is past, or
+    /// without `endsAt` the time when it is closed. Or it is over, and the deletion of its channel is late.
     static func isOverdue(now: Date, tenure: ChannelTenure) -> PostgresQuery {
         let holds: PostgresQuery = "event_key is not null and state in \(Channel.State.sql(.countsAgainstQuota))"
         return """
@@ -40,6 +40,7 @@ extension ChannelStore {
     static func closeOverdue(now: Date, tenure: ChannelTenure, on connection: PostgresConnection) async throws -> Int {
         let rows = try await connection.query(closingOverdue(now: now, tenure: tenure))
         let lanes = try rows.compactMap { try $0.decode(Int?.self, "lane") }
+        WebhookNews.note(events: try rows.map { try $0.decode(String.self, "key") }, at: now)
         if !lanes.isEmpty { try await LaneRows.change("\(lanes)", at: now, on: connection) { $0.fence(at: now) } }
         return rows.count
     }
@@ -47,7 +48,7 @@ extension ChannelStore {
     /// Applies `ChannelTenure.closes` to the open events; an index finds these events. An event stays open while one of
     /// its messages is scheduled for later or waits on a lane.
     ///
-    /// - Returns: a row for each `lane` of the closed events.
+    /// - Returns: a row for each `lane` of the closed events, with the event's `key`.
     private static func closingOverdue(now: Date, tenure: ChannelTenure) -> PostgresQuery {
         let overdue = now.addingTimeInterval(-ChannelTenure.overdueAfter)
         let quiet = now.addingTimeInterval(-tenure.quietAfter)
@@ -81,7 +82,7 @@ extension ChannelStore {
                         else 'no end was sent for twelve hours after endsAt' end
                     """))
             )
-            select u.lane from overdue o
+            select o.key, u.lane from overdue o
             left join lateral (select lane from audience_lanes where event_key = o.key offset 0) u on true
             """
     }

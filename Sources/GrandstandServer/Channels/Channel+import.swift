@@ -20,7 +20,7 @@ extension ChannelStore {
         let eventKey = try wanted.eventKey.map { text throws(Problem) in try EventKey(allowed: text) }
         let variant = try wanted.variant.map { text throws(Problem) in try Variant(allowed: text) }
         return try await database.transaction { connection in
-            let app = try await Self.lock(app, on: connection)
+            let app = try Self.address(try await Self.lock(app, on: connection)).app
             try await Self.refuseKnown(wanted.channelId, of: app, on: connection)
             if let eventKey {
                 let audience = Audience.ID(bundleID: app.bundleID, environment: app.environment, variant: variant)
@@ -34,26 +34,14 @@ extension ChannelStore {
             guard let channel = try taken.first.map(Self.channel) else {
                 throw Problem(.channelExists, "Somebody else took this channel over at the same time.", retryAfter: 1)
             }
+            WebhookNews.note(channels: [channel.id], at: now)
             try await Self.connectLanes(to: channel, now: now, on: connection)
             try await connection.pipeline([
                 Self.forgetting(unmanaged: [wanted.channelId], of: app), WakeUps.wake([.channels]),
             ])
-            try await IdempotencyMark.note(channel.id, on: connection)
+            try await IdempotencyMark.current?.note(channel.id, on: connection)
             return channel
         }
-    }
-
-    /// Locks the app's quota until the commit.
-    ///
-    /// - Returns: the app as it was registered.
-    private static func lock(_ app: AppEnvironment, on connection: PostgresConnection) async throws -> AppEnvironment {
-        let rows = try await connection.query(
-            """
-            select a.bundle_id from app_environments ae join apps a using (bundle_id)
-            where \(AppColumns.isNamed(app, row: "ae")) and ae.deleting_since is null for update of ae
-            """)
-        guard let row = rows.first else { throw Problem.noApp(app.bundleID) }
-        return AppEnvironment(bundleID: try row.word("bundle_id"), environment: app.environment)
     }
 
     private static func refuseKnown(

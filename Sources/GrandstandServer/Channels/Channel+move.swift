@@ -4,8 +4,8 @@ internal import Grandstand
 internal import GrandstandContract
 internal import Postgres
 
-/// The only statements that write the state of a channel. The trigger `tell_of_channel` notes the changes for webhooks in
-/// the same commit.
+/// The only statements that write the state of a channel. Who lets a channel become missing, or active for the first
+/// time, notes it for webhooks (`WebhookNews`).
 extension ChannelStore {
     /// Moves channels `c` from one of the states `from` to `to` and returns their rows. Their leases end, unless the
     /// caller gets a lease.
@@ -63,6 +63,11 @@ extension ChannelStore {
             \(label)::text
         from unnest(\(channels.map(\.channelID)), \(channels.map(\.policy.rawValue))) as n(channel_id, policy)
         """
+    }
+
+    /// Makes a change, and returns the changed channels for `channel`.
+    static func reading(_ change: PostgresQuery) -> PostgresQuery {
+        "with changed as (\(change)) select \(columns) from changed c"
     }
 
     /// Makes a change, and writes an entry of the audit log for each changed channel `c` that meets the condition.

@@ -38,7 +38,7 @@ extension ChannelCalls {
             do {
                 return try await reserved()
             } catch let problem as Problem where problem.kind == .quotaExhausted {
-                guard try await reclaim(app, by: actor) == .deleted else { throw problem }
+                guard try await reclaim(app, by: actor) == true else { throw problem }
             }
         }
         return try await reserved()
@@ -52,7 +52,7 @@ extension ChannelCalls {
         _ wanted: Contract.ChannelImport, into app: AppEnvironment, within reach: AppReach = .all, by actor: AuditActor
     ) async throws -> Channel {
         guard let address = try await channels.address(of: app) else { throw Problem.noApp(app.bundleID) }
-        let answer = await management.read(wanted.channelId, at: address)
+        let answer = await gateway.readChannel(wanted.channelId, at: address)
         switch answer {
         case .accepted(let policy, _):
             return try await channels.import(
@@ -90,7 +90,7 @@ extension ChannelCalls {
         guard let channelID = channel.channelID,
             let address = try await channels.address(of: channel.app)
         else { return Contract.Verification(exists: false, at: now()) }
-        let answer = await management.read(channelID, at: address)
+        let answer = await gateway.readChannel(channelID, at: address)
         switch answer {
         case .accepted(let policy, _):
             return Contract.Verification(exists: true, storagePolicy: .init(policy), at: now())
@@ -132,7 +132,8 @@ extension ChannelCalls {
                     ? "APNs did not answer when asked to \(verb): \(reason). It may have been done."
                     : "APNs gave no answer that can be used when asked to \(verb): \(reason). Try again.")
         case .unsent(let reason), .withheld(let reason):
-            let keyFile = management.keyFile(of: address)
+            let keyFile = gateway.keyFile(
+                of: KeyUse(credentials: address.credentials, environment: address.environment))
             if keyFile == .missing || keyFile == .unreadable {
                 return Problem(
                     .credentialsMissing,

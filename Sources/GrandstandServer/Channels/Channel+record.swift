@@ -131,6 +131,7 @@ extension ChannelStore {
         let app = task.address.app
         switch outcome {
         case .created(let channelID):
+            WebhookNews.note(channels: [channel.id], at: now)
             try await connectLanes(to: channel, now: now, on: connection)
             try await connection.query(forgetting(unmanaged: [channelID], of: app))
             try await connection.query(hasRoom(app, now: now))

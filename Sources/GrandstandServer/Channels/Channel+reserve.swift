@@ -13,17 +13,7 @@ extension ChannelStore {
         _ draft: Contract.ChannelDraft, for app: AppEnvironment, now: Date, leasedUntil: Date
     ) async throws -> ChannelTask {
         try await database.transaction { connection in
-            // The row lock of this statement makes the limit exact: every reservation of this app and environment waits
-            // for it.
-            let rows = try await connection.query(
-                """
-                select \(Self.addressColumns), a.channel_limit
-                from app_environments ae \(Self.addressJoins)
-                where \(AppColumns.isNamed(app, row: "ae"))
-                    and ae.deleting_since is null
-                for update of ae
-                """)
-            guard let row = rows.first else { throw Problem.noApp(app.bundleID) }
+            let row = try await Self.lock(app, on: connection)
             let address = try Self.address(row)
             let counts = try await connection.query(
                 """
@@ -41,16 +31,31 @@ extension ChannelStore {
                 throw Problem.quotaExhausted(
                     address, limit: limit, used: used, reserved: reserved, unmanaged: unmanaged)
             }
-            let inserted = try await connection.query(
-                Self.add(
-                    Self.rows([(nil, try StoragePolicy(draft.storagePolicy))], of: address.app, label: draft.label),
-                    as: .creating, leasedUntil: leasedUntil, at: now))
+            let added = Self.add(
+                Self.rows([(nil, try StoragePolicy(draft.storagePolicy))], of: address.app, label: draft.label),
+                as: .creating, leasedUntil: leasedUntil, at: now)
+            let inserted = try await connection.query(Self.reading(added))
             guard let channel = try inserted.first.map(Self.channel) else {
                 throw Problem(.internalError, "The channel's row was not written.")
             }
-            try await IdempotencyMark.note(channel.id, on: connection)
+            try await IdempotencyMark.current?.note(channel.id, on: connection)
             return ChannelTask(
                 channel: channel, address: address, listAskedAt: try row.decode("apple_asked_at"))
         }
+    }
+
+    /// Locks the app's quota until the commit. This makes the limit exact: every reservation of this app and environment
+    /// waits for the lock.
+    ///
+    /// - Returns: a row with the app's address and limit.
+    /// - Throws: `app-not-found`.
+    static func lock(_ app: AppEnvironment, on connection: PostgresConnection) async throws -> PostgresRow {
+        let rows = try await connection.query(
+            """
+            select \(addressColumns), a.channel_limit from app_environments ae \(addressJoins)
+            where \(AppColumns.isNamed(app, row: "ae")) and ae.deleting_since is null for update of ae
+            """)
+        guard let row = rows.first else { throw Problem.noApp(app.bundleID) }
+        return row
     }
 }

@@ -10,19 +10,12 @@ struct ChannelStore: Sendable {
     init(_ database: Database) { self.database = database }
 
     static let columns: PostgresQuery = """
-        c.id, c.bundle_id, c.environment, c.channel_id, c.storage_policy, c.state, c.event_key, c.label, c.reason,
-        c.attempts, c.next_attempt_at, c.created_at, coalesce(c.variant, '') as variant
+        c.id, c.bundle_id as "bundleID", c.environment, c.channel_id as "channelID",
+        c.storage_policy as "storagePolicy", c.state, c.event_key as "eventKey", c.label, c.reason, c.attempts,
+        c.next_attempt_at as "nextAttemptAt", c.created_at as "createdAt", nullif(c.variant, '') as variant
         """
 
-    static func channel(_ row: PostgresRow) throws -> Channel {
-        Channel(
-            id: try row.decode("id"), bundleID: try row.word("bundle_id"), environment: try row.word("environment"),
-            channelID: try row.decode("channel_id"), storagePolicy: try row.word("storage_policy"),
-            state: try row.word("state"), eventKey: try row.optionalWord("event_key"), label: try row.decode("label"),
-            reason: try row.decode("reason"), attempts: try row.decode("attempts"),
-            nextAttemptAt: try row.decode("next_attempt_at"), createdAt: try row.decode("created_at"),
-            variant: try row.variant("variant"))
-    }
+    static func channel(_ row: PostgresRow) throws -> Channel { try row.read() }
 
     /// The columns of an app's address for calls to APNs. A statement with these columns selects from `app_environments
     /// ae` with the joins `addressJoins`.
@@ -77,11 +70,14 @@ struct ChannelStore: Sendable {
     /// The channel that an earlier request with the same idempotency key began to create.
     ///
     /// - Returns: `nil` if that creation failed.
-    /// - Throws: `channel-pending` while it is being created.
+    /// - Throws: `idempotency-in-progress` while somebody asks Apple for it; `channel-pending` while its creation waits
+    ///   for Apple's list or another attempt.
     func begun(_ id: UUID, of app: AppEnvironment) async throws -> Channel? {
         let channel = try await channel(id, of: app)
         guard let channel, channel.state != .failed else { return nil }
         if channel.state == .creating {
+            let leased = try await database.query("select from channels where id = \(id) and leased_until > now()")
+            guard leased.isEmpty else { throw Problem.inProgress }
             throw Problem(.channelPending, "The channel is still being created. Ask again.", retryAfter: 2)
         }
         // If the channel has no ID, APNs refused to create it.
@@ -90,7 +86,7 @@ struct ChannelStore: Sendable {
 
     func channels(
         of app: AppEnvironment, where filter: ChannelFilter, _ page: PageRequest
-    ) async throws -> Page<Channel> {
+    ) async throws -> Contract.Page<Contract.Channel> {
         let part = try TimePage(page, by: "c.created_at", "c.id")
         let rows = try await database.query(
             """
@@ -104,11 +100,13 @@ struct ChannelStore: Sendable {
                 and \(part.condition)
             \(part.order)
             """)
-        return part.page(try rows.map(Self.channel)) { ($0.createdAt, $0.id) }
+        return part.page(try rows.read(Channel.self), { ($0.createdAt, $0.id.words) }, as: { Contract.Channel($0) })
     }
 
     /// Unmanaged channels, ordered by their IDs.
-    func unmanagedChannels(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<UnmanagedChannel> {
+    func unmanagedChannels(
+        of app: AppEnvironment, _ page: PageRequest
+    ) async throws -> Contract.Page<Contract.Channel> {
         let rows = try await database.query(
             """
             select \(Self.unmanagedColumns)
@@ -117,18 +115,15 @@ struct ChannelStore: Sendable {
                 and (\(page.cursor)::text is null or u.channel_id > \(page.cursor))
             order by u.channel_id limit \(page.limit + 1)
             """)
-        return Page(rows: try rows.map(Self.unmanagedChannel), limit: page.limit) { $0.channelID }
+        return Contract.Page(
+            rows: try rows.map { Contract.Channel(try $0.read(), of: app) }, limit: page.limit
+        ) { $0.channelId ?? "" }
     }
 
-    static let unmanagedColumns: PostgresQuery =
-        "u.channel_id, u.first_seen_at, u.lacked_at, u.storage_policy, u.contested"
-
-    static func unmanagedChannel(_ row: PostgresRow) throws -> UnmanagedChannel {
-        UnmanagedChannel(
-            channelID: try row.decode("channel_id"), firstSeenAt: try row.decode("first_seen_at"),
-            lackedAt: try row.decode("lacked_at"), storagePolicy: try row.optionalWord("storage_policy"),
-            isContested: try row.decode("contested"))
-    }
+    static let unmanagedColumns: PostgresQuery = """
+        u.channel_id as "channelID", u.first_seen_at as "firstSeenAt", u.lacked_at as "lackedAt",
+        u.storage_policy as "storagePolicy", u.contested as "isContested"
+        """
 
     /// The address for calls to APNs for an app, including its quirks; `nil`: no such app.
     func address(of app: AppEnvironment) async throws -> APNsAddress? {

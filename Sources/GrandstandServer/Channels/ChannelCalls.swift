@@ -4,10 +4,10 @@ internal import Grandstand
 internal import GrandstandContract
 internal import Logging
 
-/// Calls to Apple about channels. Each call records its result. The Provisioner and reconciliations make calls about
+/// Calls to Apple about channels. Each call records its result. Its loops and reconciliations make calls about
 /// leased channels; `Channel+operations` has what operators ask and wait for.
 struct ChannelCalls: Sendable {
-    let management: ManagementCalls
+    let gateway: any APNsGateway
     let channels: ChannelStore
     let reconciliations: ReconciliationStore
     /// Seconds after which another caller may take over a channel whose caller died. The lease is extended during a
@@ -22,7 +22,7 @@ struct ChannelCalls: Sendable {
     private static let settlePause: TimeInterval = 2
 
     private var witnesses: ListWitness {
-        ListWitness(management: management, reconciliations: reconciliations, now: now, logger: logger, memory: memory)
+        ListWitness(gateway: gateway, reconciliations: reconciliations, now: now, logger: logger, memory: memory)
     }
 
     /// Asks Apple to create the channel of `task`. If Apple has no free place, a channel that no device needs is
@@ -39,16 +39,16 @@ struct ChannelCalls: Sendable {
             // The lease has ended, and another caller now makes the creation. Apple is not asked here.
             return (task.channel, .withheld("this server's lease of the channel ended before APNs was asked"))
         }
-        var answer = await management.create(task.channel.storagePolicy, at: task.address)
+        var answer = await gateway.createChannel(task.channel.storagePolicy, at: task.address)
         if case .refused(let refusal) = answer, refusal.meaning == .quota {
             switch try await reclaim(task.address.app, for: task.channel.id, by: actor) {
-            case .deleted: answer = await management.create(task.channel.storagePolicy, at: task.address)
-            case .kept: break
+            case true?: answer = await gateway.createChannel(task.channel.storagePolicy, at: task.address)
+            case false?: break
             // The limit is reached, but this ledger has no channel to delete. So Apple has channels that are not in
             // this ledger, and a reconciliation finds them. If the channel was refused for this reason before, the
             // reconciliation was already requested.
-            case .none where task.channel.reason == refusal.reason.rawValue: break
-            case .none: try await reconciliations.request(task.address.app, now: now())
+            case nil where task.channel.reason == refusal.reason.rawValue: break
+            case nil: try await reconciliations.request(task.address.app, now: now())
             }
         }
         let outcome: ChannelOutcome =
@@ -77,7 +77,7 @@ struct ChannelCalls: Sendable {
         }
         let keeper = keep(task)
         defer { keeper.cancel() }
-        let answer = await management.delete(channelID, at: task.address)
+        let answer = await gateway.deleteChannel(channelID, at: task.address)
         let outcome: ChannelOutcome =
             switch answer {
             case .accepted: .deleted
@@ -108,8 +108,14 @@ struct ChannelCalls: Sendable {
             try await channels.record(outcome, answer, of: task, by: actor, now: now())
         }
         guard actor == .server else { return try await once() }
+        var isTold = false
         return try await insisting(
-            "the result of a channel's call could not be recorded; trying again", logger, once)
+            onFailure: { problem in
+                if !isTold {
+                    logger.failed("the result of a channel's call could not be recorded; trying again", problem)
+                }
+                isTold = true
+            }, once)
     }
 
     /// Whether the refusal of a deletion says that there is nothing to delete. A 404 alone may also come from a wrong
@@ -117,26 +123,19 @@ struct ChannelCalls: Sendable {
     private func meansGone(_ refusal: APNsRefusal, _ channelID: String, _ address: APNsAddress) async -> Bool {
         if refusal.reason == .channelNotRegistered || refusal.reason == .badChannelId { return true }
         guard refusal.status == 404, refusal.reason == .badPath,
-            case .accepted(let listing, _) = await management.list(at: address)
+            case .accepted(let listing, _) = await gateway.listChannels(at: address)
         else { return false }
         return !listing.channelIDs.contains(channelID)
     }
 
-    /// The result of an attempt to free a place.
-    enum Reclaim: Sendable, Hashable {
-        case deleted
-        /// Apple did not delete the channel. The server keeps trying.
-        case kept
-        /// No channel can be deleted.
-        case none
-    }
-
     /// Deletes a channel that no device needs but that is still kept, if the creation may take its place
     /// (`ChannelStore.reclaim`).
-    func reclaim(_ app: AppEnvironment, for creation: UUID? = nil, by actor: AuditActor) async throws -> Reclaim {
+    ///
+    /// - Returns: whether Apple deleted it; otherwise the server keeps trying. `nil`: no channel can be deleted.
+    func reclaim(_ app: AppEnvironment, for creation: UUID? = nil, by actor: AuditActor) async throws -> Bool? {
         let spare = try await channels.reclaim(app, for: creation, now: now(), leasedUntil: leasedUntil)
-        guard let spare = spare.first else { return .none }
-        return try await delete(spare, by: actor).0.state == .deleted ? .deleted : .kept
+        guard let spare = spare.first else { return nil }
+        return try await delete(spare, by: actor).0.state == .deleted
     }
 
     private func next(_ task: ChannelTask, after refusal: APNsRefusal? = nil) -> Date {

@@ -23,14 +23,14 @@ extension Resource {
                 words: [
                     "It belongs to no event: whoever has its ID follows it, and broadcasts go to it alone. Events make "
                         + "their own."
-                ], body: Contract.ChannelDraft.self, next: .list,
+                ], next: .list,
                 notice: { channel, _ in "Apple has made the channel \(channel.text("channelId"))." }),
             Action(
                 path: "/import", operation: .importChannel, label: "Import a channel",
                 words: [
                     "Takes a channel into the ledger that Apple lists, its storage policy read from Apple, for the event "
                         + "or for none. A reconciliation adopts or deletes them all."
-                ], body: Contract.ChannelImport.self, asks: true, next: .list,
+                ], asks: true, next: .list,
                 notice: { _, _ in "The channel is in the ledger, its storage policy read from Apple." }),
             Action(
                 path: "/:id/verify", operation: .getChannel, label: "Ask Apple", query: [("verify", "true")],
@@ -63,21 +63,15 @@ extension Resource {
         $0.object?.text("state") != Contract.ChannelState.deleted.rawValue
     }
 
-    private static let filter: [RequestShape.Member] = [
-        .init("managed", .words(["false"])), .init("state", .words(Contract.ChannelState.allCases.map(\.rawValue))),
-        .init("storagePolicy", .words(Contract.StoragePolicy.allCases.map(\.rawValue))),
-        .init("eventKey", .text(.eventKey)), .init("channelId", .text(.channelId)),
-    ]
-
     private static let ledger = Listing(
         source: .operation(.listChannels), caption: "Channels of the ledger", nothing: "No channel fits.",
-        filter: filter,
+        filter: ["managed", "state", "storagePolicy", "eventKey", "channelId"],
         columns: [.link("id")] + Field.ofChannels)
 
     private static let unmanaged = Listing(
         source: .operation(.listChannels), caption: "Channels that Apple lists and the ledger does not know",
         nothing: "At the last reconciliation Apple listed no channel that the ledger does not know.",
-        filter: [filter[0]],
+        filter: ["managed"],
         columns: [
             Field("channelId", as: "Apple's ID"), Field("storagePolicy", else: "not asked yet"),
             Field("firstSeenAt", as: "First seen"),

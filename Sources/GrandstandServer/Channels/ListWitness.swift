@@ -8,7 +8,7 @@ internal import Synchronization
 /// channel that was not in the list before can be the new channel. One list serves all creations of an app for half a
 /// minute.
 struct ListWitness: Sendable {
-    let management: ManagementCalls
+    let gateway: any APNsGateway
     let reconciliations: ReconciliationStore
     let now: @Sendable () -> Date
     let logger: Logger
@@ -40,7 +40,7 @@ struct ListWitness: Sendable {
 
     private func read(_ address: APNsAddress) async {
         let askedAt = now()
-        guard case .accepted(let listing, _) = await management.list(at: address) else {
+        guard case .accepted(let listing, _) = await gateway.listChannels(at: address) else {
             return memory.note(failure: now(), address.app)
         }
         do {

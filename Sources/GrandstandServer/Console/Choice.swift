@@ -14,10 +14,6 @@ struct Choice: Sendable {
         self.isChosen = isChosen
     }
 
-    static func all<Word: RawRepresentable<String> & CaseIterable & Equatable>(_ type: Word.Type, chosen: Word?)
-        -> [Choice]
-    { Word.allCases.map { Choice($0.rawValue, isChosen: $0 == chosen) } }
-
     /// The APNs priorities that a message can have.
     static func priorities(chosen: String) -> [Choice] {
         [

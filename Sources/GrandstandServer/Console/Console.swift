@@ -5,28 +5,27 @@ internal import Hummingbird
 
 /// `/console`: pages for people. They perform the API's operations with the key that is signed in.
 struct Console: Sendable {
+    /// Returns the present activity, restricted to the apps of a key.
     typealias Activity = @Sendable (AppReach, Date) async throws -> ConsoleActivity
-
-    /// The sources that pages need and the API does not.
-    struct Sources: Sendable {
-        var sessions: ConsoleSessionStore
-        /// The apps that APNs throttles now.
-        var throttles: @Sendable (Date) async throws -> [Throttle]
-        /// The present activity, restricted to the apps of a key.
-        var activity: Activity
-    }
 
     /// The path of all pages.
     static let path = "/console"
 
     private let api: API
-    private let sources: Sources
+    private let activity: Activity
     private let templates: ConsoleTemplates
 
-    init(_ api: API, _ sources: Sources, templates: ConsoleTemplates) {
+    init(_ api: API, activity: @escaping Activity, templates: ConsoleTemplates) {
         self.api = api
-        self.sources = sources
+        self.activity = activity
         self.templates = templates
+    }
+
+    /// Answers the requests for pages on the API's port. People sign in with an API key, and the requests of pages count
+    /// against the rate limit of this key, like requests to the API.
+    var pages: API.Pages {
+        let responder = responder()
+        return { try await responder.respond(to: $0, context: ConsoleContext(source: $1)) }
     }
 
     /// The responder for `path` and everything below it.
@@ -34,7 +33,8 @@ struct Console: Sendable {
 
     /// - Parameter others: more actions, for tests.
     func responder(adding others: [ActionRoute]) -> some HTTPResponder<ConsoleContext> {
-        let sessions = Sessions(store: sources.sessions, keys: api.keys, now: api.now)
+        let sessions = Sessions(
+            store: ConsoleSessionStore(database: api.stores.main), keys: api.keys, now: api.now)
         let responder = PageResponder(
             templates: templates, sessions: sessions, isSecure: api.isSecure, now: api.now)
         let router = Router(context: ConsoleContext.self, options: .autoGenerateHeadEndpoints)
@@ -54,16 +54,17 @@ struct Console: Sendable {
         return router.buildResponder()
     }
 
-    private var groups: [any PageGroup] {
+    /// All pages, and the actions of their forms.
+    var groups: [any PageGroup] {
         let stores = api.stores
         let tenure = api.configuration.tenure
         let reader = EventReader(
             apps: stores.apps, events: stores.events, outbox: stores.outbox, starts: stores.starts,
-            throttles: sources.throttles)
+            throttles: { [main = stores.main] in try await PostgresThrottles(main).throttles(now: $0) })
         return [
             OverviewPages(
-                channels: stores.channels, events: stores.events, history: stores.quotaHistory,
-                activity: sources.activity,
+                channels: stores.channels, reader: reader, history: stores.quotaHistory,
+                activity: activity,
                 tenure: tenure),
             EventPages(reader: reader, log: stores.auditLog),
             ComposerPages(reader: reader, api: api),

@@ -4,7 +4,6 @@ internal import Grandstand
 
 // The paths for organisers.
 extension ConsolePath {
-    static let newEvent = Console.path + "/declare"
     /// The path of an action on an event. The action is `preview`, `send`, `cancel`, `reopen`, `start`, `stop` or
     /// `move`.
     static func event(_ key: EventKey, _ verb: String) -> String { event(key) + "/" + verb }

@@ -32,6 +32,22 @@ struct FormGroup: Sendable {
 }
 
 extension FormInput {
+    /// The field for a parameter; `nil`: it has no kind that a field can express.
+    init?(_ parameter: OperationGuide.Parameter, help: String? = nil, _ value: String?) {
+        var shape = parameter.shape
+        if case .flag = shape { shape = .words(["true", "false"]) }
+        let member = RequestShape.Member(parameter.name, isRequired: parameter.isRequired, shape)
+        self.init(member, value.flatMap { JSONValue.text($0) })
+        self.help = help
+    }
+
+    /// A field of one line that may be empty.
+    static func line(_ name: String, _ label: String, _ value: String, isTime: Bool = false) -> FormInput {
+        FormInput(
+            name: name, label: label, value: isTime ? FormTime.local(value) : value, isRequired: false,
+            lineType: "text", isTime: isTime)
+    }
+
     /// The field for a member. A member of an inner object has the object's name before its own; check boxes have the
     /// singular.
     ///
@@ -42,12 +58,12 @@ extension FormInput {
     init?(_ member: RequestShape.Member, of schema: String? = nil, in object: String? = nil, _ initial: JSONValue?) {
         self.init(
             name: member.field(in: object), label: Wording.label(member.name),
-            help: schema.flatMap { ContractHelp.text(of: $0, member.name) }, isRequired: member.isRequired)
+            help: schema.flatMap { ContractText.help($0, member.name) }, isRequired: member.isRequired)
         let chosen = (initial?.elements ?? initial.map { [$0] } ?? []).compactMap(\.string)
         value = chosen.joined(separator: ", ")
         func choose(_ words: [String]) {
             choices = words.map { word in
-                let hint = schema.flatMap { ContractHelp.text(of: $0, member.name, word) }
+                let hint = schema.flatMap { ContractText.help($0, member.name, word: word) }
                 return Choice(word, hint: hint, isChosen: chosen.contains(word))
             }
         }
@@ -58,7 +74,7 @@ extension FormInput {
             lineType = isLong ? nil : "text"
             longest = rule.length.upperBound == .max ? nil : rule.length.upperBound
         case .time:
-            (lineType, isTime) = ("datetime-local", true)
+            (lineType, isTime) = ("text", true)
             value = FormTime.local(value)
         case .integer(let numbers):
             (lineType, least, most) = ("number", numbers.lowerBound, numbers.upperBound)
@@ -104,7 +120,7 @@ extension RequestShape {
         let shown = (members ?? []).filter { !hidden.contains($0.name) }
         let own = shown.compactMap { FormInput($0, of: schema, in: object, initial($0.name)) }
         let inner = shown.filter { $0.shape.members != nil }.flatMap { member in
-            member.shape.groups(of: schema.flatMap { ContractHelp.schema(of: $0, member.name) }, in: member.name) {
+            member.shape.groups(of: schema.flatMap { ContractText.schema(of: $0, member.name) }, in: member.name) {
                 initial(member.name)?[$0]
             }
         }

@@ -9,7 +9,11 @@ struct FormRefusal: Sendable {
     /// - Returns: `nil` if there is neither a problem nor a fault.
     init?(_ problem: APIProblem?, _ faults: [APIProblem.Fault] = [], nothing: String = "Nothing was changed.") {
         guard problem != nil || !faults.isEmpty else { return nil }
-        said = problem.map { nothing.isEmpty ? $0.detail : "\($0.detail) \(nothing)" } ?? "What is to be corrected:"
-        self.faults = faults + (problem?.faults ?? [])
+        let all = faults + (problem?.faults ?? [])
+        // What a fault says is not said twice.
+        let isSaid = all.contains { $0.detail == problem?.detail }
+        let words = [isSaid ? nil : problem?.detail, problem == nil ? nil : nothing].compactMap(\.self)
+        said = words.isEmpty ? "What is to be corrected:" : words.joined(separator: " ")
+        self.faults = all
     }
 }

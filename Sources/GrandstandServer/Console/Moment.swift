@@ -28,6 +28,9 @@ struct Moment: Sendable, Equatable {
     /// Seconds since 1970.
     init(epoch: Int) { self.init(Date(timeIntervalSince1970: Double(epoch))) }
 
+    /// `2026-11-21`
+    var day: String { String(iso.prefix(10)) }
+
     private static func readable(_ iso: String, _ exact: Bool) -> String {
         let parts = iso.split(separator: "T", maxSplits: 1)
         guard parts.count == 2 else { return iso }

@@ -31,39 +31,36 @@ struct Overview: ConsolePage {
     let title = "Overview"
     var refresh: Int? { 5 }
     let attentions: [Attention]
-    let liveEvents: Table
-    let hasMoreLive: Bool
+    /// Live events.
+    let rows: [EventRow]
     let figures: [Figure]
     let quotas: Table
+    /// The environments in which no channel exists or is foreseen.
+    let unused: [Piece.Link]
     let plots: [QuotaPlot]
     /// The links that choose the span.
     let spans: [Choice]
     let mayRegister: Bool
 
     init(
-        _ quotas: [Quota], live: Page<Contract.Event>, _ activity: ConsoleActivity, samples: [Contract.QuotaSample],
-        span: Span,
+        _ quotas: [Quota], live: [EventRow], _ activity: ConsoleActivity, samples: [Contract.QuotaSample], span: Span,
         _ visit: Visit
     ) {
         let sorted = Self.order(quotas)
         let all = sorted.flatMap(Attention.list)
         attentions = all.filter { $0.level == "critical" } + all.filter { $0.level != "critical" }
-        liveEvents = Table(
-            "Live events", nothing: "No event is live.", live.items,
-            [
-                Column("Event") { [.link($0.name, ConsolePath.event($0.eventKey))] },
-                Column("Planned start") { [.moment($0.startsAt)] },
-                Column("Channels") { [.words($0.channelsText)] },
-            ])
-        hasMoreLive = live.nextCursor != nil
+        rows = live
         figures = Figure.all(activity, now: visit.now)
-        self.quotas = Self.table(sorted)
+        self.quotas = Self.table(sorted.filter(\.isUsed))
+        unused = sorted.filter { !$0.isUsed }.map { quota in
+            let label = "\(quota.bundleID), \(quota.environment.rawValue)"
+            return Piece.Link(label: label, href: ConsolePath.channels(quota.place))
+        }
         let byApp = Dictionary(grouping: samples) { "\($0.bundleId) \($0.environment.rawValue)" }
         func past(_ quota: Quota) -> [Contract.QuotaSample]? {
             byApp["\(quota.bundleID) \(quota.environment.rawValue)"]
         }
-        // If an app uses only one environment, no empty plot is shown for the other environment.
-        plots = sorted.filter { $0.taken + $0.forecast.peak > 0 || past($0) != nil }.prefix(Self.plotted).map {
+        plots = sorted.filter { $0.isUsed || past($0) != nil }.prefix(Self.plotted).map {
             quota in QuotaPlot(quota, past(quota) ?? [], step: span.step, span: span.seconds, now: visit.now)
         }
         spans = Span.allCases.map { other in
@@ -86,27 +83,21 @@ extension Overview {
     static func table(_ quotas: [Quota]) -> Table {
         Table(
             "Places of each app and environment: taken now, and what the declared events will take",
-            nothing: "There is no app yet.", isWide: true, limit: .max, quotas,
+            limit: .max, quotas,
             [
                 Column("App") { [.link($0.bundleID.rawValue, ConsolePath.app($0.bundleID))] },
-                Column("Environment") { [.words($0.environment.rawValue)] }, Column("Taken") { [.bar($0.bar)] },
+                Column("Environment") { [.link($0.environment.rawValue, ConsolePath.channels($0.place))] },
+                Column("Taken") { [.bar($0.bar)] },
                 Column("Level") { [.level($0.level.rawValue, $0.level.rawValue)] },
-                .number("Being created") { $0.reserved }, .number("Missing") { $0.missing },
-                .number("Unmanaged") { $0.unmanaged },
                 Column("Most to come") { quota in
                     [.words("\(Wording.number(quota.forecast.peak)) at"), .moment(quota.forecast.peakAt)]
                 }, Column("Limit exceeded") { [.moment($0.forecast.exceedsAt, else: "not foreseen")] },
                 // The number of channels that Apple listed at the last reconciliation.
                 Column("Apple's list") { quota in
                     [
-                        .words(quota.apple.map { Wording.count($0.count, "channel") + "," } ?? "not read yet"),
-                        .moment(quota.apple?.at),
-                    ]
-                },
-                Column("More") { quota in
-                    [
-                        .link("Channels", ConsolePath.channels(quota.place)),
-                        .link("Reconciliations", ConsolePath.reconciliations(quota.place)),
+                        .link(
+                            quota.apple.map { Wording.count($0.count, "channel") } ?? "not read yet",
+                            ConsolePath.reconciliations(quota.place)), .moment(quota.apple?.at),
                     ]
                 },
             ])
@@ -118,6 +109,9 @@ extension Quota {
 
     /// The places that are taken: by existing channels, and by channels that are being created.
     var taken: Int { used + reserved }
+
+    /// Whether the app has or will have a channel there, or something is wrong.
+    var isUsed: Bool { taken + forecast.peak + unmanaged > 0 || level != .ok }
 
     /// A bar of the limit. It shows the places taken now, and the highest number of further places that the declared
     /// events will need.

@@ -4,7 +4,7 @@ internal import Grandstand
 /// `/console`: the overview for operators. Organisers get the list of events instead.
 struct OverviewPages: PageGroup {
     let channels: ChannelStore
-    let events: EventStore
+    let reader: EventReader
     let history: QuotaHistoryStore
     let activity: Console.Activity
     let tenure: ChannelTenure
@@ -22,14 +22,15 @@ struct OverviewPages: PageGroup {
         let span = try visit.query.choice("span", Overview.Span.self) ?? .day
         let quotas = try await channels.quotas(now: visit.now, tenure: tenure)
             .filter { visit.reach.covers($0.bundleID) }
-        let live = try await events.events(
-            where: EventFilter(state: .live, reach: visit.reach), PageRequest(limit: 20), now: visit.now)
+        let live = try await reader.events.agenda(
+            where: EventFilter(state: .live, reach: visit.reach), limit: 20, now: visit.now)
         let samples = try await history.samples(
             QuotaHistory(
                 reach: .only(Set(Overview.order(quotas).prefix(Overview.plotted).map(\.bundleID))),
                 from: visit.now.addingTimeInterval(-span.seconds), to: visit.now, step: span.step))
         return .page(
             Overview(
-                quotas, live: live, try await activity(visit.reach, visit.now), samples: samples, span: span, visit))
+                quotas, live: try await reader.rows(live), try await activity(visit.reach, visit.now), samples: samples,
+                span: span, visit))
     }
 }

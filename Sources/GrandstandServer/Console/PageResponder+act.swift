@@ -21,8 +21,8 @@ extension PageResponder {
             let signedIn = try await sessions.signedIn(text, extendsSession: true)
             session = signedIn.session
             visitor = Visitor(key: signedIn.key, path: back)
-            let access = context.source.access
-            try access.countRequest(signedIn.key)
+            let access = context.access
+            try access.countRequest(of: signedIn.key)
             try Self.check(signedIn.key, for: route.scope)
             let read = try await FormBody.fields(of: request, upTo: route.bodyLimit)
             fields = read
@@ -38,7 +38,7 @@ extension PageResponder {
                 return refusal(error, visitor, session, request, context)
             }
             return response(to: refused, visitor, session) {
-                RefusedForm(refused, route, fields, path: request.uri.string, back: back)
+                ResourcePage(refused, route, fields, path: request.uri.string, back: back)
             }
         }
     }
@@ -63,7 +63,7 @@ extension PageResponder {
     }
 
     /// Checks the key in the form, for actions that cannot be undone.
-    private func confirm(_ fields: FormFields, _ signedIn: SignedIn, _ access: ConsoleAccess) async throws {
+    private func confirm(_ fields: FormFields, _ signedIn: SignedIn, _ access: PageAccess) async throws {
         guard let secret = fields["currentKey"] else {
             throw APIProblem(
                 status: 422, title: "The key is missing",

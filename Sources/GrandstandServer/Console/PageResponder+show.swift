@@ -41,7 +41,7 @@ extension PageResponder {
     private func outcome(
         of route: PageRoute, _ signedIn: SignedIn, _ request: Request, _ context: ConsoleContext
     ) async throws -> Outcome {
-        try context.source.access.countRequest(signedIn.key)
+        try context.access.countRequest(of: signedIn.key)
         let visit = visit(signedIn, request, context)
         _ = try visit.query.storable()
         let notice = Self.notice(in: request).flatMap { Notice.text($0, for: signedIn.session) }
@@ -58,7 +58,7 @@ extension PageResponder {
         Visit(
             key: signedIn.key, query: FormFields(request.uri.query ?? ""), path: request.uri.path,
             parameters: context.parameters, now: now(),
-            perform: { [access = context.source.access] in try await access.perform($0, signedIn.key) })
+            perform: { [access = context.access] in try await access.perform($0, as: signedIn.key) })
     }
 
     func outcome(

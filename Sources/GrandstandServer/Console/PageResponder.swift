@@ -55,7 +55,7 @@ struct PageResponder: Sendable {
                 status: 500, title: Problem.Kind.internalError.title,
                 detail: "The server's log has the cause, under the request's name below.")
         return response(to: problem, visitor, session) {
-            ProblemPage(problem, requestID: context.source.requestID)
+            ResourcePage(problem, requestID: context.access.context.requestID)
         }
     }
 

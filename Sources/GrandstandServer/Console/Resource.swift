@@ -35,8 +35,8 @@ struct Listing: Sendable {
     var nothing: String?
     /// Whether the heading says how many there are.
     var isCounted = false
-    /// The members of the query that people can set.
-    var filter: [RequestShape.Member] = []
+    /// The parameters of the query that people can set.
+    var filter: [String] = []
     var limit = 50
     /// A member of the query for the list below an object.
     var query: @Sendable (Visit) -> [(name: String, value: String)] = { _ in [] }
@@ -136,9 +136,8 @@ struct Action: Sendable {
     let label: String
     /// What the action does, for people.
     var words: [String] = []
-    /// The object whose members are the form's fields.
-    var body: (any ContractRequest.Type)?
-    /// The members of a PATCH. An empty field clears its member.
+    /// The members of a PATCH. An empty field clears its member. Otherwise the fields are the members of the operation's
+    /// body.
     var patch: [RequestShape.Member] = []
     /// Members without a field.
     var hidden: Set<String> = ["bundleId"]
@@ -146,10 +145,8 @@ struct Action: Sendable {
     var fixed: [(name: String, value: Bool)] = []
     /// Parameters of the query with a fixed value.
     var query: [(name: String, value: String)] = []
-    /// Parameters of the path that the form has fields for.
-    var names: [RequestShape.Member] = []
     /// Parameters of the query with a check box.
-    var flags: [(name: String, label: String)] = []
+    var flags: Set<String> = []
     /// Whether a page of its own asks first.
     var asks = false
     /// The body of a call without an effect, and what the page that asks shows of its answer.
@@ -170,10 +167,8 @@ struct Action: Sendable {
 extension Action {
     /// Whether it is an action on one object.
     var isOnOne: Bool { path.hasPrefix("/:") }
-    /// Whether it has no fields of the body.
-    var isButton: Bool { body == nil || !fixed.isEmpty }
     /// The shape of the operation's body.
-    var shape: RequestShape? { body?.shape ?? (patch.isEmpty ? nil : .object(patch, excluding: [])) }
+    var shape: RequestShape? { patch.isEmpty ? OperationGuide(operation).shape : .object(patch, excluding: []) }
 }
 
 extension String {

@@ -7,6 +7,8 @@ struct ResourcePage: ConsolePage {
     struct Note: Sendable {
         /// `warning`, `critical`
         let noteLevel: String
+        /// Whether a screen reader says it at once.
+        var isAlert = false
         var noteMark: String?
         let noteText: String
     }
@@ -43,11 +45,73 @@ struct ResourcePage: ConsolePage {
     let title: String
     var refresh: Int?
     var links: [Piece.Link] = []
+    var refusal: FormRefusal?
     var notes: [Note] = []
+    /// A new secret, which is shown once only.
+    var secret: String?
     var facts: [Fact] = []
     var sections: [Section] = []
     var offers: [Offer] = []
     var commands: [Command] = []
+}
+
+extension ResourcePage {
+    /// The page of a problem, with the request's ID, which is also in the log.
+    init(_ problem: APIProblem, requestID: String) {
+        self.init(
+            title: problem.title, links: [Piece.Link(label: "Back to the console", href: ConsolePath.overview)],
+            notes: [Note(noteLevel: "critical", isAlert: true, noteText: problem.detail)],
+            facts: [Fact("This request's name in the log", .code(requestID))])
+    }
+
+    /// A form that was refused: the reason, and the form as it was typed, to be corrected and sent again.
+    ///
+    /// - Parameters:
+    ///   - path: the address of the form.
+    ///   - back: the page that contained the form.
+    init(_ problem: APIProblem, _ route: ActionRoute, _ form: FormFields, path: String, back: String) {
+        // If the record was changed after the page was made, the form would be refused again.
+        let isOutdated = problem.status == 412 && ["etag", "version"].contains { form[$0] != nil }
+        let left = ["token", "currentKey", "etag"] + (isOutdated ? ["version"] : [])
+        let typed = form.entries.filter { !left.contains($0.name) }
+        let label = isOutdated ? "Open the page again" : "Back, without sending"
+        self.init(
+            title: problem.title, links: [Piece.Link(label: label, href: back)],
+            refusal: FormRefusal(problem, nothing: ""))
+        guard !isOutdated else {
+            let text = typed.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
+            sections = [Section(sectionID: "typed", sectionHeading: "What you typed, to be copied", text: text)]
+            return
+        }
+        let inputs = typed.map { entry in
+            let isLong = entry.value.utf8.count > 60 || entry.value.utf8.contains(UInt8(ascii: "\n"))
+            return FormInput(
+                name: entry.name, label: entry.name, value: entry.value, isRequired: false,
+                lineType: isLong ? nil : "text", isLong: isLong)
+        }
+        offers = [
+            Offer(
+                offerWords: [],
+                form: Form(
+                    action: path, button: "Send again", version: form["etag"],
+                    groups: [FormGroup(legend: nil, inputs: inputs)], flags: [], asksForKey: route.irreversible,
+                    isPlain: false))
+        ]
+    }
+
+    /// The page of a new secret.
+    ///
+    /// - Parameter secret: `nil`: the form was sent before, and the warnings say so.
+    init(_ title: String, secret: String?, for purpose: String, warnings: [String], next href: String) {
+        let advice = secret == nil ? [] : ["Copy the secret now: no other page shows it, now or later."]
+        self.init(
+            title: title, notes: (advice + warnings).map { Note(noteLevel: "warning", noteText: $0) }, secret: secret,
+            offers: [
+                Offer(
+                    offerWords: secret == nil ? [] : [purpose],
+                    ask: Piece.Link(label: secret == nil ? "Go on" : "I have it: go on", href: href))
+            ])
+    }
 }
 
 extension Listing {
@@ -57,10 +121,11 @@ extension Listing {
         case .operation(let operation):
             ResourcePage.Section(
                 sectionID: operation.id, sectionHeading: heading,
-                filter: filter.compactMap { FormInput($0, visit.query[$0.name].flatMap { .text($0) }) },
+                filter: OperationGuide(operation).parameters.filter { filter.contains($0.name) }
+                    .compactMap { FormInput($0, visit.query[$0.name]) },
                 table: table(page.items("items"), visit),
                 pager: Pager(
-                    visit, query: filter.map { (name: $0.name, value: visit.query[$0.name]) },
+                    visit, query: filter.map { (name: $0, value: visit.query[$0]) },
                     nextCursor: page["nextCursor"]?.string))
         case .member(let name):
             ResourcePage.Section(

@@ -122,25 +122,35 @@ extension ResourcePages {
 
     private func form(_ action: Action, _ shown: Shown) -> ResourcePage.Form {
         let visit = shown.visit
-        // The name of an object is a member of the object, and not of its draft.
-        let schema = action.body.map { "\($0)" }
-        let named = FormGroup(
-            legend: nil,
-            inputs: action.names.compactMap { FormInput($0, of: schema?.replacing("Draft", with: ""), nil) })
-        let groups = action.body.map { body in
-            body.shape.groups(of: schema, without: action.hidden.union(action.fixed.map(\.name))) { name in
+        let guide = OperationGuide(action.operation)
+        let named = FormGroup(legend: nil, inputs: names(action).compactMap { FormInput($0, help: $0.text, nil) })
+        let groups = guide.shape.map { shape in
+            shape.groups(of: guide.schema, without: action.hidden) { name in
                 if let object = shown.object { return object[name] }
                 let bound = name == "bundleIds" ? visit.key.reach.apps?.map(\.rawValue).joined(separator: ", ") : nil
                 return (visit.query[name] ?? bound).flatMap { .text($0) }
             }
         }
-        let all = [named].filter { !$0.inputs.isEmpty } + (action.isButton ? [] : groups ?? [])
+        let all = [named].filter { !$0.inputs.isEmpty } + (action.fixed.isEmpty ? groups ?? [] : [])
         return ResourcePage.Form(
             action: visit.fill(resource.path + action.path), button: action.label,
-            version: action.operation.method == "PUT" && !action.isButton ? shown.version : nil, groups: all,
-            flags: action.flags.map { FormInput(name: $0.name, label: $0.label, isRequired: false) },
+            version: action.operation.method == "PUT" && !all.isEmpty ? shown.version : nil, groups: all,
+            flags: guide.parameters.filter { action.flags.contains($0.name) }
+                .map { flag in
+                    FormInput(
+                        name: flag.name, label: flag.help.prefix(1).uppercased() + flag.help.dropFirst(),
+                        isRequired: false)
+                },
             asksForKey: action.isIrreversible,
             isPlain: all.isEmpty && action.flags.isEmpty && !action.isIrreversible)
+    }
+
+    /// The parameters of the path that are not in the action's own path. The form has fields for them.
+    private func names(_ action: Action) -> [OperationGuide.Parameter] {
+        let path = (resource.path + action.path).split(separator: "/")
+        return OperationGuide(action.operation).parameters.filter {
+            $0.place == "path" && !path.contains(":\($0.name)")
+        }
     }
 }
 
@@ -153,10 +163,10 @@ extension ResourcePages {
         var call = PageCall(operation: action.operation, parameters: visit.parameters, query: action.query)
         // A form that was made from a version is refused if the object has another one.
         let version = fields["etag"] ?? fields["version"].map { "\"\($0)\"" }
-        for name in action.names.map(\.name) {
+        for name in names(action).map(\.name) {
             call.parameters[name[...]] = PercentEncoding.encode(fields[name] ?? "")[...]
         }
-        call.query += action.flags.filter { fields[$0.name] == "true" }.map { ($0.name, "true") }
+        call.query += action.flags.filter { fields[$0] == "true" }.map { ($0, "true") }
         var present: CallAnswer?
         switch call.operation.method {
         case "PUT" where action.isOnOne:
@@ -176,9 +186,9 @@ extension ResourcePages {
         let answer = try await submission.call(call, finding: resource.detail?.operation).object
         if let secret = action.secret {
             return .page(
-                IssuedSecret(
-                    title: secret.title(answer), secret: answer["secret"]?.string, warnings: answer.texts("warnings"),
-                    purpose: secret.purpose, href: href(.made, answer, visit)))
+                ResourcePage(
+                    secret.title(answer), secret: answer["secret"]?.string, for: secret.purpose,
+                    warnings: answer.texts("warnings"), next: href(.made, answer, visit)))
         }
         return .done(href(action.next, answer, visit), notice: action.notice(answer, fields))
     }
@@ -223,10 +233,10 @@ extension Visit {
         guard case .operation(let operation) = list.source else { return nil }
         var call = PageCall(operation: operation, parameters: parameters, query: list.query(self))
         call.query.append(("limit", String(list.limit)))
-        for name in operation.query where !call.query.contains(where: { $0.name == name }) {
-            guard let text = query[name] else { continue }
-            let isTime = list.filter.contains { if case .time = $0.shape { $0.name == name } else { false } }
-            call.query.append((name, isTime ? FormTime.utc(text) : text))
+        for parameter in OperationGuide(operation).parameters
+        where parameter.place == "query" && !call.query.contains(where: { $0.name == parameter.name }) {
+            guard let text = query[parameter.name] else { continue }
+            call.query.append((parameter.name, parameter.isTime ? FormTime.utc(text) : text))
         }
         return try await self.call(call).object
     }

@@ -4,8 +4,6 @@ internal import Hummingbird
 struct SessionCookie: Sendable {
     static let name = "grandstand-session"
     static let noticeName = "grandstand-notice"
-    /// The cookie of old versions, which contained the key itself.
-    static let formerName = "grandstand-console"
     /// The lifetime of the notice's cookie in seconds. It is short, because the notice is for the page that follows
     /// immediately.
     static let noticeLifetime = 60

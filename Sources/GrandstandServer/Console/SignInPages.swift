@@ -25,7 +25,7 @@ struct SignInPages: Sendable {
             try await responder.sessions.end(text)
         }
         var response = responder.redirect(to: ConsolePath.signIn)
-        for name in [SessionCookie.name, SessionCookie.noticeName, SessionCookie.formerName] {
+        for name in [SessionCookie.name, SessionCookie.noticeName] {
             response.setCookie(responder.cookie.cookie(name, "", maxAge: 0, for: request))
         }
         return response
@@ -52,7 +52,7 @@ struct SignInPages: Sendable {
         }
         let signedIn: SignedIn
         do {
-            let key = try await context.source.access.identify(secret)
+            let key = try await context.access.identify(secret)
             if let fault = Self.refusal(of: key) {
                 return responder.signIn(SignIn(returningTo: next, fault: fault), status: .forbidden)
             }
@@ -68,9 +68,6 @@ struct SignInPages: Sendable {
         response.setCookie(
             responder.cookie.cookie(
                 SessionCookie.name, signedIn.session.text, maxAge: Int(ConsoleSession.lifetime), for: request))
-        if SessionCookie.value(SessionCookie.formerName, in: request) != nil {
-            response.setCookie(responder.cookie.cookie(SessionCookie.formerName, "", maxAge: 0, for: request))
-        }
         return response
     }
 

@@ -19,23 +19,18 @@ struct Table: Sendable {
     let caption: String
     /// The text in place of a table without rows; `nil`: no text.
     let nothing: String?
-    /// Whether the table needs more width than others.
-    let isWide: Bool
     let headings: [Heading]
     let rows: [Row]
-    /// The number of all records, including the records left out.
-    let count: String
     /// A sentence with the number of records left out; `nil`: all are shown.
     let remainder: String?
 
     /// - Parameter limit: the most rows that are shown.
     init<Record>(
-        _ caption: String, nothing: String? = nil, isWide: Bool = false, limit: Int = 200, _ records: [Record],
+        _ caption: String, nothing: String? = nil, limit: Int = 200, _ records: [Record],
         _ columns: [Column<Record>]
     ) {
         self.caption = caption
         self.nothing = nothing
-        self.isWide = isWide
         headings = columns.map(\.heading)
         rows = records.prefix(limit).map { record in
             Row(
@@ -45,7 +40,6 @@ struct Table: Sendable {
                         pieces: column.pieces(record).filter { !$0.isEmpty })
                 })
         }
-        count = Wording.number(records.count)
         let rest = records.count - rows.count
         remainder = rest > 0 ? "\(Wording.number(rest)) more are not shown here; the API has them all." : nil
     }

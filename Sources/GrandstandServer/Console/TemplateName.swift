@@ -1,14 +1,15 @@
 /// The templates. Each is a file of the same name, compiled into the binary.
 enum TemplateName: String, CaseIterable, Sendable {
     // Partials.
-    case layout, bar, command, facts, form, input, notice, option, pager, pieces, refusal, table, time, token
+    case layout, agenda, bar, command, facts, form, groups, input, notice, option, pager, pieces, refusal, table
+    case time, token
     case confirmKey = "confirm-key"
     case plot
     // Pages.
-    case event, events, overview, problem, refused, resource, secret
+    case event, events, overview, resource
     case signIn = "sign-in"
     // Pages and partials for organisers.
-    case check, composer, findings
+    case check, composer, content, did, dots, effect, faults, verdict
     case matchPlot = "match-plot"
     case newEvent = "new-event"
 

@@ -1,35 +1,60 @@
 "use strict";
 // Keeps a page up to date and shows its times in the reader's zone. Everything works without it.
 (() => {
-  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  // The reader's zone, or UTC if the reader chose that. A browser may refuse to store the choice.
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  let zone = own;
+  try {
+    if (localStorage.getItem("zone") === "UTC") zone = "UTC";
+  } catch {}
 
-  // Today's dates as times, this year's without the year; seconds only where the server says that they matter. Hours
-  // count to 24, as in the titles and in the API.
+  function format(date, parts) {
+    return new Intl.DateTimeFormat("en-GB", { timeZone: zone, hourCycle: "h23", ...parts }).format(date);
+  }
+
+  const clock = { hour: "2-digit", minute: "2-digit" };
+  const day = { day: "numeric", month: "short" };
+
+  const isNow = (date, parts) => format(date, parts) === format(new Date(), parts);
+  const year = (date) => (isNow(date, { year: "numeric" }) ? {} : { year: "numeric" });
+
+  // Today's dates as times, this year's without the year; seconds only where the server says that they matter.
   function words(date, exact) {
-    const now = new Date();
-    const parts = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
-    if (exact) parts.second = "2-digit";
-    if (date.toDateString() !== now.toDateString()) {
-      Object.assign(parts, { day: "numeric", month: "short" });
-      if (date.getFullYear() !== now.getFullYear()) parts.year = "numeric";
-    }
-    return new Intl.DateTimeFormat(undefined, parts).format(date);
+    const parts = isNow(date, { dateStyle: "short" }) ? {} : { ...day, ...year(date) };
+    return format(date, { ...parts, ...clock, ...(exact ? { second: "2-digit" } : {}) });
+  }
+
+  function write(element, text) {
+    if (element.textContent !== text) element.textContent = text;
   }
 
   // The reader's time in the text, UTC in the title.
   function localise(root) {
-    for (const element of root.querySelectorAll("time[datetime]")) {
-      const date = new Date(element.dateTime);
+    for (const element of root.querySelectorAll("time[datetime]:not([data-form=day]), text[data-time]")) {
+      const date = new Date(element.dataset.time || element.dateTime);
       if (Number.isNaN(date.getTime())) continue;
-      if (!element.title) element.title = element.textContent;
-      const text = words(date, "exact" in element.dataset);
-      if (element.textContent !== text) element.textContent = text;
+      if (element.dateTime && !element.title) element.title = element.dataset.form ? element.dateTime : element.textContent;
+      // Ticks of a plot are as short as the server wrote them.
+      const isTick = element.dataset.time && !element.textContent.includes(":");
+      const isClock = element.dataset.time || element.dataset.form === "clock";
+      write(element, isTick ? format(date, day) : isClock ? format(date, clock) : words(date, "exact" in element.dataset));
     }
-    for (const element of root.querySelectorAll("[data-zone]")) {
-      if (element.textContent !== zone) element.textContent = zone;
+    // A list has each day once.
+    for (const list of root.querySelectorAll(".agenda")) {
+      let before = "";
+      for (const element of list.querySelectorAll("time[data-form=day]")) {
+        const date = new Date(element.dateTime);
+        const text = format(date, { weekday: "short", ...day, ...year(date) });
+        write(element, text === before ? "" : text);
+        before = text;
+      }
+    }
+    for (const element of root.querySelectorAll("[data-zone]")) write(element, zone);
+    for (const button of root.querySelectorAll("[data-zones]")) {
+      button.hidden = own === "UTC";
+      write(button, `Show ${zone === "UTC" ? own : "UTC"}`);
     }
     localiseSentences(root);
-    localiseTicks(root);
     localiseFields(root);
   }
 
@@ -45,47 +70,37 @@
     }
   }
 
-  // Ticks of a plot: as short as the server wrote them.
-  const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
-  const day = new Intl.DateTimeFormat(undefined, { month: "2-digit", day: "2-digit" });
-
-  function localiseTicks(root) {
-    for (const element of root.querySelectorAll("text[data-time]")) {
-      const date = new Date(element.dataset.time);
-      if (!Number.isNaN(date.getTime())) {
-        element.textContent = (element.textContent.includes(":") ? clock : day).format(date);
-      }
-    }
-  }
-
-  const two = (number) => String(number).padStart(2, "0");
-
   // Fields for times have the reader's time. What is sent is UTC, in `sendTimes`.
   function localiseFields(root) {
-    for (const field of root.querySelectorAll("input[type=datetime-local]:not([data-local])")) {
+    for (const field of root.querySelectorAll("input[data-when]:not([data-local])")) {
       field.dataset.local = "yes";
       const utc = field.defaultValue;
-      const date = new Date(utc + "Z");
+      const date = new Date(utc.replace(" ", "T") + "Z");
       if (!utc || Number.isNaN(date.getTime())) continue;
       // A browser that came back to the page may have put in what was there.
       const isKept = field.value !== utc;
-      const seconds = date.getSeconds() ? `:${two(date.getSeconds())}` : "";
-      const localDay = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-      field.defaultValue = `${localDay}T${two(date.getHours())}:${two(date.getMinutes())}${seconds}`;
+      const shifted = zone === "UTC" ? date : new Date(date - 60000 * date.getTimezoneOffset());
+      field.defaultValue = shifted.toISOString().slice(0, 19).replace("T", " ").replace(/:00$/, "");
       if (!isKept) field.value = field.defaultValue;
     }
   }
 
   function sendTimes() {
     document.addEventListener("formdata", (event) => {
-      for (const field of event.target.querySelectorAll("input[type=datetime-local][data-local]")) {
-        const date = new Date(field.value);
-        if (field.value && !Number.isNaN(date.getTime())) {
+      for (const field of event.target.querySelectorAll("input[data-local]")) {
+        const date = new Date(field.value.trim().replace(" ", "T") + (zone === "UTC" ? "Z" : ""));
+        if (/\d:\d/.test(field.value) && !Number.isNaN(date.getTime())) {
           event.formData.set(field.name, date.toISOString().replace(".000Z", "Z"));
         }
       }
     });
   }
+
+  document.addEventListener("click", (event) => {
+    if (!event.target.closest?.("[data-zones]")) return;
+    localStorage.setItem("zone", zone === "UTC" ? "" : "UTC");
+    location.reload();
+  });
 
   // A form is sent once: the button waits for the answer. Coming back to the page frees it.
   function once() {
@@ -207,37 +222,6 @@
   document.addEventListener("console:found", (event) => localise(event.target));
 })();
 
-// JSON is looked at while it is typed; the server looks again.
-(() => {
-  function fault(area) {
-    if (!area.value.trim()) return "";
-    try {
-      const value = JSON.parse(area.value);
-      return value !== null && typeof value === "object" && !Array.isArray(value) ? "" : "A JSON object was expected.";
-    } catch (error) {
-      return `This is no JSON yet: ${error.message}`;
-    }
-  }
-
-  function look(area) {
-    const wrong = fault(area);
-    const text = wrong || (area.value.trim() ? "JSON as it should be." : "");
-    const place = document.getElementById(area.getAttribute("aria-describedby"));
-    area.setAttribute("aria-invalid", String(Boolean(wrong)));
-    if (!place || place.textContent === text) return;
-    place.textContent = text;
-    place.classList.toggle("critical", Boolean(wrong));
-  }
-
-  const all = () => document.querySelectorAll("textarea[data-json]").forEach(look);
-  let waiting = 0;
-  document.addEventListener("input", () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(all, 200);
-  });
-  all();
-})();
-
 // The composer: the server is asked what the message would come to, by the call that Preview makes, whenever typing pauses.
 (() => {
   let waiting = 0;
@@ -260,17 +244,20 @@
   }
 
   function show(form, fresh) {
-    for (const name of ["[data-verdict]", "[data-findings]"]) {
-      const [place, found] = [form.querySelector(name), fresh.querySelector(name)];
-      if (place && found && place.innerHTML !== found.innerHTML) place.innerHTML = found.innerHTML;
+    for (const place of form.querySelectorAll("[data-found]")) {
+      const found = fresh.querySelector(`[data-found=${place.dataset.found}]`);
+      if (found && place.innerHTML !== found.innerHTML) place.innerHTML = found.innerHTML;
     }
-    const wrong = new Set([...form.querySelectorAll("[data-fault]")].map((fault) => fault.dataset.fault.replace(/^\//, "").split("/")[0]));
+    mark(form);
+    form.dispatchEvent(new CustomEvent("console:found", { bubbles: true }));
+  }
+
+  // The fields that the faults name. A fault's pointer begins with the field.
+  function mark(form) {
+    const wrong = new Set([...form.querySelectorAll("#faults code")].map((code) => code.textContent.replace(/^\//, "").split("/")[0]));
     for (const field of form.querySelectorAll("textarea, input:not([type=hidden]), select")) {
       if (wrong.has(field.name)) field.setAttribute("aria-invalid", "true"); else field.removeAttribute("aria-invalid");
     }
-    form.querySelector("[data-verdict]").classList.toggle("wrong", !form.querySelector("[data-findings] h3"));
-    form.querySelector("[data-refusal]")?.remove();
-    form.dispatchEvent(new CustomEvent("console:found", { bubbles: true }));
   }
 
   // Preview is the same, at once: the page stays, and goes on keeping itself up to date.
@@ -291,4 +278,6 @@
       waiting = setTimeout(() => { if (!form.dataset.sent) check(form); }, 300);
     });
   }
+
+  document.querySelectorAll("form[data-composer]").forEach(mark);
 })();

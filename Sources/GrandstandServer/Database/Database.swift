@@ -55,24 +55,11 @@ package struct Database: Sendable, PostgresQuerying {
     func transaction<Value: Sendable>(
         _ body: @Sendable (PostgresConnection) async throws -> Value
     ) async throws -> Value {
-        try await translating {
-            guard let joined else { return try await counted { try await pool.transaction(body) } }
-            try await joined.query("savepoint part")
-            do {
-                return try await counted {
-                    let value = try await body(joined)
-                    try await joined.query("release savepoint part")
-                    return value
-                }
-            } catch {
-                try await joined.query("rollback to savepoint part")
-                throw error
-            }
-        }
+        try await transaction(body, closing: { _ in [] }) { value, _ in value }
     }
 
-    /// Runs `body` in a transaction whose last statements are known when `body` returns. These statements and COMMIT
-    /// are one round trip.
+    /// Runs `body` in a transaction whose last statements are known when `body` returns. These statements, those of
+    /// `Ends` and COMMIT are one round trip.
     ///
     /// - Parameters:
     ///   - closing: makes the last statements from what `body` returned.
@@ -82,37 +69,63 @@ package struct Database: Sendable, PostgresQuerying {
         closing: @Sendable (Work) -> [PostgresQuery],
         _ value: @Sendable (Work, [PostgresRows]) throws -> Value
     ) async throws -> Value {
-        guard isJoined else {
-            return try await translating {
-                try await counted { try await pool.transaction(body, closing: closing, value) }
+        try await translating {
+            let ends = Ends()
+            guard let joined else {
+                let result = try await Self.$ends.withValue(ends) {
+                    var count = 0
+                    return try await pool.transaction(body) { work in
+                        let last = closing(work)
+                        count = last.count
+                        return last + ends.statements
+                    } _: { work, rows in
+                        try value(work, Array(rows.prefix(count)))
+                    }
+                }
+                for occurrence in ends.occurrences { counting(occurrence) }
+                return result
+            }
+            try await joined.query("savepoint part")
+            do {
+                let result = try await Self.$ends.withValue(ends) {
+                    let work = try await body(joined)
+                    return try value(work, try await joined.pipeline(closing(work)))
+                }
+                try await joined.query("release savepoint part")
+                Self.ends?.add(ends)
+                return result
+            } catch {
+                try await joined.query("rollback to savepoint part")
+                throw error
             }
         }
-        return try await transaction { connection in
-            let work = try await body(connection)
-            return try value(work, try await connection.pipeline(closing(work)))
+    }
+
+    // MARK: What a transaction ends
+
+    /// What the transaction's end needs to know: deliveries that got their final state, which are counted after the
+    /// commit, and the news for webhooks, which are written before it.
+    final class Ends: Sendable {
+        private let ends = Mutex((occurrences: [Occurrence](), news: WebhookNews()))
+
+        fileprivate var occurrences: [Occurrence] { ends.withLock { $0.occurrences } }
+        fileprivate var statements: [PostgresQuery] { ends.withLock { $0.news.statements } }
+
+        func add(_ occurrences: [Occurrence]) { ends.withLock { $0.occurrences += occurrences } }
+        func add(_ news: WebhookNews) { ends.withLock { $0.news.add(news) } }
+
+        /// Adds those of a part of the transaction.
+        fileprivate func add(_ part: Ends) {
+            let (occurrences, news) = part.ends.withLock { $0 }
+            ends.withLock { ends in
+                ends.occurrences += occurrences
+                ends.news.add(news)
+            }
         }
     }
 
-    // MARK: Counting
-
-    /// Deliveries that get their final state in a transaction.
-    final class Ends: Sendable {
-        fileprivate let ends = Mutex<[Occurrence]>([])
-
-        func add(_ ends: [Occurrence]) { self.ends.withLock { $0 += ends } }
-    }
-
-    /// The deliveries that got their final state in this task's transaction, or in its part of a joined transaction.
+    /// What is noted in this task's transaction, or in its part of a joined transaction.
     @TaskLocal static var ends: Ends?
-
-    /// Runs a transaction, or a part of one. After the commit, counts the deliveries that got their final state in it.
-    private func counted<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
-        let ends = Ends()
-        let value = try await Self.$ends.withValue(ends) { try await body() }
-        let all = ends.ends.withLock { $0 }
-        if !all.isEmpty { afterCommit { [counting] in for end in all { counting(end) } } }
-        return value
-    }
 
     // MARK: Joining a transaction
 

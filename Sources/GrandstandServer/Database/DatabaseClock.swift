@@ -1,14 +1,13 @@
 internal import FoundationEssentials
 internal import Grandstand
 internal import Logging
-internal import ServiceLifecycle
 internal import Synchronization
 
 /// This process's estimate of the database's clock. All replicas use this estimate for leases, for expiry, and for the
 /// alignment of channels with events, so errors of their own clocks do not matter.
 ///
 /// Between two readings the estimate advances with a monotonic clock, even while the database is away.
-final class DatabaseClock: Service {
+final class DatabaseClock: Sendable {
     /// Reads the database's clock.
     typealias Look = @Sendable (OwnClocks) async throws -> ClockSample
 
@@ -39,9 +38,6 @@ final class DatabaseClock: Service {
         var standing = ClockStanding.right
         var lead: TimeInterval = 0
     }
-
-    /// The time between two readings.
-    private static let interval = Duration.seconds(2)
 
     private let own: OwnClocks
     private let look: Look
@@ -104,17 +100,6 @@ final class DatabaseClock: Service {
         onLead(lead)
         if standing != before { tell(standing, lead) }
         return lead
-    }
-
-    func run() async {
-        let loop = WorkLoop<Never>(
-            .init(pollInterval: Self.interval, retry: Self.interval),
-            failure: "the database's clock could not be read", logger: logger, now: { self.now }
-        ) {
-            try await self.measure()
-            return .idle()
-        }
-        await loop.run()
     }
 
     /// A phrase that says by how much the wall clock is wrong.

@@ -1,13 +1,12 @@
 internal import Grandstand
 internal import Logging
 internal import Postgres
-internal import ServiceLifecycle
 internal import Synchronization
 
 /// Knows the database's present troubles. It checks the database every few seconds and before readiness is answered,
 /// and it learns from failed statements. It logs each trouble once, with PostgreSQL's message, and once when it is
 /// over.
-final class DatabaseWatch: Service {
+final class DatabaseWatch: Sendable {
     private struct State {
         /// The result of the last check; `nil`: the database is healthy.
         var found: DatabaseFinding?
@@ -19,8 +18,6 @@ final class DatabaseWatch: Service {
         var told: DatabaseTrouble?
     }
 
-    /// The time between two regular checks.
-    private static let interval = Duration.seconds(2)
     /// How long a trouble of a statement counts as present.
     private static let memory = Duration.seconds(10)
     /// How long readiness waits for a check.
@@ -74,7 +71,8 @@ final class DatabaseWatch: Service {
         _ = try? await PostgresTimeLimit.$current.withValue(.request(Self.wait)) { try await look() }
     }
 
-    private func look() async throws {
+    /// Checks the database, unless a check began less than a second ago.
+    func look() async throws {
         _ = try await looks.answer(0) { [self] in
             guard let probe = probe.withLock({ $0 }) else { return true }
             state.withLock { $0.began = .now }
@@ -85,15 +83,6 @@ final class DatabaseWatch: Service {
             }
             tell()
             return true
-        }
-    }
-
-    func run() async {
-        await cancelWhenGracefulShutdown { [self] in
-            while !Task.isCancelled {
-                try? await look()
-                try? await Task.sleep(for: Self.interval)
-            }
         }
     }
 

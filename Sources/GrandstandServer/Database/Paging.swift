@@ -10,7 +10,7 @@ struct PageCursor {
     let key: String
 
     /// Microseconds since 1970 until the year 9999. PostgreSQL refuses times far beyond it.
-    private static let numbers = 0...253_402_300_799_999_999
+    static let last = 253_402_300_799_999_999
 
     /// Reads a cursor that one of the `text` functions wrote.
     ///
@@ -18,7 +18,7 @@ struct PageCursor {
     init(_ text: String) throws(Problem) {
         guard let bytes = Data(base64Encoded: text), let plain = String(data: bytes, encoding: .utf8),
             let separator = plain.firstIndex(of: " "), let number = Int(plain[..<separator]),
-            Self.numbers.contains(number), !plain.contains("\0")
+            0...Self.last ~= number, !plain.contains("\0")
         else { throw PageRequest.refusal }
         self.number = number
         key = String(plain[plain.index(after: separator)...])
@@ -26,8 +26,11 @@ struct PageCursor {
 
     static func text(_ number: Int, _ key: String) -> String { Data("\(number) \(key)".utf8).base64EncodedString() }
 
-    static func text(_ date: Date, _ key: String) -> String {
-        text(Int((date.timeIntervalSince1970 * 1_000_000).rounded()), key)
+    static func text(_ date: Date, _ key: String) -> String { text(number(date), key) }
+
+    /// The number of a time.
+    static func number(_ date: Date) -> Int {
+        Int(min(max((date.timeIntervalSince1970 * 1_000_000).rounded(), 0), Double(last)))
     }
 
     var date: Date { Date(timeIntervalSince1970: Double(number) / 1_000_000) }
@@ -70,18 +73,16 @@ struct TimePage {
     func page<Item: Sendable & Hashable & Codable>(
         _ items: [Item], _ place: (Item) -> (Date, String)
     ) -> Contract.Page<Item> {
-        Contract.Page(rows: items, limit: limit) { item in
-            let (date, id) = place(item)
-            return PageCursor.text(date, id)
-        }
+        page(items, place) { $0 }
     }
 
-    /// - Parameter place: the time and the ID of an item.
-    func page<Item: Sendable>(_ items: [Item], _ place: (Item) -> (Date, UUID)) -> Page<Item> {
-        Page(rows: items, limit: limit) { item in
-            let (date, id) = place(item)
-            return PageCursor.text(date, id.uuidString)
-        }
+    /// A page whose items are made from rows that have more than the items.
+    func page<Row, Item: Sendable & Hashable & Codable>(
+        _ rows: [Row], _ place: (Row) -> (Date, String), as item: (Row) -> Item
+    ) -> Contract.Page<Item> {
+        let next = rows.count > limit ? rows.prefix(limit).last.map(place) : nil
+        return Contract.Page(
+            items: rows.prefix(limit).map(item), nextCursor: next.map { date, id in PageCursor.text(date, id) })
     }
 }
 

@@ -14,10 +14,10 @@ package final class WakeSignals: Sendable {
 
     package init(_ pool: PostgresPool) { self.pool = pool }
 
-    /// Yields whenever there may be new work of `topic`, also after a time in which signals may have been lost.
-    func wakes(_ topic: WakeTopic) -> AsyncStream<Void> {
+    /// Yields whenever there may be new work of a topic, also after a time in which signals may have been lost.
+    func wakes(_ topics: WakeTopic...) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        subscribers.withLock { $0[topic, default: []].append(continuation) }
+        subscribers.withLock { for topic in topics { $0[topic, default: []].append(continuation) } }
         return stream
     }
 

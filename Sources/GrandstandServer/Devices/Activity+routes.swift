@@ -9,21 +9,16 @@ extension API {
     var activityRoutes: [Route] {
         let installations = stores.installations
         return [
-            Route(.putActivity) { request, context in
-                let proof = try InstallationProof(request, context)
+            own(.putActivity) { proof, request, context in
                 let activity = try context.activityID()
                 let draft = try Contract.ActivityDraft.read(try await request.json(upTo: DeviceBounds.body))
-                let isNew = try await proof.proved(limits, at: now()) {
-                    try await installations.put(draft, as: activity, of: proof.id, secret: proof.secret, now: now())
-                }
+                let isNew = try await installations.put(
+                    draft, as: activity, of: proof.id, secret: proof.secret, now: now())
                 return .json(Contract.Registered(installationId: proof.id.id.words), status: isNew ? .created : .ok)
             },
-            Route(.forgetActivity) { request, context in
-                let proof = try InstallationProof(request, context)
-                let activity = try context.activityID()
-                try await proof.proved(limits, at: now()) {
-                    try await installations.forget(activity: activity, of: proof.id, secret: proof.secret)
-                }
+            own(.forgetActivity) { proof, _, context in
+                try await installations.forget(
+                    activity: try context.activityID(), of: proof.id, secret: proof.secret)
                 return .noContent
             },
         ]

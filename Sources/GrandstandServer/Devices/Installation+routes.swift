@@ -10,36 +10,39 @@ extension API {
     var installationRoutes: [Route] {
         let installations = stores.installations
         return [
-            Route(.putInstallation) { request, context in
-                let proof = try InstallationProof(request, context)
+            own(.putInstallation) { proof, request, _ in
                 let state = try InstallationState(body: try await request.json(upTo: DeviceBounds.body))
-                let isNew = try await proof.proved(limits, at: now()) {
-                    try await proof.registering(limits, at: now()) {
-                        _ = try await installations.installation(proof.id, secret: proof.secret)
-                    } _: {
-                        try await installations.put(state, of: proof.id, secret: proof.secret, now: now())
-                    }
+                let isNew = try await proof.registering(limits, at: now()) {
+                    _ = try await installations.installation(proof.id, secret: proof.secret)
+                } _: {
+                    try await installations.put(state, of: proof.id, secret: proof.secret, now: now())
                 }
                 return .json(Contract.Registered(installationId: proof.id.id.words), status: isNew ? .created : .ok)
             },
-            Route(.getInstallation) { request, context in
-                let proof = try InstallationProof(request, context)
-                return .json(
-                    try await proof.proved(limits, at: now()) {
-                        try await installations.installation(proof.id, secret: proof.secret)
-                    })
+            own(.getInstallation) { proof, _, _ in
+                .json(try await installations.installation(proof.id, secret: proof.secret))
             },
-            Route(.forgetInstallation) { request, context in
-                let proof = try InstallationProof(request, context)
-                try await proof.proved(limits, at: now()) {
-                    try await installations.forget(proof.id, secret: proof.secret)
-                }
+            own(.forgetInstallation) { proof, _, _ in
+                try await installations.forget(proof.id, secret: proof.secret)
                 return .noContent
             },
             Route(.installationStatistics) { _, context in
                 .json(try await installations.statistics(of: try context.app()))
             },
         ]
+    }
+}
+
+extension API {
+    /// A route on which an installation acts for itself, proved by its secret (`InstallationProof.proved`).
+    func own(
+        _ operation: Contract.Operation,
+        _ handler: @escaping @Sendable (InstallationProof, Request, APIContext) async throws -> Response
+    ) -> Route {
+        Route(operation) { request, context in
+            let proof = try InstallationProof(request, context)
+            return try await proof.proved(limits, at: now()) { try await handler(proof, request, context) }
+        }
     }
 }
 

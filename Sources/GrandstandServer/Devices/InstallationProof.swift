@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import HTTPTypes
 internal import Hummingbird
 
@@ -18,15 +19,13 @@ struct InstallationProof: Sendable {
                 "The installation ID in the path is not a UUID.", at: "installationId",
                 "A UUID that the app made was expected.")
         }
-        guard let secret = request.headers[.installationSecret], Self.isSecret(secret) else {
+        guard let secret = request.headers[.installationSecret], Self.secretRule.accepts(secret) else {
             throw Problem(
                 .invalidRequest,
                 "Send the installation's secret in the header Grandstand-Installation-Secret: the app generates it "
                     + "once, and keeps it in the keychain.",
                 errors: [
-                    FieldError(
-                        pointer: "Grandstand-Installation-Secret",
-                        detail: "43 to 128 of A-Z a-z 0-9 - and _ were expected: 32 random bytes or more in base64url.")
+                    FieldError(pointer: "Grandstand-Installation-Secret", detail: Self.secretRule.sentence)
                 ])
         }
         id = InstallationID(bundleID: app.bundleID, environment: app.environment, id: uuid)
@@ -80,17 +79,9 @@ struct InstallationProof: Sendable {
             retryAfter: seconds)
     }
 
-    private static func isSecret(_ text: String) -> Bool {
-        (43...128).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                    true
-                default: false
-                }
-            }
-    }
+    private static let secretRule = TextRule(
+        pattern: "^[A-Za-z0-9_-]{43,128}$",
+        rule: "43 to 128 of A-Z a-z 0-9 - and _ were expected: 32 random bytes or more in base64url.")
 }
 
 extension HTTPField.Name {

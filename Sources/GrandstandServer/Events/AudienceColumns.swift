@@ -37,9 +37,7 @@ enum AudienceColumns {
                 .joined(separator: ", "))
     }
 
-    private static func list(_ names: [String], of row: String? = nil) -> PostgresQuery {
-        PostgresQuery(unsafeSQL: names.map { name in row.map { "\($0).\(name)" } ?? name }.joined(separator: ", "))
-    }
+    private static func list(_ names: [String], of row: String? = nil) -> PostgresQuery { .list(names, of: row) }
 
     /// Whether rows of one event are of the same audience.
     static func isSame(_ row: PostgresQuery, _ other: PostgresQuery) -> PostgresQuery {
@@ -168,6 +166,13 @@ enum AudienceColumns {
         Audience.ID(
             bundleID: try row.word(prefix + "bundle_id"), environment: try row.word(prefix + "environment"),
             variant: try row.variant(prefix + "variant"))
+    }
+}
+
+extension PostgresQuery {
+    /// Names of columns, each with the name of the row in front, if there is one.
+    static func list(_ names: [String], of row: String? = nil) -> PostgresQuery {
+        PostgresQuery(unsafeSQL: names.map { name in row.map { "\($0).\(name)" } ?? name }.joined(separator: ", "))
     }
 }
 

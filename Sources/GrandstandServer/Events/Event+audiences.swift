@@ -21,11 +21,10 @@ extension EventStore {
         let wanted = specification.audiences
         if !isNew, declared != wanted { try await lockLanes(of: key, on: connection) }
         let removed = Set(present.keys).subtracting(wanted.map(\.id))
-        var warnings = DeclarationWarnings.removing(
-            try await remove(
-                removed.compactMap { present[$0] }.map(\.lane),
-                apps: Set(removed.map(AppEnvironment.init)).subtracting(wanted.map(\.app)), of: key, now: now,
-                on: connection))
+        var warnings = try await remove(
+            removed.compactMap { present[$0] }.map(\.lane),
+            apps: Set(removed.map(AppEnvironment.init)).subtracting(wanted.map(\.app)), of: key, now: now,
+            on: connection)
         var moved: [Audience] = []
         for (position, audience) in wanted.enumerated() {
             guard let (before, lane) = present[audience.id] else {
@@ -155,12 +154,12 @@ extension EventStore {
     /// as long as the event has any audience in its app.
     ///
     /// - Parameter apps: the apps that have no audience left.
-    /// - Returns: the removed audiences that got no end.
+    /// - Returns: warnings about removed audiences that got no end.
     private static func remove(
         _ lanes: [Int], apps: Set<AppEnvironment>, of key: String, now: Date, on connection: PostgresConnection
-    ) async throws -> [DeclarationWarnings.Removed] {
+    ) async throws -> [String] {
         guard !lanes.isEmpty else { return [] }
-        let withoutEnd = try await withoutEnd(lanes, apps: apps, of: key, on: connection)
+        let warnings = try await warnings(removing: lanes, apps: apps, on: connection)
         let rows = try await connection.query(
             """
             select lane from audiences u where lane = any(\(lanes))
@@ -172,14 +171,14 @@ extension EventStore {
             """)
         try await connection.query("delete from audiences where lane = any(\(lanes))")
         try await close(try rows.map { try $0.decode("lane") }, now: now, on: connection)
-        return withoutEnd
+        return warnings
     }
 
-    /// Audiences that are about to be removed and got no end. Activities with tokens are counted once for each app,
-    /// with its first audience.
-    private static func withoutEnd(
-        _ lanes: [Int], apps: Set<AppEnvironment>, of key: String, on connection: PostgresConnection
-    ) async throws -> [DeclarationWarnings.Removed] {
+    /// Warnings about audiences that are about to be removed and got no end. Activities with tokens are counted once for
+    /// each app, with its first audience.
+    private static func warnings(
+        removing lanes: [Int], apps: Set<AppEnvironment>, on connection: PostgresConnection
+    ) async throws -> [String] {
         let rows = try await connection.query(
             """
             select u.bundle_id, u.environment, u.variant, c.channel_id, exists (
@@ -191,11 +190,11 @@ extension EventStore {
             where u.lane = any(\(lanes)) and l.fenced_at is null order by u.position
             """)
         var counted: Set<AppEnvironment> = []
-        return try rows.map { row in
+        return try rows.compactMap { row in
             let audience = try AudienceColumns.id(row)
             let app = AppEnvironment(audience)
-            return DeclarationWarnings.Removed(
-                audience: audience, channelID: try row.decode("channel_id"),
+            return DeclarationWarnings.removing(
+                audience, channelID: try row.decode("channel_id"),
                 hasTokens: try apps.contains(app) && row.decode("has_tokens") && counted.insert(app).inserted)
         }
     }

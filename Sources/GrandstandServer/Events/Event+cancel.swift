@@ -37,11 +37,14 @@ extension EventStore {
             } else {
                 try await Self.close(lanes, now: now, on: connection)
             }
-            try await connection.pipeline([
+            let scheduled = try await connection.query(
                 """
                 update broadcasts set scheduled = false, cancelled = true
-                where event_key = \(key.rawValue) and scheduled
-                """,
+                where event_key = \(key.rawValue) and scheduled returning id
+                """)
+            WebhookNews.note(
+                broadcasts: try scheduled.map { try $0.decode("id") }, events: [key.rawValue], at: now)
+            try await connection.pipeline([
                 // Sending the ends may have set `ended_at`. It is cleared, because the event counts as cancelled.
                 """
                 update events set cancelled_at = \(now), ended_at = null, updated_at = \(now)

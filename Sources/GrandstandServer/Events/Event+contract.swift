@@ -96,8 +96,18 @@ extension Audience {
                 bundleID: try BundleID(allowed: draft.bundleId), environment: try APNsEnvironment(draft.environment),
                 variant: try draft.variant.map { text throws(Problem) in try Variant(allowed: text) }),
             storagePolicy: try StoragePolicy(draft.storagePolicy),
-            delivery: try draft.delivery.map { word throws(Problem) in try Delivery(word) } ?? .channel,
+            delivery: draft.delivery ?? .channel,
             priority: try APNsPriority(draft.priority), content: draft.content)
+    }
+}
+
+extension Contract.EventAudience {
+    init(_ audience: Audience, _ channel: Contract.AudienceChannel) {
+        self.init(
+            bundleId: audience.bundleID.rawValue, environment: .init(audience.environment),
+            variant: audience.variant?.rawValue, storagePolicy: .init(audience.storagePolicy),
+            delivery: audience.delivery, priority: audience.priority?.rawValue, content: audience.content,
+            channel: channel)
     }
 }
 
@@ -111,13 +121,8 @@ extension Contract.Event {
             key: declared.key.rawValue, name: declared.name, kind: declared.kind, state: state,
             startsAt: declared.startsAt, endsAt: declared.endsAt, channelsOpenAt: declared.channelsOpenAt,
             channelsOpenBefore: declared.channelsOpenBefore,
-            audiences: zip(declared.audiences, channels).map { audience, channel in
-                Contract.EventAudience(
-                    bundleId: audience.bundleID.rawValue, environment: .init(audience.environment),
-                    variant: audience.variant?.rawValue, storagePolicy: .init(audience.storagePolicy),
-                    delivery: .init(audience.delivery), priority: audience.priority?.rawValue,
-                    content: audience.content, channel: channel)
-            }, metadata: RawJSON(unchecked: declared.metadata ?? Array("{}".utf8)),
+            audiences: zip(declared.audiences, channels).map { Contract.EventAudience($0, $1) },
+            metadata: RawJSON(unchecked: declared.metadata ?? Array("{}".utf8)),
             topics: declared.topics.map(\.rawValue), start: declared.start,
             defaults: declared.defaults.isEmpty ? nil : declared.defaults,
             createdAt: createdAt, updatedAt: updatedAt, content: declared.content, reopenedAt: reopenedAt)
@@ -137,21 +142,5 @@ extension Contract.Event {
     /// The apps of the audiences.
     var apps: Set<BundleID> { Set(audiences.compactMap { BundleID(rawValue: $0.bundleId) }) }
 
-    var isOver: Bool {
-        switch state {
-        case .ended, .cancelled: true
-        case .scheduled, .live, .unknown: false
-        }
-    }
-}
-
-extension Contract.ReopenedEvent {
-    init(_ reopening: Reopening) {
-        self.init(
-            channels: reopening.parts.map { part in
-                Contract.ReopenedChannel(
-                    bundleId: part.audience.bundleID.rawValue, environment: .init(part.audience.environment),
-                    variant: part.audience.variant?.rawValue, channel: .init(part.outcome))
-            }, broadcasts: reopening.broadcasts.map(\.words), warnings: reopening.warnings, reopening.event)
-    }
+    var isOver: Bool { state.isOver }
 }

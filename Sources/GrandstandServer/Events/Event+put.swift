@@ -19,22 +19,20 @@ extension EventStore {
     ) async throws -> (event: Versioned<Contract.Event>, created: Bool) {
         let (created, isMoved, warnings) = try await database.transaction { connection -> (Bool, Bool, [String]) in
             let before = try await Self.check(condition, specification.key, within: reach, now: now, on: connection)
-            let written = try await Self.write(specification, now: now, on: connection)
+            let created = try await Self.write(specification, now: now, on: connection)
             // The row is locked now. Check access again, because another writer may have created the event after
             // `check`.
-            if written != .created {
+            if created != true {
                 try await EventReach.require(reach, event: specification.key, declaring: true, on: connection)
                 // Another writer created the event after `check`.
                 if condition == .absent { try condition.check(0) }
             }
-            if written == .over {
-                try await Self.reopen(specification, by: actor, now: now, on: connection)
-            }
-            let created = written == .created
+            if created == nil { try await Self.reopen(specification, by: actor, now: now, on: connection) }
+            let isNew = created == true
             try await Self.refuseUnknownApps(specification, on: connection)
             let contents = try await Self.checkContents(specification, on: connection)
             let (apps, moved, warnings) = try await Self.writeAudiences(
-                specification, isNew: created, now: now, on: connection)
+                specification, isNew: isNew, now: now, on: connection)
             try await Self.writeStart(specification, by: actor, now: now, on: connection)
             let declarationWarnings = DeclarationWarnings(
                 EventTimes(
@@ -47,12 +45,12 @@ extension EventStore {
                 } else { [String]() }
             try await connection.pipeline([
                 AuditRows(by: actor, at: now).insert(
-                    created ? .eventCreated : .eventChanged, .init(eventKey: specification.key), of: apps,
+                    isNew ? .eventCreated : .eventChanged, .init(eventKey: specification.key), of: apps,
                     reasons: Self.reasons(moved)),
                 "select pg_notify(\(WakeTopic.channels.rawValue), '')",
             ])
             let isMoved = before.map { $0.times != declarationWarnings.after } ?? false
-            return (created, isMoved, warnings + moving + declarationWarnings.start + contents)
+            return (isNew, isMoved, warnings + moving + declarationWarnings.start + contents)
         }
         let outlook = try await isMoved ? self.outlook(of: specification.key, now: now) : []
         guard var event = try await event(specification.key, now: now) else {
@@ -60,13 +58,6 @@ extension EventStore {
         }
         event.value.warnings = warnings + outlook
         return (event, created)
-    }
-
-    private enum Written {
-        case created
-        case changed
-        /// The event is over, so nothing was written.
-        case over
     }
 
     /// Locks the event. Refuses an event key whose prefix is reserved for other API keys, and an outdated version. With
@@ -111,13 +102,10 @@ extension EventStore {
         let key = key.rawValue
         let scheduled = try await connection.query(
             """
-            select send_at, send_after_start from broadcasts where event_key = \(key) and scheduled
-            order by send_at, accepted_at, id
+            select send_at as "sendAt", send_after_start as "afterStart" from broadcasts
+            where event_key = \(key) and scheduled order by send_at, accepted_at, id
             """
-        ).map { row in
-            DeclarationWarnings.Scheduled(
-                sendAt: try row.decode("send_at"), afterStart: try row.decode("send_after_start"))
-        }
+        ).read(DeclarationWarnings.Scheduled.self)
         var statements: [PostgresQuery] = []
         if declarationWarnings.isPostponed(from: before) {
             statements.append(
@@ -137,29 +125,54 @@ extension EventStore {
     }
 
     /// Writes the event's own row, and holds its lock until the commit.
+    ///
+    /// - Returns: whether the event is new; `nil`: it is over, so nothing was written.
     private static func write(
         _ specification: EventSpecification, now: Date, on connection: PostgresConnection
-    ) async throws -> Written {
+    ) async throws -> Bool? {
         let rows = try await connection.query(
             """
-            insert into events as e (key, \(EventColumns.declared), created_at, updated_at)
-            values (\(specification.key.rawValue), \(EventColumns.values(specification)), \(now), \(now))
-            on conflict (key) do update set (\(EventColumns.declared)) = (\(EventColumns.proposed)),
+            insert into events as e (key, \(columns()), created_at, updated_at)
+            values (\(specification.key.rawValue), \(values(specification)), \(now), \(now))
+            on conflict (key) do update set (\(columns())) = (\(columns(of: "excluded"))),
                 updated_at = excluded.updated_at, version = excluded.version
             where e.ended_at is null and e.cancelled_at is null
             returning xmax = 0 as created
             """)
-        guard let row = rows.first else { return .over }
-        return try row.decode(Bool.self, "created") ? .created : .changed
+        return try rows.first?.decode(Bool.self, "created")
     }
 
     /// Writes the declaration of an event whose row is locked, and opens it again.
     static func declare(_ specification: EventSpecification, now: Date) -> PostgresQuery {
         """
-        update events set (\(EventColumns.declared)) = (\(EventColumns.values(specification))), updated_at = \(now),
+        update events set (\(columns())) = (\(values(specification))), updated_at = \(now),
             ended_at = null, expired_at = null, version = nextval('resource_versions')
         where key = \(specification.key.rawValue)
         """
+    }
+
+    /// The columns of an event's own row that its organiser declares. Other statements write topics, start and
+    /// audiences.
+    private static func columns(of row: String? = nil) -> PostgresQuery {
+        .list(
+            [
+                "name", "kind", "starts_at", "ends_at", "channels_open_at", "channels_open_before", "metadata",
+                "season",
+                "content", "defaults",
+            ], of: row)
+    }
+
+    /// The values of a declaration, in the order of `columns`.
+    private static func values(_ specification: EventSpecification) -> PostgresQuery {
+        let defaults = specification.defaults.isEmpty ? nil : JSONWriter.text(specification.defaults)
+        return """
+            \(specification.name)::text, \(specification.kind)::text, \(specification.startsAt)::timestamptz,
+                \(specification.endsAt)::timestamptz, \(specification.opensAt)::timestamptz,
+                \(specification.channelsOpenBefore)::integer,
+                \(specification.metadata.map(PostgresJSON.init(bytes:)))::json,
+                \(SeasonName.named(in: specification.metadata)?.rawValue)::text, \(specification.content)::text,
+                \(defaults.map(PostgresJSON.init(bytes:)))::json
+            """
     }
 
     private static func refuseUnknownApps(

@@ -29,6 +29,7 @@ extension EventStore {
                 "The event \(key) was closed because neither an end nor anything else was sent for it. To continue "
                     + "it, declare it with an endsAt in the future.")
         }
+        WebhookNews.note(events: [key.rawValue], at: now)
         // Wait for a running alignment. If it still saw the event as over, it would retire the event's channels after
         // the event is open again.
         try await connection.query(ChannelStore.lockAlignment)

@@ -28,7 +28,7 @@ extension API {
                     try context.caller.requireAccess(to: bundleID)
                     _ = try await stores.apps.registered(bundleID)
                 }
-                return .json(Contract.Page(try await events.events(where: filter, page, now: now())) { $0 })
+                return .json(try await events.events(where: filter, page, now: now()))
             },
             Route(.getEvent) { _, context in
                 .json(
@@ -47,9 +47,9 @@ extension API {
                 let order = try Contract.ReopenOrder.read(try await request.json(orIfEmpty: "{}"))
                 let audiences = try [AudienceSelector](order.audiences)
                 let caller = try context.caller
-                let reopening = try await events.reopen(
-                    key, audiences: audiences, within: caller.reach, by: caller.actor, now: now())
-                return .json(Contract.ReopenedEvent(reopening))
+                return .json(
+                    try await events.reopen(
+                        key, audiences: audiences, within: caller.reach, by: caller.actor, now: now()))
             },
         ]
     }

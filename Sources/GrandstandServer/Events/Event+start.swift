@@ -32,40 +32,27 @@ extension EventStore {
         let audiences = start.audiences.map { PostgresJSON(bytes: JSONWriter.text($0)) }
         let alerts = start.alertsByLocale.map { PostgresJSON(bytes: JSONWriter.text($0)) }
         return """
-            insert into event_starts as s (event_key, at, until, attributes_type, attributes, content_state, alert,
-                alerts_by_locale, stale_date, expires_in, audiences, restarts, opens_at, declared_by)
+            insert into event_starts as s (event_key, \(names()), opens_at, declared_by)
             values (\(specification.key.rawValue), \(start.at), \(start.until), \(start.attributesType),
                 \(PostgresJSON(bytes: Array(start.attributes.bytes))),
                 \(start.contentState.map { PostgresJSON(bytes: Array($0.bytes)) }),
                 \(PostgresJSON(bytes: Array(start.alert.bytes))), \(alerts), \(start.staleDate?.epoch),
                 \(start.expiresIn), \(audiences), \(start.restart), \(opensAt), \(actor.text))
-            on conflict (event_key) do update set at = excluded.at, until = excluded.until,
-                attributes_type = excluded.attributes_type, attributes = excluded.attributes,
-                content_state = excluded.content_state, alert = excluded.alert,
-                alerts_by_locale = excluded.alerts_by_locale, stale_date = excluded.stale_date,
-                expires_in = excluded.expires_in, audiences = excluded.audiences, restarts = excluded.restarts,
-                declared_by = case when (\(said("s"))) is distinct from (\(said("excluded")))
+            on conflict (event_key) do update set (\(names())) = (\(names(of: "excluded"))),
+                declared_by = case when row(\(names(of: "s")))::text <> row(\(names(of: "excluded")))::text
                     then excluded.declared_by else s.declared_by end,
                 opens_at = case when s.stopped_at is null then least(s.asked_at, excluded.opens_at) end
             """
     }
 
-    /// All declared columns of a row of `event_starts`, for a comparison.
-    private static func said(_ row: PostgresQuery) -> PostgresQuery {
-        """
-        \(row).at, \(row).until, \(row).attributes_type, \(row).attributes::text, \(row).content_state::text,
-            \(row).alert::text, \(row).alerts_by_locale::text, \(row).stale_date, \(row).audiences::text,
-            \(row).restarts, \(row).expires_in
-        """
-    }
-
-    /// The starts that events declare, by the keys of the events.
-    func starts(of keys: [String]) async throws -> [String: Contract.Start] {
-        let rows = try await database.query(
-            "select s.event_key, \(Self.startColumns) from event_starts s where s.event_key = any(\(keys))")
-        var starts: [String: Contract.Start] = [:]
-        for row in rows { starts[try row.decode("event_key")] = try row.startDeclaration() }
-        return starts
+    /// The columns of a row of `event_starts` that its organiser declares.
+    private static func names(of row: String? = nil) -> PostgresQuery {
+        .list(
+            [
+                "at", "until", "attributes_type", "attributes", "content_state", "alert", "alerts_by_locale",
+                "stale_date",
+                "expires_in", "audiences", "restarts",
+            ], of: row)
     }
 
     /// The columns that `startDeclaration` reads, of `event_starts s`.

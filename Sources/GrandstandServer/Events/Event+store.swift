@@ -21,50 +21,92 @@ package struct EventStore: Sendable {
     }
 
     func event(_ key: EventKey, now: Date) async throws -> Versioned<Contract.Event>? {
-        let rows = try await database.query("select \(Self.columns) from events e where e.key = \(key.rawValue)")
+        let rows = try await database.query("\(Self.selection(now: now)) where e.key = \(key.rawValue)")
         return try await complete(Array(rows), now: now).first
     }
 
-    func events(where filter: EventFilter, _ page: PageRequest, now: Date) async throws -> Page<Contract.Event> {
+    func events(where filter: EventFilter, _ page: PageRequest, now: Date) async throws -> Contract.Page<Contract.Event>
+    {
         let cursor = try page.cursor.map { text throws(Problem) in try PageCursor(text) }
         let rows = try await database.query(
             """
-            select \(Self.columns) from events e
-            where (\(filter.state?.rawValue)::text is null or \(Self.state(now: now)) = \(filter.state?.rawValue))
-                and (\(filter.kind)::text is null or e.kind = \(filter.kind))
-                and \(filter.season.map { season -> PostgresQuery in "e.season = \(season.rawValue)" } ?? "true")
-                and (\(filter.from)::timestamptz is null or e.starts_at >= \(filter.from))
-                and (\(filter.to)::timestamptz is null or e.starts_at < \(filter.to))
-                and (\(filter.bundleID?.topic)::text is null or exists (
-                    select from audiences u join apps a using (bundle_id)
-                    where u.event_key = e.key and a.topic = \(filter.bundleID?.topic)))
-                and \(EventReach.covers(filter.reach, event: "e.key"))
-                and \(filter.overdueBy.map { ChannelStore.isOverdue(now: now, tenure: $0) } ?? "true")
+            \(Self.selection(now: now)) where \(Self.fits(filter, now: now))
                 and (\(cursor?.key)::text is null or (e.created_at, e.key) > (\(cursor?.date), \(cursor?.key)))
             order by e.created_at, e.key limit \(page.limit + 1)
             """)
-        return Page(rows: try await complete(Array(rows), now: now).map(\.value), limit: page.limit) {
+        return Contract.Page(rows: try await complete(Array(rows), now: now).map(\.value), limit: page.limit) {
             PageCursor.text($0.createdAt, $0.key)
         }
     }
 
-    static let columns: PostgresQuery = """
-        \(EventColumns.read), e.created_at, e.updated_at, e.first_update_at, e.ended_at, e.cancelled_at, e.reopened_at,
-            e.version
-        """
+    /// Events for people: live ones, then those to come, then those that are over, each part by its day. Every page is
+    /// sorted anew, so that an event moves to its place as soon as its state changes.
+    func agenda(
+        where filter: EventFilter, skipping skipped: Int = 0, limit: Int, now: Date
+    ) async throws -> [Contract.Event] {
+        let isOver: PostgresQuery = "coalesce(e.ended_at, e.cancelled_at) is not null"
+        let rows = try await database.query(
+            """
+            \(Self.selection(now: now)) where \(Self.fits(filter, now: now))
+            order by array_position(array['live', 'scheduled'], \(Self.state(now: now))),
+                case when \(isOver) then coalesce(e.starts_at, e.created_at) end desc, e.starts_at, e.created_at, e.key
+            limit \(limit) offset \(skipped)
+            """)
+        return try await complete(Array(rows), now: now).map(\.value)
+    }
 
-    /// `Event.State` in SQL, for filters. A test checks that it agrees with `Event.State`.
+    /// The newest content that was accepted for each of these events and not withdrawn.
+    func newestContents(of keys: [String]) async throws -> [String: [UInt8]] {
+        let rows = try await database.query(
+            """
+            select e.key, b.content_state from unnest(\(keys)::text[]) e(key) cross join lateral (
+                select content_state from broadcasts where event_key = e.key and content_state is not null
+                    and not scheduled and not cancelled
+                order by accepted_at desc, id desc limit 1) b
+            """)
+        return try rows.reduce(into: [:]) { contents, row in
+            contents[try row.decode("key")] = try row.decode(PostgresJSON.self, "content_state").bytes
+        }
+    }
+
+    private static func fits(_ filter: EventFilter, now: Date) -> PostgresQuery {
+        """
+        (\(filter.state?.rawValue)::text is null or \(state(now: now)) = \(filter.state?.rawValue))
+            and (\(filter.kind)::text is null or e.kind = \(filter.kind))
+            and \(filter.season.map { season -> PostgresQuery in "e.season = \(season.rawValue)" } ?? "true")
+            and \(filter.part.map(has) ?? "true")
+            and (\(filter.from)::timestamptz is null or e.starts_at >= \(filter.from))
+            and (\(filter.to)::timestamptz is null or e.starts_at < \(filter.to))
+            and (\(filter.bundleID?.topic)::text is null or exists (
+                select from audiences u join apps a using (bundle_id)
+                where u.event_key = e.key and a.topic = \(filter.bundleID?.topic)))
+            and \(EventReach.covers(filter.reach, event: "e.key"))
+            and \(filter.overdueBy.map { ChannelStore.isOverdue(now: now, tenure: $0) } ?? "true")
+        """
+    }
+
+    private static func has(_ part: String) -> PostgresQuery {
+        "position(lower(\(part)::text) in lower(concat_ws(' ', e.key, e.name, e.kind, e.season))) > 0"
+    }
+
+    /// Selects events `e` as `Contract.Event`, without their audiences.
+    private static func selection(now: Date) -> PostgresQuery {
+        """
+        select e.key, e.name, e.kind, \(state(now: now)) as state, e.starts_at as "startsAt", e.ends_at as "endsAt",
+            case when e.channels_open_before is null then e.channels_open_at end as "channelsOpenAt",
+            e.channels_open_before as "channelsOpenBefore", '[]'::json as audiences,
+            coalesce(e.metadata, '{}') as metadata, e.topics, \(startColumns), e.defaults, e.created_at as "createdAt",
+            e.updated_at as "updatedAt", e.content, e.reopened_at as "reopenedAt", null::text[] as warnings, e.version
+        from events e left join lateral (select * from event_starts where event_key = e.key offset 0) s on true
+        """
+    }
+
+    /// `Contract.EventState.init(startsAt:firstUpdateAt:endedAt:cancelledAt:now:)` in SQL. A test compares both.
     static func state(now: Date) -> PostgresQuery {
         """
         case when e.cancelled_at is not null then 'cancelled' when e.ended_at is not null then 'ended'
             when e.first_update_at is not null or e.starts_at <= \(now) then 'live' else 'scheduled' end
         """
-    }
-
-    static func state(_ row: PostgresRow, now: Date) throws -> Event.State {
-        Event.State(
-            startsAt: try row.decode("starts_at"), firstUpdateAt: try row.decode("first_update_at"),
-            endedAt: try row.decode("ended_at"), cancelledAt: try row.decode("cancelled_at"), now: now)
     }
 
     /// Adds to each event its audiences, and to each audience its channel: the channel in use or, if there is none, the
@@ -91,24 +133,19 @@ package struct EventStore: Sendable {
             audiences[try row.decode("audience_of"), default: []].append(
                 (audience, channel, try row.decode("has_messages")))
         }
-        let starts = try await starts(of: keys)
         return try rows.map { row in
-            let key: String = try row.decode("key")
-            let shown = audiences[key] ?? []
-            let state = try Self.state(row, now: now)
-            let specification = try EventColumns.specification(row, audiences: shown.map(\.0), start: starts[key])
-            let channels = shown.map { audience, channel, hasMessages in
-                guard audience.delivery == .channel else { return Contract.AudienceChannel(state: .none) }
+            var event: Contract.Event = try row.read()
+            let (opensAt, isOver) = (event.opensAt, event.isOver)
+            event.audiences = (audiences[event.key] ?? []).map { audience, channel, hasMessages in
                 // An event that is over gets a channel only for a message that waits.
-                if channel == nil, state.isOver, !hasMessages { return Contract.AudienceChannel(state: .none) }
+                if audience.delivery != .channel || channel == nil && isOver && !hasMessages {
+                    return Contract.EventAudience(audience, .init(state: .none))
+                }
                 // An open event gets another channel in place of a deleted one.
-                let isGone = channel?.state == .deleted && !state.isOver
-                return Contract.AudienceChannel(
-                    isGone ? nil : channel, channelsOpenAt: specification.opensAt, now: now)
+                let isGone = channel?.state == .deleted && !isOver
+                return Contract.EventAudience(
+                    audience, .init(isGone ? nil : channel, channelsOpenAt: opensAt, now: now))
             }
-            let event = Contract.Event(
-                specification, state: .init(state), channels: channels, createdAt: try row.decode("created_at"),
-                updatedAt: try row.decode("updated_at"), reopenedAt: try row.decode("reopened_at"))
             return Versioned(value: event, version: try row.decode("version"))
         }
     }
@@ -116,10 +153,12 @@ package struct EventStore: Sendable {
 
 /// A filter of events; a member that is `nil` does not filter.
 struct EventFilter: Sendable {
-    var state: Event.State?
+    var state: Contract.EventState?
     var kind: String?
     var season: SeasonName?
     var bundleID: BundleID?
+    /// Any part of the key, the name, the kind or the season, in either case.
+    var part: String?
     /// Events that start at this time or later.
     var from: Date?
     /// Events that start before this time.

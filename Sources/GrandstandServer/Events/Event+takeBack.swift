@@ -15,9 +15,9 @@ extension EventStore {
     /// - Throws: `event-not-found`, `forbidden`; `invalid-request` for an audience that the event does not have.
     func reopen(
         _ key: EventKey, audiences chosen: [AudienceSelector]?, within reach: AppReach, by actor: AuditActor, now: Date
-    ) async throws -> Reopening {
+    ) async throws -> Contract.ReopenedEvent {
         let now = now.inMicroseconds
-        let (parts, broadcasts) = try await database.transaction { connection -> ([Reopening.Part], [UUID]) in
+        let (opened, broadcasts) = try await database.transaction { connection -> (Opened, [UUID]) in
             // Wait for a running alignment. If it still saw the event as over, it would retire the event's channels
             // after the event is open again. An alignment may also lock the event, so this transaction takes the
             // alignment's lock before the event's.
@@ -37,7 +37,8 @@ extension EventStore {
             let lanes = try await Self.lanes(of: key, chosen, on: connection)
             let (ends, isChanged) = try await Self.takeBack(lanes, of: key, now: now, on: connection)
             let isOver: Bool = try event.decode("is_over")
-            guard isChanged || isOver else { return ([], []) }
+            guard isChanged || isOver else { return (([], []), []) }
+            if isOver { WebhookNews.note(events: [key.rawValue], at: now) }
             try await connection.pipeline([
                 """
                 update events set ended_at = null, expired_at = null, cancelled_at = null, reopened_at = \(now),
@@ -53,15 +54,20 @@ extension EventStore {
             let broadcasts =
                 try await ends.resent
                 + Self.sendNews(ends.news, of: key, by: actor, now: now, on: connection)
-            let opened = isOver ? Set(lanes.map(\.audience)) : ends.opened
-            return (try await Self.parts(of: key, opened, ends, on: connection), broadcasts)
+            // Of an event that was not over, only the audiences that had an end were opened.
+            let audiences = isOver ? Set(lanes.map(\.audience)) : ends.opened
+            return (try await Self.opened(audiences, of: key, ends, on: connection), broadcasts)
         }
         guard let event = try await event(key, now: now) else {
             throw Problem(.eventNotFound, "The event was removed while it was being opened again.")
         }
-        return Reopening(
-            event: event.value, parts: parts, broadcasts: broadcasts, outlook: try await outlook(of: key, now: now))
+        return Contract.ReopenedEvent(
+            channels: opened.channels, broadcasts: broadcasts.map(\.words),
+            warnings: opened.warnings + (try await outlook(of: key, now: now)), event.value)
     }
+
+    /// The opened audiences in the event's order, and warnings about what cannot be undone.
+    private typealias Opened = (channels: [Contract.ReopenedChannel], warnings: [String])
 
     /// A lane of an audience: the lane of the audience's channel, or of one of its crowds.
     private struct AudienceLane {
@@ -176,7 +182,9 @@ extension EventStore {
             returning b.id
             """)
         let audit = AuditRows(by: actor, at: now)
-        try await connection.pipeline(try rows.map { audit.withdrawal(of: try $0.decode("id"), wasScheduled: false) })
+        let withdrawn: [UUID] = try rows.map { try $0.decode("id") }
+        WebhookNews.note(broadcasts: withdrawn, at: now)
+        try await connection.pipeline(withdrawn.map { audit.withdrawal(of: $0, wasScheduled: false) })
     }
 
     /// Resumes the start of the event's activities if the start's window (`StartWindow`) is not over. An installation
@@ -228,10 +236,9 @@ extension EventStore {
         return results.compactMap { try? $0.get().uuid }
     }
 
-    /// The result for each opened audience.
-    private static func parts(
-        of key: EventKey, _ opened: Set<Audience.ID>, _ ends: Ends, on connection: PostgresConnection
-    ) async throws -> [Reopening.Part] {
+    private static func opened(
+        _ audiences: Set<Audience.ID>, of key: EventKey, _ ends: Ends, on connection: PostgresConnection
+    ) async throws -> Opened {
         let rows = try await connection.query(
             """
             select u.bundle_id, u.environment, u.variant, \(AudienceColumns.wantsChannel("u")) as wants_channel,
@@ -245,16 +252,41 @@ extension EventStore {
             from audiences u cross join lateral (select channel from lanes where id = u.lane offset 0) l
             where u.event_key = \(key.rawValue) order by u.position
             """)
-        return try rows.compactMap { row in
+        var opened: Opened = ([], [])
+        for row in rows {
             let audience = try AudienceColumns.id(row)
-            guard opened.contains(audience) else { return nil }
-            let isKept: Bool = try row.decode("is_kept")
+            guard audiences.contains(audience) else { continue }
             let wantsChannel: Bool = try row.decode("wants_channel")
-            return Reopening.Part(
-                audience: audience, outcome: !wantsChannel ? .none : isKept ? .kept : .new,
-                lostChannelID: wantsChannel && !isKept ? try row.decode("latest") : nil,
-                mayHaveEnded: ends.mayHaveEnded.contains(audience),
-                lacksPlace: try wantsChannel && !isKept && row.decode("is_full"))
+            let isNew = try wantsChannel && !row.decode(Bool.self, "is_kept")
+            opened.channels.append(
+                Contract.ReopenedChannel(
+                    bundleId: audience.bundleID.rawValue, environment: .init(audience.environment),
+                    variant: audience.variant?.rawValue, channel: !wantsChannel ? .none : isNew ? .new : .kept))
+            opened.warnings += warnings(
+                audience.words, lost: isNew ? try row.decode("latest") : nil,
+                lacksPlace: try isNew && row.decode("is_full"), mayHaveEnded: ends.mayHaveEnded.contains(audience))
         }
+        return opened
+    }
+
+    /// - Parameters:
+    ///   - lost: Apple's ID of the channel that was lost.
+    ///   - lacksPlace: whether the app has no place for the new channel now.
+    ///   - mayHaveEnded: whether APNs may have forwarded an `end` to devices.
+    private static func warnings(_ app: String, lost: String?, lacksPlace: Bool, mayHaveEnded: Bool) -> [String] {
+        [
+            lost.map {
+                "The channel \($0) of \(app) was deleted, and its followers are lost."
+                    + (lacksPlace ? "" : " A new channel is created; lookups of the event return it.")
+            },
+            lacksPlace
+                ? "There is no place for a new channel of \(app) now: the app has as many channels as its limit or Apple "
+                    + "allows. It is created when a place is free. GET /v1/quotas shows which channels use the places."
+                : nil,
+            mayHaveEnded
+                ? "APNs accepted an end for \(app), or may have accepted it. An activity that received it cannot be "
+                    + "restored. The others continue."
+                : nil,
+        ].compactMap(\.self)
     }
 }

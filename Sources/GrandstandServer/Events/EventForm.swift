@@ -3,58 +3,50 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import JSON
 
-/// An event as a person types it, and its conversion to the API's body.
-struct EventForm: Sendable, Equatable {
-    var key = ""
-    var name = ""
-    var kind = ""
-    var startsAt = ""
-    var endsAt = ""
-    var channelsOpenBefore = ""
-    var topics = ""
+/// An event as a person types it: a field for each simple member of the API's body, audiences as lines, and the rest as
+/// JSON.
+struct EventForm: Sendable {
+    /// Members without a field. Most people need neither of them.
+    static let hidden: Set = ["audiences", "channelsOpenAt", "metadata", "start", "content"]
+
+    var fields: FormFields
     /// One audience a line: `com.example.Stadium production noMessageStored [VARIANT]`.
-    var audiences = ""
-    /// More members of the body, as a JSON object: `start`, `defaults`, `metadata`.
-    var more = ""
+    var audiences: String { fields.text("audiences") }
+    /// More members of the body, as a JSON object: `start`, `content`, `metadata`.
+    var more: String { fields.json("more") }
 
-    init() {}
-
-    init(_ fields: FormFields) {
-        key = fields["key"] ?? ""
-        name = fields["name"] ?? ""
-        kind = fields["kind"] ?? ""
-        startsAt = fields["startsAt"] ?? ""
-        endsAt = fields["endsAt"] ?? ""
-        channelsOpenBefore = fields["channelsOpenBefore"] ?? ""
-        topics = fields["topics"] ?? ""
-        audiences = fields.text("audiences")
-        more = fields.json("more")
+    /// What docs/organising.md advises for a match: people who are offline get no old score, and a score is out of date
+    /// after five minutes without a message.
+    static func advised(for apps: [Contract.App]) -> EventForm {
+        let audience = apps.first.map { "\($0.bundleId) production \(Contract.StoragePolicy.noMessageStored.rawValue)" }
+        return EventForm(
+            fields: FormFields([
+                .init(name: "kind", value: "match"), .init(name: "defaults.staleAfter", value: "300"),
+                .init(name: "defaults.expiresIn", value: "1800"), .init(name: "audiences", value: audience ?? ""),
+            ]))
     }
 
     /// The body of `PUT /v1/events/{key}`, and the faults of the fields that could not be written into it.
     func body() -> (bytes: [UInt8], faults: [APIProblem.Fault]) {
         var faults: [APIProblem.Fault] = []
+        var simple = JSONWriter()
+        _ = Contract.EventDraft.shape.write(fields, without: Self.hidden, to: &simple)
+        var members: [(name: String, value: [UInt8])] = []
+        for part in [try? JSONValue(decoding: simple.bytes), further(&faults)] {
+            guard case .object(let all)? = part?.kind else { continue }
+            for member in all where member.name == "audiences" || members.contains(where: { $0.name == member.name }) {
+                faults.append(.init(pointer: "more", detail: "\(member.name) has a field of its own above."))
+            }
+            members += all.map { ($0.name, $0.value.bytes) }
+        }
         var json = JSONWriter()
         json.object { object in
-            object.member("name", name)
-            if !kind.isEmpty { object.member("kind", kind) }
-            if !startsAt.isEmpty { object.member("startsAt", FormTime.utc(startsAt)) }
-            if !endsAt.isEmpty { object.member("endsAt", FormTime.utc(endsAt)) }
-            if !channelsOpenBefore.isEmpty {
-                if let hours = Double(channelsOpenBefore), hours >= 0, hours < 10_000 {
-                    object.member("channelsOpenBefore", Int((hours * 3_600).rounded()))
-                } else {
-                    faults.append(.init(pointer: "channelsOpenBefore", detail: "A number of hours was expected."))
-                }
+            for member in members {
+                object.name(dynamic: member.name)
+                object.raw(member.value)
             }
-            let topics = topics.split { $0 == "," || $0.isWhitespace }.map(String.init)
-            if !topics.isEmpty { object.member("topics", topics) }
             object.name("audiences")
             object.array(audienceLines(&faults)) { writer, audience in writer.raw(audience) }
-            for (name, value) in further(&faults) {
-                object.name(dynamic: name)
-                object.raw(value)
-            }
         }
         return (json.bytes, faults)
     }
@@ -86,22 +78,15 @@ struct EventForm: Sendable, Equatable {
         return lines
     }
 
-    private func further(_ faults: inout [APIProblem.Fault]) -> [(String, [UInt8])] {
-        guard !more.isEmpty else { return [] }
+    private func further(_ faults: inout [APIProblem.Fault]) -> JSONValue? {
+        guard !more.isEmpty else { return nil }
         do throws(Problem) {
             let value = try JSONValue(parsing: Array(more.utf8))
-            guard case .object(let members) = value.kind else {
-                faults.append(.init(pointer: "more", detail: "An object was expected, not \(value.kindName)."))
-                return []
-            }
-            let said: Set = ["name", "kind", "startsAt", "endsAt", "channelsOpenBefore", "topics", "audiences"]
-            for member in members where said.contains(member.name) {
-                faults.append(.init(pointer: "more", detail: "\(member.name) has a field of its own above."))
-            }
-            return members.filter { !said.contains($0.name) }.map { ($0.name, $0.value.bytes) }
+            if case .object = value.kind { return value }
+            faults.append(.init(pointer: "more", detail: "An object was expected, not \(value.kindName)."))
         } catch {
             faults.append(.init(pointer: "more", detail: error.detail))
-            return []
         }
+        return nil
     }
 }

@@ -26,7 +26,7 @@ extension Resource {
                     "With an end message, the activities on lock screens end, too. Without it, they stay until they are "
                         + "stale or twelve hours old.",
                     "You can reopen the event while its channels exist. Activities that received the end stay ended.",
-                ], flags: [("end", "Send the end")], asks: true,
+                ], flags: ["end"], asks: true,
                 notice: { _, fields in
                     fields["end"] == "true"
                         ? "It is cancelled; a last end is on its way." : "It is cancelled. No end was sent."

@@ -1,44 +1,38 @@
 internal import Grandstand
 internal import GrandstandContract
 
-/// The list of events, filtered by state, kind, season and app.
+/// The list of events: those that are live, then those to come, then those that are over.
 struct EventList: ConsolePage {
+    struct Part: Sendable {
+        let partHeading: String
+        let rows: [EventRow]
+    }
+
     var template: TemplateName { .events }
     let title = "Events"
-    var refresh: Int? { 30 }
-    let newEventHref = ConsolePath.newEvent
+    var refresh: Int? { 5 }
+    /// What was typed to find an event.
+    let part: String
     let states: [Choice]
-    let kind: String
-    let season: String
-    let bundleID: String
-    let events: Table
+    let parts: [Part]
     let pager: Pager
 
-    init(_ page: Page<Contract.Event>, _ filter: EventFilter, _ visit: Visit) {
-        states = Choice.all(Event.State.self, chosen: filter.state)
-        kind = filter.kind ?? ""
-        season = filter.season?.rawValue ?? ""
-        bundleID = filter.bundleID?.rawValue ?? ""
-        events = Table(
-            "Events, and how many of their channels are in which state", nothing: "No event fits.", page.items,
-            [
-                Column("Event") { [.event($0.eventKey)] }, Column("Name") { [.quoted($0.name)] },
-                Column("State") { [.state($0.state.rawValue)] },
-                Column("Kind") { [.quoted($0.kind ?? "")] },
-                Column("Starts") { [.moment($0.startsAt)] },
-                Column("Ends") { [.moment($0.endsAt)] }, Column("Channels") { [.words($0.channelsText)] },
-            ])
-        pager = Pager(
-            visit,
-            query: [
-                ("state", filter.state?.rawValue), ("kind", filter.kind), ("season", filter.season?.rawValue),
-                ("bundleId", visit.query["bundleId"]),
-            ],
-            nextCursor: page.nextCursor)
+    /// - Parameter next: the cursor of the next page.
+    init(_ rows: [EventRow], next: String? = nil, _ filter: EventFilter, _ visit: Visit) {
+        part = filter.part ?? ""
+        let kept = [
+            ("find", filter.part), ("kind", filter.kind), ("season", filter.season?.rawValue),
+            ("bundleId", filter.bundleID?.rawValue),
+        ]
+        states = ([nil] + Contract.EventState.allCases).map { state in
+            Choice(
+                ConsolePath.link(ConsolePath.events, kept + [("state", state?.rawValue)]),
+                label: state?.rawValue ?? "all", isChosen: state == filter.state)
+        }
+        parts = ["Live", "Next", "Over"].compactMap { heading in
+            let rows = rows.filter { $0.part == heading }
+            return rows.isEmpty ? nil : Part(partHeading: heading, rows: rows)
+        }
+        pager = Pager(visit, query: kept + [("state", filter.state?.rawValue)], nextCursor: next)
     }
-}
-
-extension Contract.Event {
-    /// `2 active, 1 failed`
-    var channelsText: String { Wording.tally(audiences.map(\.channel.state.rawValue)) }
 }

@@ -16,15 +16,19 @@ struct EventPages: PageGroup {
     }
 
     private func list(_ visit: Visit) async throws -> PageRoute.Answer {
-        if let key = try visit.query.read("key", EventKey.rule, EventKey.init) {
-            return .elsewhere(ConsolePath.event(key))
-        }
         let filter = EventFilter(
             state: try visit.query.choice("state"), kind: visit.query["kind"],
             season: try visit.query.read("season", SeasonName.rule, SeasonName.init), bundleID: try visit.chosenApp(),
-            reach: visit.key.reach)
+            part: visit.query["find"], reach: visit.reach)
+        let expected = "The number of events before the page was expected."
+        let skipped = try visit.query.read("cursor", expected) { Int($0).flatMap { $0 >= 0 ? $0 : nil } } ?? 0
+        let limit = visit.page.limit
+        let events = try await reader.events.agenda(
+            where: filter, skipping: skipped, limit: limit + 1, now: visit.now)
         return .page(
-            EventList(try await reader.events.events(where: filter, visit.page, now: visit.now), filter, visit))
+            EventList(
+                try await reader.rows(Array(events.prefix(limit))),
+                next: events.count > limit ? String(skipped + limit) : nil, filter, visit))
     }
 
     private func show(_ visit: Visit) async throws -> PageRoute.Answer {
@@ -60,7 +64,9 @@ struct EventReader: Sendable {
         var request = visit.page
         request.limit = Self.pageLength
         let page = try await outbox.broadcasts(of: key, within: visit.reach, request)
-        let newest = visit.isAtStart ? page.items : try await newest(of: key, visit).items
+        request.cursor = nil
+        let newest =
+            visit.isAtStart ? page.items : try await outbox.broadcasts(of: key, within: visit.reach, request).items
         var contents = EventDetail.Contents(event: event, version: versioned.version, page: page, newest: newest)
         let plotted = MatchPlot.length(audiences: event.audiences.count)
         contents.plotted =
@@ -68,8 +74,7 @@ struct EventReader: Sendable {
             ? newest
             : try await outbox.broadcasts(of: key, within: visit.reach, PageRequest(limit: plotted, cursor: nil)).items
         if visit.isAtStart {
-            contents.scheduled = try await outbox.scheduled(
-                of: key, within: visit.reach, PageRequest(limit: Self.pageLength, cursor: nil))
+            contents.scheduled = try await outbox.scheduled(of: key, within: visit.reach, request).items
         }
         if event.start != nil {
             contents.starts = try await starts.report(of: key, within: visit.reach, .asItIs, now: visit.now).audiences
@@ -80,18 +85,14 @@ struct EventReader: Sendable {
                     && $0.environment.rawValue == throttle.app.environment.rawValue
             }
         }
-        contents.previews = try await previews(of: event)
+        contents.previews = try await previews(of: event.apps)
         return contents
     }
 
-    func newest(of key: EventKey, _ visit: Visit) async throws -> Page<Contract.Broadcast> {
-        try await outbox.broadcasts(of: key, within: visit.reach, PageRequest(limit: Self.pageLength, cursor: nil))
-    }
-
-    /// The templates of the event's apps.
-    func previews(of event: Contract.Event) async throws -> [BundleID: ContentPreview] {
+    /// The templates of the apps that have some.
+    func previews(of bundleIDs: some Collection<BundleID>) async throws -> [BundleID: ContentPreview] {
         var previews: [BundleID: ContentPreview] = [:]
-        for bundleID in event.apps {
+        for bundleID in bundleIDs {
             previews[bundleID] = try await apps.app(bundleID)?.value.preview.map(ContentPreview.init)
         }
         return previews

@@ -31,10 +31,16 @@ enum EventReach {
     static func reaches(
         _ reach: AppReach, event key: EventKey, on connection: some PostgresQuerying
     ) async throws -> Bool {
+        try await isCovered(
+            reach, "select \(covers(reach, event: "e.key")) as is_covered from events e where e.key = \(key.rawValue)",
+            on: connection)
+    }
+
+    private static func isCovered(
+        _ reach: AppReach, _ query: PostgresQuery, on connection: some PostgresQuerying
+    ) async throws -> Bool {
         guard reach != .all else { return true }
-        let known = try await connection.query(
-            "select \(covers(reach, event: "e.key")) as is_covered from events e where e.key = \(key.rawValue)")
-        return try known.first?.decode(Bool.self, "is_covered") ?? true
+        return try await connection.query(query).first?.decode(Bool.self, "is_covered") ?? true
     }
 
     /// Refuses an event that is out of reach, by what this transaction sees.
@@ -69,10 +75,9 @@ enum EventReach {
     static func reaches(
         _ reach: AppReach, broadcast id: UUID, on connection: some PostgresQuerying
     ) async throws -> Bool {
-        guard reach != .all else { return true }
-        let known = try await connection.query(
-            "select \(covers(reach, broadcast: "b")) as is_covered from broadcasts b where b.id = \(id)")
-        return try known.first?.decode(Bool.self, "is_covered") ?? true
+        try await isCovered(
+            reach, "select \(covers(reach, broadcast: "b")) as is_covered from broadcasts b where b.id = \(id)",
+            on: connection)
     }
 
     /// The condition that a broadcast is within reach; `true` if the reach has no limit. The broadcast's event or

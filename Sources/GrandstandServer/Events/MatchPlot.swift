@@ -4,6 +4,14 @@ internal import Grandstand
 internal import GrandstandContract
 internal import JSON
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
 /// A plot of one event over time: how long each message took from acceptance by this server to Apple's answer. The
 /// timeline has the same numbers. The plot is a pure function of the messages.
 struct MatchPlot: Sendable {
@@ -16,21 +24,13 @@ struct MatchPlot: Sendable {
         let tip: String
     }
 
-    struct Tick: Sendable, Equatable {
-        let position: Int
-        let text: String
-        /// The time of the tick as RFC 3339, so that the page's script can show it in the reader's zone; `nil` for a
-        /// duration.
-        let iso: String?
-    }
-
     let width = MatchPlot.width
     let height = MatchPlot.height
     let left = MatchPlot.left
     let right = MatchPlot.width - 8
     let answers: [Point]
-    let durations: [Tick]
-    let times: [Tick]
+    let durations: [PlotTick]
+    let times: [PlotTick]
     let plotSummary: String
 
     private static let width = 760
@@ -58,11 +58,11 @@ struct MatchPlot: Sendable {
             let room = Double(Self.width - 14 - Self.left)
             return Self.left + 3 + Int(date.timeIntervalSince(from) / span * room)
         }
-        // The scale is logarithmic: most answers take tens of milliseconds, and the slow ones that matter take seconds.
-        let lowest = Self.decade(atMost: max(1, fastest))
-        let highest = max(Self.decade(atLeast: slowest), lowest + 1)
+        // The scale has tens: most answers take tens of milliseconds, and the slow ones that matter take seconds.
+        let lowest = Int(Self.tens(fastest))
+        let highest = max(Int(Self.tens(slowest).rounded(.up)), lowest + 1)
         func y(_ milliseconds: Int) -> Int {
-            let share = (Self.log10(Double(max(1, milliseconds))) - Double(lowest)) / Double(highest - lowest)
+            let share = (Self.tens(milliseconds) - Double(lowest)) / Double(highest - lowest)
             return Self.bottom - Int(share * Double(Self.bottom - Self.top))
         }
         answers = all.map { answer in
@@ -72,12 +72,13 @@ struct MatchPlot: Sendable {
                     + (answer.isRefused ? ", refused" : ""))
         }
         durations = (lowest...highest).map { power in
-            let value = Self.power(power)
-            return Tick(position: y(value), text: Self.words(value), iso: nil)
+            let value = (0..<power).reduce(1) { value, _ in value * 10 }
+            return PlotTick(position: y(value), text: Self.words(value), iso: nil)
         }
         times = [0.1, 0.37, 0.63, 0.9].map { share in
             let at = from.addingTimeInterval(share * span)
-            return Tick(position: x(at), text: String(RFC3339.text(at).dropFirst(11).prefix(5)), iso: RFC3339.text(at))
+            let iso = RFC3339.text(at)
+            return PlotTick(position: x(at), text: String(iso.dropFirst(11).prefix(5)), iso: iso)
         }
         let sorted = all.map(\.milliseconds).sorted()
         let refused = all.count(where: \.isRefused)
@@ -106,34 +107,10 @@ struct MatchPlot: Sendable {
         return (tenths.isMultiple(of: 10) ? whole : "\(whole).\(tenths % 10)") + " s"
     }
 
-    private static func power(_ exponent: Int) -> Int { (0..<exponent).reduce(1) { value, _ in value * 10 } }
-
-    private static func decade(atMost value: Int) -> Int {
-        var exponent = 0
-        while power(exponent + 1) <= value { exponent += 1 }
-        return exponent
-    }
-
-    private static func decade(atLeast value: Int) -> Int {
-        var exponent = 0
-        while power(exponent) < value { exponent += 1 }
-        return exponent
-    }
-
-    /// The logarithm to base 10. Its fraction is calculated to ten binary digits, which is more precise than the
-    /// drawing can show.
-    private static func log10(_ value: Double) -> Double {
-        let whole = decade(atMost: Int(value))
-        var rest = value / Double(power(whole))
-        var (sum, step) = (0.0, 0.5)
-        for _ in 0..<10 {
-            rest *= rest
-            if rest >= 10 {
-                rest /= 10
-                sum += step
-            }
-            step /= 2
-        }
-        return Double(whole) + sum
+    /// How many tens are multiplied in a number, with a fraction: 10 is 1, 55 is 1.5, 100 is 2.
+    private static func tens(_ value: Int) -> Double {
+        var (whole, power) = (0, 1)
+        while power * 10 <= value { (whole, power) = (whole + 1, power * 10) }
+        return Double(whole) + Double(max(0, value - power)) / Double(9 * power)
     }
 }

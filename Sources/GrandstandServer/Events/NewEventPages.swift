@@ -11,7 +11,8 @@ struct NewEventPages: PageGroup {
     var actions: [ActionRoute] { [ActionRoute("/declare", .organise, declare)] }
 
     private func askForEvent(_ visit: Visit) async throws -> PageRoute.Answer {
-        .page(NewEvent(EventForm(), apps: try await known(visit)))
+        let apps = try await known(visit)
+        return .page(NewEvent(.advised(for: apps), apps: apps))
     }
 
     private func known(_ visit: Visit) async throws -> [Contract.App] {
@@ -19,11 +20,11 @@ struct NewEventPages: PageGroup {
     }
 
     private func declare(_ submission: Submission) async throws -> PageRoute.Answer {
-        let draft = EventForm(submission.fields)
+        let draft = EventForm(fields: submission.fields)
         let apps = try await known(submission.visit)
         let (body, found) = draft.body()
         var faults = found
-        let key = EventKey(rawValue: draft.key)
+        let key = EventKey(rawValue: submission.fields["key"] ?? "")
         if key == nil { faults.append(.init(pointer: "key", detail: EventKey.rule)) }
         guard let key, faults.isEmpty else {
             return .refused(NewEvent(draft, apps: apps, faults: faults), status: 422)

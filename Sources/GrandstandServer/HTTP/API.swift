@@ -1,5 +1,7 @@
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
+internal import HTTPTypes
 internal import Hummingbird
 internal import Logging
 internal import NIOCore
@@ -20,7 +22,7 @@ struct API: Sendable {
     /// addresses that the URL's host name has now.
     var webhookRefusal: @Sendable (WebhookURL) async -> String? = { _ in nil }
     /// Returns the readiness within a fifth of a second. It is at most a second old.
-    let readiness: @Sendable () async -> Readiness
+    let readiness: @Sendable () async -> Contract.Readiness
     let metrics: ServerMetrics
     /// The memory limit for request bodies.
     let bodies = BodyRoom()
@@ -28,8 +30,12 @@ struct API: Sendable {
     var onTrust: @Sendable (any NIOCore.Channel) -> Void = { _ in }
     let now: @Sendable () -> Date
     let logger: Logger
-    /// The console's pages, served on the same port; `nil`: none.
-    var pages: MountedPages?
+    /// The console's pages, served on the same port; `nil`: none. They are not operations of the contract, and they parse
+    /// their requests and answer their errors themselves. They share request IDs, logs, metrics, limits and common
+    /// headers with the API.
+    var pages: Pages?
+
+    typealias Pages = @Sendable (Request, PageAccess) async throws -> Response
 
     /// Whether the server itself speaks HTTPS. If so, browsers are told to use only HTTPS (HSTS).
     var isSecure: Bool { configuration.tls != nil }
@@ -84,20 +90,22 @@ struct API: Sendable {
                 return try await idempotency.answer(request, context, route)
             }
         }
-        pages?.mount(on: router, access: access(to: routes))
+        guard let pages else { return router }
+        let access = access(to: routes)
+        for path in [Console.path, Console.path + "/**"] {
+            for method in [HTTPRequest.Method.get, .post] {
+                router.on(RouterPath(path), method: method) { try await pages($0, access($1)) }
+            }
+        }
         return router
     }
 
     /// All routes but `healthRoutes`. Lookups are first, because the router compares paths in this order and most
     /// requests are lookups.
     var routes: [Route] {
-        lookupRoutes + appRoutes + contentRoutes
-            + ChannelRoutes(apps: stores.apps, channels: stores.channels, operations: channelOperations).routes
-            + ReconciliationRoutes(
-                apps: stores.apps, store: stores.reconciliations, reconciliation: reconciliation,
-                limits: reconciliationLimits
-            ).routes + auditRoutes + eventRoutes + startRoutes + broadcastRoutes + stateRoutes + quotaRoutes
-            + quotaHistoryRoutes + webhookRoutes + installationRoutes + activityRoutes + keyRoutes + contractRoutes
+        lookupRoutes + appRoutes + contentRoutes + channelRoutes + reconciliationRoutes + auditRoutes + eventRoutes
+            + startRoutes + broadcastRoutes + stateRoutes + quotaRoutes + quotaHistoryRoutes + webhookRoutes
+            + installationRoutes + activityRoutes + keyRoutes + contractRoutes
     }
 }
 

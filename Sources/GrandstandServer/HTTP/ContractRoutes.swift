@@ -18,9 +18,3 @@ extension API {
         ]
     }
 }
-
-/// The contract of this version.
-package enum ContractText {
-    /// The text of openapi.yaml.
-    package static let yaml = EmbeddedFiles.texts["openapi.yaml"] ?? ""
-}

@@ -27,11 +27,11 @@ struct IdempotencyStore: Sendable {
         let commit = Database.Commit()
         let outcome = try await locks.withLock(request.id) {
             try await database.transaction { connection in
-                if let kept = try await Self.begin(request, now: now, leasedUntil: nil, on: connection).answer {
+                if let kept = try await Self.begin(request, now: now, on: connection) {
                     return IdempotentOutcome(answer: kept, isReplay: true)
                 }
                 let answer = try await database.joining(connection, commit) { try await work() }
-                try await Self.keep(answer, to: request, on: connection)
+                try await Self.keep(answer, to: request, now: now, on: connection)
                 return IdempotentOutcome(answer: answer, isReplay: false)
             }
         }
@@ -39,176 +39,152 @@ struct IdempotencyStore: Sendable {
         return outcome
     }
 
-    /// The stored row of one idempotency key.
-    struct Entry {
-        var answer: KeptAnswer?
-        var resource: UUID?
-        /// Whether another request holds the lease.
-        var isTaken = false
-        /// The end of the lease that this call has just taken.
-        var leasedUntil: Date?
+    /// Performs a request of several steps once. A step may be a call to Apple.
+    ///
+    /// The ID of the object that `work` creates is stored in the same transaction as the object (`IdempotencyMark`). A
+    /// repetition calls `recover` with this ID.
+    ///
+    /// - Parameters:
+    ///   - waitLimit: how long a repetition waits for the first request to finish.
+    ///   - recover: the answer for an object that was begun; `nil`: the object was not completed, so `work` runs again.
+    ///     `recover` throws `idempotency-in-progress` while another replica works on the object.
+    /// - Throws: `idempotency-mismatch`; `store-unavailable`; any error of `work`, but the stored ID stays;
+    ///   `idempotency-in-progress` if the first request still runs after `waitLimit`.
+    func inSteps(
+        _ request: IdempotentRequest, waitLimit: Duration, now: @Sendable () -> Date,
+        recover: @Sendable (UUID) async throws -> KeptAnswer?,
+        work: @Sendable () async throws -> KeptAnswer
+    ) async throws -> IdempotentOutcome {
+        let deadline = ContinuousClock.now + waitLimit
+        return try await locks.withLock(request.id) {
+            while true {
+                do {
+                    let entry = try await Self.entry(of: request, now: now(), on: database)
+                    if let answer = entry?.answer { return IdempotentOutcome(answer: answer, isReplay: true) }
+                    if let begun = entry?.resource, let answer = try await recover(begun) {
+                        return await conclude(answer, request, now: now(), isReplay: true)
+                    }
+                    let mark = IdempotencyMark(request: request, now: now(), former: entry?.resource)
+                    let answer = try await IdempotencyMark.$current.withValue(mark) { try await work() }
+                    return await conclude(answer, request, now: now(), isReplay: false)
+                } catch let problem as Problem
+                    where problem.kind == .idempotencyInProgress && ContinuousClock.now < deadline
+                {
+                    // No signal comes when the other replica has finished, so poll.
+                    try await Task.sleep(for: .milliseconds(200))
+                }
+            }
+        }
     }
 
-    /// Inserts the row for this idempotency key, or reads the existing one. A row older than `lifetime` is overwritten.
+    private func conclude(
+        _ answer: KeptAnswer, _ request: IdempotentRequest, now: Date, isReplay: Bool
+    ) async -> IdempotentOutcome {
+        // The work is done, so the request does not fail if its answer cannot be stored. If the request made a
+        // resource, the resource is already recorded.
+        try? await Self.keep(answer, to: request, now: now, on: database)
+        return IdempotentOutcome(answer: answer, isReplay: isReplay)
+    }
+
+    // MARK: The row
+
+    /// Inserts the row for this idempotency key. A row older than `lifetime` is overwritten.
     ///
+    /// - Returns: the answer that is stored already; `nil`: the row is new.
     /// - Throws: `idempotency-mismatch`.
-    static func begin(
-        _ request: IdempotentRequest, now: Date, leasedUntil: Date?, on connection: PostgresConnection
-    ) async throws -> Entry {
-        let (id, fingerprint) = (request.id, SHA256.hash(request.content))
+    private static func begin(
+        _ request: IdempotentRequest, now: Date, on connection: PostgresConnection
+    ) async throws -> KeptAnswer? {
         let taken = try await connection.query(
             """
-            insert into idempotency_keys as i (id, fingerprint, accepted_at, leased_until)
-            values (\(id), \(fingerprint), \(now), \(leasedUntil))
+            insert into idempotency_keys as i (id, fingerprint, accepted_at)
+            values (\(request.id), \(request.fingerprint), \(now))
             on conflict (id) do update set fingerprint = excluded.fingerprint, accepted_at = excluded.accepted_at,
-                leased_until = excluded.leased_until, resource = null, status = null, body = null
+                resource = null, status = null, body = null
             where i.accepted_at < \(now.addingTimeInterval(-lifetime))
             returning id
             """)
-        if !taken.isEmpty { return Entry() }
-        let rows = try await connection.query(
-            """
-            select fingerprint, status, body, resource, leased_until from idempotency_keys where id = \(id) for update
-            """)
-        guard let row = rows.first else {
+        if !taken.isEmpty { return nil }
+        guard let answer = try await entry(of: request, now: now, on: connection)?.answer else {
             throw Problem(
                 .idempotencyInProgress,
                 "The stored answer for this Idempotency-Key has just expired. Send the request again.",
                 retryAfter: 1)
         }
-        guard try row.decode([UInt8].self, "fingerprint") == fingerprint else {
+        return answer
+    }
+
+    private static func entry(
+        of request: IdempotentRequest, now: Date, on connection: some PostgresQuerying
+    ) async throws -> (answer: KeptAnswer?, resource: UUID?)? {
+        let rows = try await connection.query(
+            """
+            select fingerprint, status, body, resource from idempotency_keys
+            where id = \(request.id) and accepted_at >= \(now.addingTimeInterval(-lifetime))
+            """)
+        guard let row = rows.first else { return nil }
+        guard try row.decode([UInt8].self, "fingerprint") == request.fingerprint else {
             throw Problem(
                 .idempotencyMismatch,
                 "This Idempotency-Key came with another request in the last 24 hours. Use a new key for a new request.")
         }
-        let lease: Date? = try row.decode("leased_until")
         let status: Int? = try row.decode("status")
-        return Entry(
-            answer: try status.map { KeptAnswer(status: $0, body: try row.decode("body")) },
-            resource: try row.decode("resource"), isTaken: lease.map { $0 > now } ?? false)
+        return (
+            try status.map { KeptAnswer(status: $0, body: try row.decode("body")) }, try row.decode("resource")
+        )
     }
 
     private static func keep(
-        _ answer: KeptAnswer, to request: IdempotentRequest, on connection: some PostgresQuerying
+        _ answer: KeptAnswer, to request: IdempotentRequest, now: Date, on connection: some PostgresQuerying
     ) async throws {
         let body = try answer.repeatedBody(without: request.shownOnce)
         try await connection.query(
             """
-            update idempotency_keys set status = \(answer.status), body = \(body), leased_until = null
-            where id = \(request.id)
+            insert into idempotency_keys as i (id, fingerprint, accepted_at, status, body)
+            values (\(request.id), \(request.fingerprint), \(now), \(answer.status), \(body))
+            on conflict (id) do update set fingerprint = excluded.fingerprint, accepted_at = excluded.accepted_at,
+                status = excluded.status, body = excluded.body
+            where i.status is null or i.accepted_at < \(now.addingTimeInterval(-lifetime))
             """)
-    }
-
-    /// Performs a request of several steps once. A step may be a call to Apple.
-    ///
-    /// The ID of the object that `work` creates is stored in the same transaction as the object. If the process dies
-    /// before the answer is stored, a repetition calls `recover` with this ID.
-    ///
-    /// - Parameters:
-    ///   - lease: how long the request holds its idempotency key. If the process dies, repetitions wait until the lease
-    ///     ends.
-    ///   - waitLimit: how long a repetition waits for the first request to finish.
-    ///   - recover: the answer for an object that was begun; `nil`: the object was not completed, so `work` runs again.
-    /// - Throws: `idempotency-mismatch`; `store-unavailable`; any error of `work`, but the stored ID stays;
-    ///   `idempotency-in-progress` if the first request still runs after `waitLimit`.
-    func inSteps(
-        _ request: IdempotentRequest, lease: Duration, waitLimit: Duration, now: @Sendable () -> Date,
-        recover: @Sendable (UUID) async throws -> KeptAnswer?,
-        work: @Sendable () async throws -> KeptAnswer
-    ) async throws -> IdempotentOutcome {
-        try await locks.withLock(request.id) {
-            let entry = try await take(request, lease: lease, waitLimit: waitLimit, now: now)
-            if let answer = entry.answer { return IdempotentOutcome(answer: answer, isReplay: true) }
-            do {
-                if let resource = entry.resource, let answer = try await recover(resource) {
-                    return await conclude(answer, request, isReplay: true)
-                }
-                let answer = try await IdempotencyMark.$current.withValue(IdempotencyMark(id: request.id)) {
-                    try await work()
-                }
-                return await conclude(answer, request, isReplay: false)
-            } catch {
-                await release(request, leasedUntil: entry.leasedUntil)
-                throw error
-            }
-        }
-    }
-
-    private func take(
-        _ request: IdempotentRequest, lease: Duration, waitLimit: Duration, now: @Sendable () -> Date
-    ) async throws -> Entry {
-        let clock = ContinuousClock()
-        let deadline = clock.now + waitLimit
-        while true {
-            let moment = now()
-            let leasedUntil = moment.addingTimeInterval(Double(lease.components.seconds)).inMicroseconds
-            var entry: Entry
-            do {
-                entry = try await take(request, at: moment, leasedUntil: leasedUntil)
-            } catch let problem as Problem where problem.kind == .storeUnavailable {
-                // The database may have stored the lease, although it did not answer.
-                await release(request, leasedUntil: leasedUntil)
-                throw problem
-            }
-            if !entry.isTaken || entry.answer != nil {
-                entry.leasedUntil = leasedUntil
-                return entry
-            }
-            guard clock.now < deadline else {
-                throw Problem(
-                    .idempotencyInProgress,
-                    "The first request with this Idempotency-Key is still being carried out. Ask again.", retryAfter: 2)
-            }
-            // Another replica carries out the request. No signal comes when the request is done, so poll.
-            try await Task.sleep(for: .milliseconds(200))
-        }
-    }
-
-    private func take(_ request: IdempotentRequest, at moment: Date, leasedUntil: Date) async throws -> Entry {
-        try await database.transaction { connection in
-            let entry = try await Self.begin(request, now: moment, leasedUntil: leasedUntil, on: connection)
-            if entry.answer == nil, !entry.isTaken {
-                try await connection.query(
-                    "update idempotency_keys set leased_until = \(leasedUntil) where id = \(request.id)")
-            }
-            return entry
-        }
-    }
-
-    private func conclude(
-        _ answer: KeptAnswer, _ request: IdempotentRequest, isReplay: Bool
-    ) async -> IdempotentOutcome {
-        // The work is done, so the request does not fail if its answer cannot be stored. If the request made a
-        // resource, the resource is already recorded.
-        try? await Self.keep(answer, to: request, on: database)
-        return IdempotentOutcome(answer: answer, isReplay: isReplay)
-    }
-
-    /// Gives the lease back after a failure, so that the next request may try at once. If the creation of a resource
-    /// has begun, the row stays and keeps the resource. Otherwise the row is deleted, and any request may use the
-    /// idempotency key. If the database does not answer, giving back is tried again in the background, once a second
-    /// for a minute.
-    private func release(_ request: IdempotentRequest, leasedUntil: Date?) async {
-        let id = request.id
-        let release: PostgresQuery = """
-            with freed as (
-                delete from idempotency_keys where id = \(id) and status is null and resource is null
-                    and leased_until = \(leasedUntil))
-            update idempotency_keys set leased_until = null
-            where id = \(id) and status is null and resource is not null and leased_until = \(leasedUntil)
-            """
-        if (try? await database.query(release)) != nil { return }
-        Task.detached { [database] in
-            for _ in 0..<60 {
-                try? await Task.sleep(for: .seconds(1))
-                if (try? await database.query(release)) != nil { return }
-            }
-        }
     }
 }
 
+/// The idempotent request that this task carries out in steps. The transaction that begins to make a resource stores
+/// the request's row, too.
+struct IdempotencyMark: Sendable {
+    @TaskLocal static var current: IdempotencyMark?
+
+    let request: IdempotentRequest
+    let now: Date
+    /// The resource that an earlier attempt began and that was not completed.
+    var former: UUID?
+
+    /// Stores the resource that is being made.
+    ///
+    /// - Throws: `idempotency-in-progress` if another replica has begun the same request meanwhile.
+    func note(_ resource: UUID, on connection: PostgresConnection) async throws {
+        let noted = try await connection.query(
+            """
+            insert into idempotency_keys as i (id, fingerprint, accepted_at, resource)
+            values (\(request.id), \(request.fingerprint), \(now), \(resource))
+            on conflict (id) do update set fingerprint = excluded.fingerprint, accepted_at = excluded.accepted_at,
+                resource = excluded.resource, status = null, body = null
+            where i.accepted_at < \(now.addingTimeInterval(-IdempotencyStore.lifetime))
+                or i.status is null and i.resource is not distinct from \(former)::uuid
+            returning id
+            """)
+        if noted.isEmpty { throw Problem.inProgress }
+    }
+}
+
+extension Problem {
+    static let inProgress = Problem(
+        .idempotencyInProgress,
+        "The first request with this Idempotency-Key is still being carried out. Ask again.", retryAfter: 2)
+}
+
 /// A request to be performed once.
-struct IdempotentRequest {
+struct IdempotentRequest: Sendable {
     /// The ID of the caller's API key. Different callers may use the same idempotency key.
     var caller: UUID
     var key: String
@@ -219,6 +195,7 @@ struct IdempotentRequest {
 
     /// The primary key of the request's row.
     var id: [UInt8] { SHA256.hash(Array("\(caller.uuidString) \(key)".utf8)) }
+    var fingerprint: [UInt8] { SHA256.hash(content) }
 }
 
 /// The answer to a performed request, as it is stored.

@@ -10,8 +10,6 @@ struct Idempotency: Sendable {
     let store: IdempotencyStore
     let now: @Sendable () -> Date
 
-    /// How long a request with several steps holds its idempotency key. It is longer than the calls to Apple can take.
-    private static let lease = Duration.seconds(60)
     /// How long a repetition waits for the first request to finish.
     private static let waitLimit = Duration.seconds(10)
 
@@ -81,8 +79,7 @@ struct Idempotency: Sendable {
         _ wanted: IdempotentRequest, recover: @Sendable (UUID) async throws -> KeptAnswer?,
         work: @Sendable () async throws -> KeptAnswer
     ) async throws -> IdempotentOutcome {
-        try await store.inSteps(
-            wanted, lease: Self.lease, waitLimit: Self.waitLimit, now: now, recover: recover, work: work)
+        try await store.inSteps(wanted, waitLimit: Self.waitLimit, now: now, recover: recover, work: work)
     }
 
     private static func kept(_ response: Response) async throws -> KeptAnswer {

@@ -2,14 +2,17 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
 internal import Hummingbird
+internal import Logging
 
-/// The functions of the API that pages may use for one request: authenticate a secret, count the request, and call an
-/// operation.
-struct PageAccess: Sendable {
+/// One request for a page, and what pages may do with the API for it: authenticate a secret, count the request, and call
+/// an operation.
+struct PageAccess: RequestContextSource {
     let routes: [Route]
     let authenticator: RequestAuthenticator
     let idempotency: Idempotency
     let context: APIContext
+
+    var logger: Logger { context.log }
 
     /// The key with this secret.
     ///

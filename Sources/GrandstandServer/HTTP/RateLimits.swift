@@ -16,34 +16,26 @@ final class RateLimits: Sendable {
         var installations: Double?
     }
 
-    /// The maximum number of buckets of one kind. When a new bucket would exceed this number, the buckets that have all
-    /// their tokens are removed. If the number is still exceeded, all buckets are removed. A sender with more addresses
-    /// than this number gets new buckets again and again, but the memory stays bounded.
-    static let capacity = 20_000
-
-    private let requests: RateLimit.Policy?
-    private let failures: RateLimit.Policy?
-    private let installations: RateLimit.Policy?
-    /// The limit of a key that ships in apps, for requests other than lookups and installations. This limit is low,
-    /// because strangers have such keys, and these requests query the database.
-    private let clientAppPolicy = RateLimit.Policy(rate: 10, burst: 20)
-    private let keys = Mutex<[UUID: RateLimit]>([:])
-    private let addresses = Mutex<[String: RateLimit]>([:])
-    /// The limit of wrong secrets for one installation from one address: ten at once, and after these one every ten
-    /// seconds. The owner's app is not affected, because it sends the right secret.
-    private let guesses = RateLimit.Policy(rate: 0.1, burst: 10)
-    private let wrongSecrets = Mutex<[Guess: RateLimit]>([:])
-    private let newInstallations = Mutex<[String: RateLimit]>([:])
-
     private struct Guess: Hashable {
         let installation: UUID
         let address: String
     }
 
+    private let keys: Buckets<UUID>
+    /// The limit of a key that ships in apps, for requests other than lookups and installations. This limit is low,
+    /// because strangers have such keys, and these requests query the database.
+    private let clientApps = Buckets<UUID>(RateLimit.Policy(rate: 10, burst: 20))
+    private let addresses: Buckets<String>
+    /// The limit of wrong secrets for one installation from one address: ten at once, and after these one every ten
+    /// seconds. The owner's app is not affected, because it sends the right secret.
+    private let wrongSecrets = Buckets<Guess>(RateLimit.Policy(rate: 0.1, burst: 10))
+    private let newInstallations: Buckets<String>
+
     init(_ settings: Settings) {
-        requests = settings.requests.map { RateLimit.Policy(rate: $0, burst: 2 * $0) }
-        failures = settings.failures.map { RateLimit.Policy(rate: $0 / 60, burst: $0) }
-        installations = settings.installations.map { RateLimit.Policy(rate: $0 / 60, burst: $0) }
+        func minutely(_ limit: Double) -> RateLimit.Policy { RateLimit.Policy(rate: limit / 60, burst: limit) }
+        keys = Buckets(settings.requests.map { RateLimit.Policy(rate: $0, burst: 2 * $0) })
+        addresses = Buckets(settings.failures.map(minutely))
+        newInstallations = Buckets(settings.installations.map(minutely))
     }
 
     /// The limits of a server. In its configuration, 0 means no limit.
@@ -63,27 +55,18 @@ final class RateLimits: Sendable {
         _ key: UUID, isForClientApps: Bool = false, for access: Route.Access, at now: Date
     ) -> RateLimit.Standing? {
         if access == .lookups || access == .installations { return nil }
-        if isForClientApps, access == .anyKey {
-            return keys.withLock { Self.take(key, from: &$0, clientAppPolicy, now) }
-        }
-        guard let requests else { return nil }
-        return keys.withLock { Self.take(key, from: &$0, requests, now) }
+        return (isForClientApps && access == .anyKey ? clientApps : keys).take(key, at: now)
     }
 
     /// Counts a failed authentication. Returns `nil` if there is no limit.
-    func fail(_ address: String, at now: Date) -> RateLimit.Standing? {
-        guard let failures else { return nil }
-        return addresses.withLock { Self.take(address, from: &$0, failures, now) }
-    }
+    func fail(_ address: String, at now: Date) -> RateLimit.Standing? { addresses.take(address, at: now) }
 
     /// Counts a wrong secret, for the pair of installation and address, and for the address.
     ///
     /// - Returns: the limit that is exceeded; `nil`: none.
     func countWrongSecret(of installation: UUID, from address: String, at now: Date) -> RateLimit.Standing? {
-        let pair = wrongSecrets.withLock {
-            Self.take(Guess(installation: installation, address: address), from: &$0, guesses, now)
-        }
-        let standing = pair.isExhausted ? pair : fail(address, at: now)
+        let pair = wrongSecrets.take(Guess(installation: installation, address: address), at: now)
+        let standing = pair?.isExhausted == true ? pair : fail(address, at: now)
         return standing.flatMap { $0.isExhausted ? $0 : nil }
     }
 
@@ -92,15 +75,13 @@ final class RateLimits: Sendable {
     /// Only public addresses are limited. Other addresses belong to a proxy or a private network, and all phones may be
     /// behind one proxy.
     func refusesNewInstallation(from address: String, at now: Date) -> RateLimit.Standing? {
-        guard let installations, Self.isPublic(address) else { return nil }
-        let standing = newInstallations.withLock { $0[address]?.look(installations, at: now) }
-        return standing.flatMap { $0.isExhausted ? $0 : nil }
+        guard Self.isPublic(address) else { return nil }
+        return newInstallations.look(address, at: now).flatMap { $0.isExhausted ? $0 : nil }
     }
 
     /// Counts a new installation.
     func registered(from address: String, at now: Date) {
-        guard let installations, Self.isPublic(address) else { return }
-        _ = newInstallations.withLock { Self.take(address, from: &$0, installations, now) }
+        if Self.isPublic(address) { _ = newInstallations.take(address, at: now) }
     }
 
     /// - Parameter address: in the form of `APIContext.address`; an unknown address counts as public.
@@ -109,17 +90,38 @@ final class RateLimits: Sendable {
         let isNetwork = address.contains(":")
         return IPAddress(isNetwork ? address + "::" : address).map(NetworkGuard().allows) ?? true
     }
+}
 
-    private static func take<Name: Hashable>(
-        _ name: Name, from buckets: inout [Name: RateLimit], _ policy: RateLimit.Policy, _ now: Date
-    ) -> RateLimit.Standing {
-        if buckets[name] == nil, buckets.count >= capacity {
-            buckets = buckets.filter { entry in
-                var bucket = entry.value
-                return !bucket.isFull(policy, at: now)
+/// Token buckets with one policy, by name.
+private final class Buckets<Name: Hashable & Sendable>: Sendable {
+    /// The maximum number of buckets. When a new bucket would exceed this number, the buckets that have all their tokens
+    /// are removed. If the number is still exceeded, all buckets are removed. A sender with more addresses than this
+    /// number gets new buckets again and again, but the memory stays bounded.
+    private static var capacity: Int { 20_000 }
+
+    private let policy: RateLimit.Policy?
+    private let buckets = Mutex<[Name: RateLimit]>([:])
+
+    /// - Parameter policy: `nil`: there is no limit.
+    init(_ policy: RateLimit.Policy?) { self.policy = policy }
+
+    func take(_ name: Name, at now: Date) -> RateLimit.Standing? {
+        guard let policy else { return nil }
+        return buckets.withLock { buckets in
+            if buckets[name] == nil, buckets.count >= Self.capacity {
+                buckets = buckets.filter { entry in
+                    var bucket = entry.value
+                    return !bucket.isFull(policy, at: now)
+                }
+                if buckets.count >= Self.capacity { buckets.removeAll() }
             }
-            if buckets.count >= capacity { buckets.removeAll() }
+            return buckets[name, default: RateLimit(policy, at: now)].take(policy, at: now)
         }
-        return buckets[name, default: RateLimit(policy, at: now)].take(policy, at: now)
+    }
+
+    /// The state of a name that has a bucket.
+    func look(_ name: Name, at now: Date) -> RateLimit.Standing? {
+        guard let policy else { return nil }
+        return buckets.withLock { $0[name]?.look(policy, at: now) }
     }
 }

@@ -14,7 +14,7 @@ internal import Synchronization
 /// A secret that is not in memory may belong to a key that was just created, so its caller waits for the next reading.
 /// All callers that wait share one reading.
 final class CachedKeyStore: Sendable {
-    private struct State {
+    struct State {
         var keys: [SecretHash: APIKey] = [:]
         var readAt: Date?
         /// Counts the changes of this process. A reading that began before a change may lack it.
@@ -29,49 +29,32 @@ final class CachedKeyStore: Sendable {
     let store: KeyStore
     let now: @Sendable () -> Date
     private let staleLimit: TimeInterval
-    private let state = Mutex(State())
-    private let bell = Doorbell()
+    let state = Mutex(State())
+    /// Yields when a key was created, changed or revoked, here or on another replica.
+    let changes: AsyncStream<Void>
+    private let change: AsyncStream<Void>.Continuation
     private let readings: Batch<Void, (keys: [SecretHash: APIKey], at: Date)>
 
-    /// - Parameters:
-    ///   - staleLimit: how many seconds keys stay valid while the database cannot confirm them.
-    ///   - outages: is told when keys cannot be read.
-    init(
-        _ store: KeyStore, staleLimit: TimeInterval = 600, outages: OutageLog? = nil,
-        now: @escaping @Sendable () -> Date
-    ) {
+    /// - Parameter staleLimit: how many seconds keys stay valid while the database cannot confirm them.
+    init(_ store: KeyStore, staleLimit: TimeInterval = 600, now: @escaping @Sendable () -> Date) {
         self.store = store
         self.staleLimit = staleLimit
         self.now = now
+        (changes, change) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         readings = Batch(
             limit: .max, capacity: Self.waitingCapacity, restPerWork: Self.pausePerReading,
             failsWholeBatch: { _ in true }
         ) { callers in
             let moment = now()
-            do {
-                let keys = try await store.validKeys(at: moment)
-                outages?.worked()
-                return callers.map { (keys, moment) }
-            } catch {
-                outages?.failed(error)
-                throw error
-            }
+            let keys = try await store.validKeys(at: moment)
+            return callers.map { (keys, moment) }
         }
     }
 
     // MARK: Keeping up
 
-    /// Reads the keys at once, after each change and each second, until cancelled. A reading takes no longer than one of
-    /// a request, because requests may wait for it.
-    func run() async {
-        while !Task.isCancelled {
-            try? await PostgresTimeLimit.$current.withValue(.request()) { try await reload() }
-            await bell.wait(atMost: .seconds(1))
-        }
-    }
-
     /// A key was created, changed or revoked, here or on another replica.
-    func changed() { bell.ring() }
+    func changed() { change.yield() }
 
     /// Takes over a reading that began after the call. If it fails, the keys in memory stay as they were.
     func reload() async throws {
@@ -85,11 +68,6 @@ final class CachedKeyStore: Sendable {
             }
             if isCurrent { return }
         }
-    }
-
-    /// Holds these keys as if they had been read now.
-    func hold(_ keys: [SecretHash: APIKey]) {
-        state.withLock { ($0.keys, $0.readAt) = (keys, now()) }
     }
 
     /// Makes a change of a key take effect in this process as soon as it is committed. In other processes, it takes

@@ -35,7 +35,7 @@ extension Resource {
             ]),
         actions: [
             Action(
-                path: "", operation: .createKey, label: "Make the key", body: Contract.KeyDraft.self,
+                path: "", operation: .createKey, label: "Make the key",
                 secret: (
                     { "The key \($0.text("name"))" },
                     "Callers send it as Authorization: Bearer …; people sign in to the console with it."
@@ -43,7 +43,7 @@ extension Resource {
             Action(
                 path: "/:id/rotate", operation: .rotateKey, label: "Rotate the key",
                 words: ["Makes a key with the same name, scopes and apps. Sessions of this key end at once."],
-                body: Contract.RotationDraft.self, isIrreversible: true,
+                isIrreversible: true,
                 isOffered: { $0.isActive && $0.object?["replacedBy"]?.string == nil },
                 secret: (
                     { "The key \($0.text("name")), rotated" },
@@ -56,7 +56,7 @@ extension Resource {
                     "Ends the key at once, for every caller that has it. If it is the key you signed in with, you are "
                         + "signed out. The webhooks that it declared are still told, unless you disable them."
                 ],
-                flags: [("disableWebhooks", "Disable the webhooks that it declared")], isIrreversible: true,
+                flags: ["disableWebhooks"], isIrreversible: true,
                 isOffered: { $0.isActive || $0.below.contains { $0.flag("enabled") } }, next: .list,
                 notice: { _, fields in
                     fields["disableWebhooks"] == "true"

@@ -14,8 +14,8 @@ extension LookupRoutes {
         let bundleID = try context.bundleID()
         let environment = try context.environment()
         let query = try context.query.list()
-        let (body, freshness) = try await replica.list(
-            query, topic: bundleID.topic, in: environment, uri: request.uri.string)
+        let (body, freshness) = try await replica.page(
+            query, of: LookupList.App(topic: bundleID.topic, environment: environment), uri: request.uri.string)
         return LookupResponse(body, freshness, ifNoneMatch: request.headers[.ifNoneMatch]).response
     }
 }
@@ -23,12 +23,7 @@ extension LookupRoutes {
 extension QueryParameters {
     fileprivate func list() throws(Problem) -> LookupListQuery {
         let page = try page()
-        let after = try page.cursor.map { text throws(Problem) in
-            guard let place = LookupIndex.Place(text: text) else {
-                throw PageRequest.refusal
-            }
-            return place
-        }
+        let after = try page.cursor.map { text throws(Problem) in try PageCursor(text) }
         let (from, to) = try period()
         return LookupListQuery(
             topic: try read("topic", Topic.rule, Topic.init(rawValue:)), from: from, to: to,

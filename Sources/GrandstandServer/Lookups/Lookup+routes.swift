@@ -45,7 +45,9 @@ struct LookupRoutes: Sendable {
         let name = LookupName(
             topic: bundleID.topic, environment: try context.environment(), key: key,
             variant: try context.query.variant())
-        var (answer, freshness) = try await replica.answer(to: name)
+        let reply = await replica.answers(to: [name])[0]
+        guard reply.freshness != .unknown else { throw LookupReplica.unread }
+        var answer = reply.answer
         // Contents are large and change often, so they are not in memory. The database is asked only if the channel
         // exists.
         if wantsState ?? false {
@@ -58,9 +60,9 @@ struct LookupRoutes: Sendable {
             }
         }
         do {
-            return try response(to: request, answer, freshness, name, bundleID)
+            return try response(to: request, answer, reply.freshness, name, bundleID)
         } catch var problem as Problem {
-            if case .stale(let seconds) = freshness { problem.age = seconds }
+            if case .stale(let seconds) = reply.freshness { problem.age = seconds }
             throw problem
         }
     }
@@ -107,24 +109,23 @@ struct LookupRoutes: Sendable {
         var items: [[UInt8]] = []
         var missing: [(key: String, reason: Problem.Kind)] = []
         var worst = LookupReplica.Freshness.confirmed
-        var away: (problem: Problem, count: Int)?
-        for text in texts {
-            guard let key = EventKey(rawValue: text) else {
+        let names = texts.map { text in
+            EventKey(rawValue: text).map {
+                LookupName(topic: bundleID.topic, environment: environment, key: $0, variant: variant)
+            }
+        }
+        var replies = await replica.answers(to: names.compactMap(\.self))[...]
+        for (text, name) in zip(texts, names) {
+            guard name != nil, let reply = replies.popFirst() else {
                 missing.append((text, .eventNotFound))
                 continue
             }
-            let answer: LookupAnswer?
-            let freshness: LookupReplica.Freshness
-            do {
-                (answer, freshness) = try await replica.answer(
-                    to: LookupName(topic: bundleID.topic, environment: environment, key: key, variant: variant))
-            } catch let problem as Problem where problem.kind == .storeUnavailable {
-                missing.append((text, problem.kind))
-                away = (problem, (away?.count ?? 0) + 1)
+            guard reply.freshness != .unknown else {
+                missing.append((text, .storeUnavailable))
                 continue
             }
-            if freshness != .confirmed { worst = freshness }
-            switch answer {
+            if reply.freshness != .confirmed { worst = reply.freshness }
+            switch reply.answer {
             case .found(let body):
                 items.append(body.bytes)
                 meter.count(.found)
@@ -134,7 +135,7 @@ struct LookupRoutes: Sendable {
             case nil: missing.append((text, .eventNotFound))
             }
         }
-        if let away, away.count == texts.count { throw away.problem }
+        if items.isEmpty, missing.allSatisfy({ $0.reason == .storeUnavailable }) { throw LookupReplica.unread }
         for miss in missing { meter.count(LookupResult(miss.reason)) }
         // The JSON of a `Contract.LookupBatchAnswer`. Its items are already JSON text: the bodies of single lookups.
         let body = JSONWriter.text { object in

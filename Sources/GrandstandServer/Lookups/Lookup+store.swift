@@ -2,12 +2,71 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
+internal import Synchronization
 
-/// Lookups' records in the tables. Every change of a record adds a line to a journal and is announced, in the
-/// transaction of the change (`Lookup+feed`). The announcement is fast. The journal is complete: it has exactly the
-/// changes that were committed since an earlier position.
+/// Lookups' records in the tables, and the journal of their changes. Triggers write each change of a record to the
+/// journal in the transaction of the change. They also send a notification to every process, and a notice to the
+/// session that made the change (`LocalChanges`); both only say that there is something to read.
 struct LookupStore: Sendable {
     let database: Database
+
+    /// What has changed, in the triggers' words.
+    enum Subject: Sendable, Hashable {
+        /// The answer for an event may have changed, or the event was removed.
+        case event(EventKey)
+        /// The answer for every event may have changed.
+        case everything
+        /// An API key was created, changed or revoked.
+        case keys
+
+        /// - Returns: `nil` for words of another version.
+        init?(_ text: String) {
+            switch text {
+            case "events": self = .everything
+            case "keys": self = .keys
+            default:
+                guard text.hasPrefix("event "), let key = EventKey(rawValue: String(text.dropFirst(6))) else {
+                    return nil
+                }
+                self = .event(key)
+            }
+        }
+    }
+
+    /// The channel of the notifications.
+    static let channel = "grandstand_lookup"
+
+    /// A snapshot that sees everything, used to ask for the journal's present position.
+    static let newest = "9223372036854775807:9223372036854775807:"
+
+    /// The subjects of the changes that were committed since `position`, and the journal's present position.
+    ///
+    /// A position is a snapshot, which shows exactly which rows became visible since. The numbers of a sequence would
+    /// not show this: a transaction that begins early may commit late, and its rows then have numbers below those that
+    /// were already read.
+    func changes(since position: String) async throws -> (subjects: Set<Subject>, position: String) {
+        // Ignore versions from `xmax` on. This database has not reached them; they came from a restored dump.
+        let rows = try await database.query(
+            """
+            select s.snapshot::text as position, j.subject
+            from (select pg_current_snapshot() as snapshot) s left join lookup_journal j
+            on j.version >= pg_snapshot_xmin(\(position)::text::pg_snapshot)
+                and j.version < pg_snapshot_xmax(s.snapshot)
+                and not pg_visible_in_snapshot(j.version, \(position)::text::pg_snapshot)
+            """)
+        let subjects = try rows.compactMap { try $0.decode(String?.self, "subject").flatMap(Subject.init) }
+        return (Set(subjects), try rows[0].decode("position"))
+    }
+
+    /// Seconds after which rows of the journal are deleted. A replica that has not read the journal for this time reads
+    /// all records again.
+    static let journalSeconds = 300
+
+    /// Deletes the rows of the journal that every replica has read or will not need.
+    func tidy() async throws {
+        try await database.query(
+            "delete from lookup_journal where at < now() - make_interval(secs => \(Self.journalSeconds)::int)")
+    }
 
     /// The records of these events. Events that do not exist or have no audience are missing.
     func records(of keys: [EventKey]) async throws -> [EventKey: [LookupRecord]] {
@@ -28,8 +87,8 @@ struct LookupStore: Sendable {
             from (select * from events where key > \(after?.rawValue ?? "") order by key limit \(limit)) e
             \(Self.joins) \(Self.order)
             """)
-        let records = try Self.read(rows)
-        return (records, try rows.last?.word("key", as: EventKey.self))
+        let keys: [EventKey] = try rows.map { try $0.word("key") }
+        return (try Self.read(rows), Set(keys).count < limit ? nil : keys.last)
     }
 
     /// The columns that `record(_:topic:environment:listing:)` reads: of the event `e`, its audience `u`, the lane `l`,
@@ -63,7 +122,7 @@ struct LookupStore: Sendable {
         var records: [EventKey: [LookupRecord]] = [:]
         // Many events share few apps, so the names of apps are kept once.
         var topics: Set<String> = []
-        var listings: (key: EventKey, listing: EventListing?)?
+        var listings: (key: EventKey, listing: LookupRecord.Listing?)?
         for row in rows {
             guard let read = try row.decode(String?.self, "topic") else { continue }
             let topic = topics.insert(read).memberAfterInsert
@@ -78,7 +137,7 @@ struct LookupStore: Sendable {
 
     /// Reads `audienceColumns`.
     static func record(
-        _ row: PostgresRow, topic: String, environment: APNsEnvironment, listing: EventListing? = nil
+        _ row: PostgresRow, topic: String, environment: APNsEnvironment, listing: LookupRecord.Listing? = nil
     ) throws -> LookupRecord {
         let refusal = try row.decode(Date?.self, "next_attempt_at").map { next in
             ChannelWait.Refusal(reason: try row.decode("refusal"), nextAttemptAt: next)
@@ -93,8 +152,31 @@ struct LookupStore: Sendable {
     }
 
     /// The entry of a row's event in lists; `nil` for an event that is over.
-    private static func listing(_ row: PostgresRow) throws -> EventListing? {
+    private static func listing(_ row: PostgresRow) throws -> LookupRecord.Listing? {
         guard let name = try row.decode(String?.self, "name") else { return nil }
-        return EventListing(name: name, kind: try row.decode("kind"), topics: try row.topics())
+        return LookupRecord.Listing(name: name, kind: try row.decode("kind"), topics: try row.topics())
     }
+}
+
+/// Changes of lookups' answers by this process's own transactions. A change is reported when its transaction is over
+/// and before the transaction's caller continues, so that whoever was told of the change gets no older answer from this
+/// process. The notice saves a round trip to the journal, and costs nothing for transactions that change no answer.
+package final class LocalChanges: Sendable {
+    private let hearer = Mutex<(@Sendable ([LookupStore.Subject]) -> Void)?>(nil)
+
+    init() {}
+
+    /// - Parameter hear: called with the subjects of each transaction that changed some. `hear` must not block.
+    func follow(_ hear: @escaping @Sendable ([LookupStore.Subject]) -> Void) {
+        hearer.withLock { $0 = hear }
+    }
+
+    var notices: PostgresNotices {
+        PostgresNotices(sqlState: PostgresSQLState(rawValue: "GS001")) { [self] messages in
+            hearer.withLock(\.self)?(messages.compactMap(LookupStore.Subject.init))
+        }
+    }
+
+    /// The setting that a session needs so that the triggers notify it, whatever the role's own settings are.
+    static let sessionSettings = ["grandstand.notices": "on", "client_min_messages": "notice"]
 }

@@ -1,6 +1,17 @@
+internal import APNsWire
 internal import Grandstand
 internal import GrandstandContract
 internal import JSON
+
+/// The subject of a lookup: an event, in an app and environment, in one of its variants.
+struct LookupName: Sendable, Hashable {
+    /// The lowercased bundle ID.
+    let topic: String
+    let environment: APNsEnvironment
+    let key: EventKey
+    /// `nil`: the audience without a variant, else the first that is not over.
+    var variant: Variant?
+}
 
 /// A lookup's answer about one event in one app and environment.
 enum LookupAnswer: Sendable, Hashable {
@@ -29,5 +40,16 @@ enum LookupAnswer: Sendable, Hashable {
             let hasChannel = lookup.channelId != nil || lookup.delivery != nil
             self = hasChannel ? .found(LookupBody(JSONWriter.text(lookup))) : .pending(wait)
         }
+    }
+}
+
+/// The JSON text of an answer, with its entity tag.
+struct LookupBody: Sendable, Hashable {
+    let bytes: [UInt8]
+    let tag: EntityTag
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        tag = EntityTag(of: bytes)
     }
 }

@@ -4,47 +4,41 @@ internal import Grandstand
 internal import GrandstandContract
 
 /// One audience of an event, with everything that a lookup's answer depends on except the time.
-struct LookupRecord: Sendable, Hashable {
+struct LookupRecord: Sendable, Equatable {
     /// The lowercased bundle ID.
     var topic: String
     var environment: APNsEnvironment
-    var variant: Variant?
     var storagePolicy: StoragePolicy
-    var delivery: Audience.Delivery
     /// Apple's ID; `nil` while there is no channel to follow.
     var channelID: String?
-    /// Why there is no channel yet. When the opening time passes, nothing is announced until the channel exists or its
-    /// creation is refused.
-    var wait: ChannelWait
+    var delivery = Audience.Delivery.channel
     var startsAt: Date?
     var endsAt: Date?
     var firstUpdateAt: Date?
     /// When the event ended for this audience, which may be before the event itself ends.
     var endedAt: Date?
     var cancelledAt: Date?
+    var variant: Variant?
     /// The event's fields in lists; `nil`: lists leave the event out.
-    var listing: EventListing?
+    var listing: Listing?
+    /// Why there is no channel yet. When the opening time passes, nothing is announced until the channel exists or its
+    /// creation is refused.
+    var wait = ChannelWait()
 
-    init(
-        topic: String, environment: APNsEnvironment, storagePolicy: StoragePolicy, channelID: String?,
-        delivery: Audience.Delivery = .channel, startsAt: Date? = nil, endsAt: Date? = nil, firstUpdateAt: Date? = nil,
-        endedAt: Date? = nil,
-        cancelledAt: Date? = nil, variant: Variant? = nil, listing: EventListing? = nil,
-        wait: ChannelWait = ChannelWait()
-    ) {
-        self.topic = topic
-        self.environment = environment
-        self.variant = variant
-        self.storagePolicy = storagePolicy
-        self.delivery = delivery
-        self.channelID = channelID
-        self.wait = wait
-        self.startsAt = startsAt
-        self.endsAt = endsAt
-        self.firstUpdateAt = firstUpdateAt
-        self.endedAt = endedAt
-        self.cancelledAt = cancelledAt
-        self.listing = listing
+    /// The fields of an event that lists for apps have and lookups do not have. It is a class, so that the records of
+    /// all the event's audiences share it in memory.
+    final class Listing: Sendable, Equatable {
+        let name: String
+        let kind: String?
+        let topics: [Topic]
+
+        init(name: String, kind: String? = nil, topics: [Topic] = []) {
+            (self.name, self.kind, self.topics) = (name, kind, topics)
+        }
+
+        static func == (one: Listing, other: Listing) -> Bool {
+            one === other || (one.name, one.kind) == (other.name, other.kind) && one.topics == other.topics
+        }
     }
 
     /// The answer to a lookup of the event with this key at `now`.
@@ -65,49 +59,71 @@ struct LookupRecord: Sendable, Hashable {
     ) -> Contract.Lookup {
         let hasChannel =
             switch delivery {
-            case .channel: true
+            case .channel, .unknown: true
             case .tokens: false
             }
         return Contract.Lookup(
             eventKey: key.rawValue, channelId: hasChannel ? channelID : nil,
             // Only audiences that are reached by tokens have `delivery`. Older apps do not know this member, but they
             // look up only events with a channel.
-            delivery: hasChannel ? nil : .init(delivery), variant: variant?.rawValue,
+            delivery: hasChannel ? nil : delivery, variant: variant?.rawValue,
             variants: variants.isEmpty ? nil : variants.map(\.rawValue), storagePolicy: .init(storagePolicy),
-            state: .init(state(now: now)), startsAt: startsAt, endsAt: endsAt, contentState: contentState,
+            state: state(now: now), startsAt: startsAt, endsAt: endsAt, contentState: contentState,
             timestamp: timestamp)
     }
 
     /// Whether this audience can no longer follow the event.
     var isOver: Bool { endedAt != nil || cancelledAt != nil }
 
-    func state(now: Date) -> Event.State {
-        Event.State(
+    func state(now: Date) -> Contract.EventState {
+        Contract.EventState(
             startsAt: startsAt, firstUpdateAt: firstUpdateAt, endedAt: endedAt, cancelledAt: cancelledAt, now: now)
+    }
+
+    func isOf(_ topic: String, _ environment: APNsEnvironment) -> Bool {
+        self.environment == environment && self.topic == topic
     }
 }
 
 extension [LookupRecord] {
-    /// The answer to a lookup of an event with these records, which are in the order of their declaration.
-    ///
-    /// - Returns: `nil` for an app that has no audience in the event.
-    func answer(to name: LookupName, now: Date) -> LookupAnswer? {
-        let isOfApp: (LookupRecord) -> Bool = { $0.environment == name.environment && $0.topic == name.topic }
-        if let record = first(of: name.variant, where: isOfApp) {
-            return record.answer(of: name.key, variants: lazy.filter(isOfApp).compactMap(\.variant), now: now)
-        }
-        let others = filter(isOfApp).map(\.variant)
-        return others.isEmpty ? nil : .noSuchVariant(among: others)
-    }
-
-    /// The record with this variant among those for which `isOfApp` is true. For `nil`: the record without a variant,
-    /// else the first that is not over, else the first.
-    func first(of variant: Variant?, where isOfApp: (LookupRecord) -> Bool = { _ in true }) -> LookupRecord? {
+    /// The app's record with this variant. For `nil`: the record without a variant, else the first that is not over,
+    /// else the first. The records must be in the order of their declaration.
+    func index(of variant: Variant?, _ topic: String, _ environment: APNsEnvironment) -> Int? {
         var first: Int?
-        for index in indices where isOfApp(self[index]) {
-            if self[index].variant == variant { return self[index] }
+        for index in indices where self[index].isOf(topic, environment) {
+            if self[index].variant == variant { return index }
             if first.map({ self[$0].isOver && !self[index].isOver }) ?? true { first = index }
         }
-        return variant == nil ? first.map { self[$0] } : nil
+        return variant == nil ? first : nil
+    }
+}
+
+/// An event in memory.
+struct LookupEntry: Sendable {
+    /// The records of the event's audiences, in the order of their declaration.
+    let records: [LookupRecord]
+    /// The number of the last reading of everything that found the event.
+    var sweep: Int
+    /// The bodies that were asked for, by the index of their record, each with the state that it shows. A body depends
+    /// on the time only by this state.
+    private var bodies: [Int: (state: Contract.EventState, body: LookupBody)] = [:]
+
+    init(_ records: [LookupRecord], sweep: Int = 0) { (self.records, self.sweep) = (records, sweep) }
+
+    /// The answer to a lookup; `nil` for an app that has no audience in the event.
+    mutating func answer(to name: LookupName, now: Date) -> LookupAnswer? {
+        guard let index = records.index(of: name.variant, name.topic, name.environment) else {
+            let others = ofApp(name).map(\.variant)
+            return others.isEmpty ? nil : .noSuchVariant(among: others)
+        }
+        let state = records[index].state(now: now)
+        if let kept = bodies[index], kept.state == state { return .found(kept.body) }
+        let answer = records[index].answer(of: name.key, variants: ofApp(name).compactMap(\.variant), now: now)
+        if case .found(let body) = answer { bodies[index] = (state, body) }
+        return answer
+    }
+
+    private func ofApp(_ name: LookupName) -> [LookupRecord] {
+        records.filter { $0.isOf(name.topic, name.environment) }
     }
 }

@@ -85,15 +85,14 @@ struct LookupResponder: Sendable {
             key.covers(bundleID)
         else { return nil }
         if parts.count == 5 {
-            return replica.knownList(uri).map { ($0.body, $0.freshness, key, ofList) }
+            return replica.knownPage(uri).map { ($0.body, $0.freshness, key, ofList) }
         }
         guard let environment = APNsEnvironment(rawValue: String(Substring(parts[4]))),
             let (name, variant) = Self.named(parts[5]), let eventKey = EventKey(rawValue: String(Substring(name))),
             let known = replica.known(
-                LookupName(topic: bundleID.topic, environment: environment, key: eventKey, variant: variant)),
-            case .found(let body) = known.answer
+                LookupName(topic: bundleID.topic, environment: environment, key: eventKey, variant: variant))
         else { return nil }
-        return (body, known.freshness, key, ofOne)
+        return (known.body, known.freshness, key, ofOne)
     }
 
     /// Splits the last part of a path into the name and the variant; `nil`: the query has something else.

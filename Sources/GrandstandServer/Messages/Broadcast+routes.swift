@@ -49,7 +49,7 @@ extension API {
                     isScheduled
                     ? try await stores.outbox.scheduled(of: key, within: reach, page)
                     : try await stores.outbox.broadcasts(of: key, within: reach, page)
-                return .json(Contract.Page(broadcasts) { $0 })
+                return .json(broadcasts)
             },
             Route(.getBroadcast) { _, context in
                 let id = try context.id(orThrow: .broadcastNotFound)

@@ -10,14 +10,12 @@ struct Composer: Sendable {
     let sendAction: String
     let message: MessageForm
     let isEnd: Bool
-    let sendAtLocal: String
-    let staleLocal: String
-    let dismissalLocal: String
     /// The audiences to choose from; empty if the event has fewer than two audiences.
     let audienceChoices: [Choice]
     let chosenAudiences: String
-    let priorities: [Choice]
     let variants: String?
+    /// The fields of the collapsed section.
+    let moreInputs: [FormInput]
     /// Whether a field in the collapsed section has a value, so that the page shows the section open.
     let saysMore: Bool
     let refusal: FormRefusal?
@@ -44,9 +42,6 @@ struct Composer: Sendable {
         sendAction = ConsolePath.event(key, "send")
         self.message = message
         isEnd = message.isEnd
-        sendAtLocal = FormTime.local(message.sendAt)
-        staleLocal = FormTime.local(message.staleDate)
-        dismissalLocal = FormTime.local(message.dismissalDate)
         let audiences = event.audiences
         audienceChoices =
             audiences.count < 2
@@ -54,9 +49,9 @@ struct Composer: Sendable {
         let chosen = audienceChoices.count(where: \.isChosen)
         chosenAudiences =
             chosen == 0 ? "everybody" : "\(Wording.number(chosen)) of \(Wording.count(audiences.count, "audience"))"
-        priorities = Choice.priorities(chosen: message.priority)
         let names = Set(audiences.compactMap(\.variant)).sorted()
         variants = names.isEmpty ? nil : names.joined(separator: ", ")
+        moreInputs = message.moreInputs
         saysMore = message.ofMessages.dropFirst(2).contains { !$0.value.isEmpty }
         self.refusal = FormRefusal(refusal, faults, nothing: "Nothing was sent.")
         self.preview = preview

@@ -47,9 +47,9 @@ struct ComposerPages: PageGroup {
             if form.isState {
                 let report = try StateReport(body: try JSONValue(parsing: body))
                 let told = try await api.tell(report, of: key, try submission.visit.caller(of: .putState))
-                let done = told?.outcome.map { "The state is on its way: \($0.words(rule: told?.rule))." }
-                let notice = [done ?? "Nothing has changed, so nothing was sent."] + (told?.warnings ?? [])
-                return .done(ConsolePath.composer(key), notice: notice.joined(separator: " "))
+                let done = "\((told?.outcome ?? .unchanged).words)."
+                return .done(
+                    ConsolePath.composer(key), notice: ([done] + (told?.warnings ?? [])).joined(separator: " "))
             }
             let call = PageCall(operation: .broadcast, parameters: submission.visit.parameters, body: body)
             accepted = try await submission.call(call).object.decode()
@@ -75,8 +75,8 @@ struct ComposerPages: PageGroup {
                 let report = try StateReport(body: try JSONValue(parsing: body))
                 let (state, preview) = try await api.preview(
                     report, of: event.eventKey, submission.visit.caller(of: .previewState))
-                let outcome = "State: \(state.outcome.words(rule: state.rule))"
-                return (Composer(event, form, preview: preview.map(PreviewReading.init), outcome: outcome), 200)
+                let reading = preview.map(PreviewReading.init)
+                return (Composer(event, form, preview: reading, outcome: state.outcome.words), 200)
             }
             let request = try BroadcastRequest(body: try JSONValue(parsing: body))
             let preview = try await api.preview(

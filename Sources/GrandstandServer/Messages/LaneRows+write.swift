@@ -11,7 +11,7 @@ extension LaneRows {
     /// - Parameter loaded: the same lanes as they were, in the same order.
     static func write(_ lanes: [Lane], loaded: [Lane], at now: Date) -> [PostgresQuery] {
         guard !lanes.isEmpty else { return [] }
-        if let ends = Database.ends { ends.add(ended(lanes, loaded: loaded)) }
+        noteEnded(lanes, loaded: loaded, at: now)
         var (messages, messagesBefore): ([DeliveryRow], [DeliveryRow]) = ([], [])
         var (rows, rowsBefore): ([LaneRow], [LaneRow]) = ([], [])
         for (lane, before) in zip(lanes, loaded) {
@@ -37,17 +37,19 @@ extension LaneRows {
         return statements
     }
 
-    /// Messages that got their final state since the lanes were loaded, including new messages.
-    private static func ended(_ lanes: [Lane], loaded: [Lane]) -> [Occurrence] {
-        zip(lanes, loaded).flatMap { lane, before in
-            lane.messages.indices.lazy.compactMap { index -> Occurrence? in
-                let message = lane.messages[index]
-                guard message.state.isSettled,
-                    !before.messages.indices.contains(index) || !before.messages[index].state.isSettled
-                else { return nil }
-                return .settled(lane.audience.environment, message.state, reason: message.reason)
-            }
+    /// Notes messages that got their final state since the lanes were loaded, including new messages.
+    private static func noteEnded(_ lanes: [Lane], loaded: [Lane], at now: Date) {
+        guard let ends = Database.ends else { return }
+        var broadcasts: Set<UUID> = []
+        for (lane, before) in zip(lanes, loaded) {
+            let ended = lane.messages.enumerated().filter { index, message in
+                message.state.isSettled
+                    && (!before.messages.indices.contains(index) || !before.messages[index].state.isSettled)
+            }.map(\.element)
+            ends.add(ended.map { .settled(lane.audience.environment, $0.state, reason: $0.reason) })
+            broadcasts.formUnion(ended.map(\.broadcast))
         }
+        if !broadcasts.isEmpty { WebhookNews.note(broadcasts: broadcasts, at: now) }
     }
 
     /// Locks lanes, changes them and writes them back, as a part of a larger transaction.

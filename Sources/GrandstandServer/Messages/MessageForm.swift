@@ -146,6 +146,19 @@ struct MessageForm: Sendable, Equatable {
         ]
     }
 
+    /// The fields of one line that the page shows in its collapsed section.
+    var moreInputs: [FormInput] {
+        var priorities = FormInput(name: "priority", label: "Priority", isRequired: true)
+        (priorities.isSelect, priorities.choices) = (true, Choice.priorities(chosen: priority))
+        return [
+            .line("sendAt", "Send at", sendAt, isTime: true),
+            .line("staleDate", "Out of date from", staleDate, isTime: true),
+            .line("dismissalDate", "Remove the ended activity at", dismissalDate, isTime: true),
+            .line("expiresIn", "Worth sending for (seconds)", expiresIn), priorities,
+            .line("relevanceScore", "relevanceScore", relevanceScore),
+        ]
+    }
+
     private func alertJSON(_ faults: inout [Fault]) -> [UInt8]? {
         guard alert.isEmpty else {
             if !alertTitle.isEmpty || !alertBody.isEmpty {
@@ -201,10 +214,10 @@ extension FormFields {
     }
 }
 
-/// Times in forms. Without scripts a browser's `datetime-local` value has no zone and is read as UTC, as its label
-/// says. With scripts, label and field show the reader's zone, and the script sends UTC (`console.js`).
+/// Times in forms: `2026-11-21 20:45`. Without scripts such a time is UTC, as its label says. With scripts, label and
+/// field show the reader's zone, and the script sends UTC (`console.js`).
 enum FormTime {
-    /// `2026-11-21T20:45` → `2026-11-21T20:45:00Z`. Other text is returned unchanged, and the API judges it.
+    /// `2026-11-21 20:45` → `2026-11-21T20:45:00Z`. Other text is returned unchanged, and the API judges it.
     static func utc(_ text: String) -> String {
         let shape = String(text.map { $0.isASCII && $0.isNumber ? "0" : $0 })
         switch shape {
@@ -215,14 +228,13 @@ enum FormTime {
         }
     }
 
-    /// The value of a `datetime-local` field in UTC; it has seconds only if they are not zero.
+    /// The value of a field in UTC; it has seconds only if they are not zero.
     static func local(_ date: Date?) -> String {
-        guard let text = date.map({ RFC3339.text($0).prefix(19) }) else { return "" }
-        return String(text.hasSuffix(":00") ? text.dropLast(3) : text)
+        guard let text = date.map({ RFC3339.text($0).prefix(19).replacing("T", with: " ") }) else { return "" }
+        return String(text.hasSuffix(":00") ? text.dropLast(3) : text[...])
     }
 
-    /// The value of a `datetime-local` field in UTC, for a time given as text. Text that is not a time is returned
-    /// unchanged.
+    /// The value of a field in UTC, for a time given as text. Text that is not a time is returned unchanged.
     static func local(_ text: String) -> String { RFC3339.date(utc(text)).map { local(Optional($0)) } ?? text }
 }
 

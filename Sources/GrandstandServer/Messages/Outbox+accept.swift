@@ -142,6 +142,7 @@ extension Outbox {
                 }
             }
             try await connection.pipeline(Self.statements(acceptance))
+            WebhookNews.note(broadcasts: scheduled.map(\.id), at: now)
             let payloads = scheduled.map { acceptance.promoted[$0.id] ?? $0.request.payload }
             try await connection.query(
                 """
@@ -174,6 +175,7 @@ extension Outbox {
         statements += LaneRows.write(changes.lanes, loaded: changes.loaded, at: acceptance.now)
         if !acceptance.startedEvents.isEmpty || !acceptance.endedEvents.isEmpty {
             statements.append(updateEvents(acceptance))
+            WebhookNews.note(events: acceptance.endedEvents, at: acceptance.now)
         }
         if !acceptance.broadcasts.isEmpty { statements.append(attribute(acceptance.broadcasts)) }
         return statements + progress

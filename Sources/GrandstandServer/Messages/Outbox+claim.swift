@@ -30,8 +30,7 @@ extension Outbox {
                 + (outgoing.isEmpty ? [] : [outgoing.contents, outgoing.destinations])
         } _: { work, rows in
             guard !work.outgoing.isEmpty else { return [] }
-            // The last of the results is the result of COMMIT.
-            let (contents, destinations) = (rows[rows.count - 3], rows[rows.count - 2])
+            let (contents, destinations) = (rows[rows.count - 2], rows[rows.count - 1])
             return try work.outgoing.deliveries(
                 contents: try Outgoing.contents(contents), times: try Outgoing.times(contents),
                 destinations: destinations)

@@ -21,6 +21,7 @@ extension Outbox {
             guard try await EventReach.reaches(reach, broadcast: id, on: connection) else { return (nil, []) }
             guard !isShown else { return (false, []) }
             if isScheduled {
+                WebhookNews.note(broadcasts: [id], at: now)
                 try await connection.pipeline([
                     "update broadcasts set scheduled = false, cancelled = true, withdrawn_by = \(actor.text) where id = \(id)",
                     AuditRows(by: actor, at: now).withdrawal(of: id, wasScheduled: true),
@@ -45,12 +46,18 @@ extension Outbox {
             // A superseded message may be sent now after all. The storage policy may have changed since this message
             // was accepted, so the message's `apns-expiration` is computed again.
             try await LaneRows.judgeExpirations(&lanes, on: connection)
+            // A broadcast that was reported as superseded is reported again.
+            WebhookNews.note(broadcasts: [id], at: now)
             try await connection.pipeline(
-                LaneRows.write(lanes, loaded: loaded, at: now) + LaneRows.writeAttributes(lanes, loaded: loaded) + [
-                    Self.recomputeEventTimes(of: id),
-                    "update broadcasts set cancelled = true, withdrawn_by = \(actor.text) where id = \(id)",
-                    AuditRows(by: actor, at: now).withdrawal(of: id, wasScheduled: false),
-                ])
+                LaneRows.write(lanes, loaded: loaded, at: now) + LaneRows.writeAttributes(lanes, loaded: loaded))
+            let events = try await connection.query(Self.recomputeEventTimes(of: id))
+            for event in events where try event.decode(Bool.self, "is_reopened") {
+                WebhookNews.note(events: [try event.decode("key")], at: now)
+            }
+            try await connection.pipeline([
+                "update broadcasts set cancelled = true, withdrawn_by = \(actor.text) where id = \(id)",
+                AuditRows(by: actor, at: now).withdrawal(of: id, wasScheduled: false),
+            ])
             let isEnd = messages.contains(where: \.isEnd)
             return (true, Set(lanes.map(\.topic) + (isEnd ? [.channels] : [])))
         }
@@ -116,6 +123,8 @@ extension Outbox {
 
     /// Recomputes the event's end and its first update. An event is over when every audience got its end, and it
     /// becomes live with the first update that was not withdrawn.
+    ///
+    /// - Returns: the statement. Its row says whether the event was over and is no longer.
     private static func recomputeEventTimes(of id: UUID) -> PostgresQuery {
         """
         update events e set
@@ -128,6 +137,9 @@ extension Outbox {
                     -- Updates from before a postponement do not count, because the event began anew.
                     and greatest(b.accepted_at, b.send_at) >= e.first_update_at) then e.first_update_at end
         from broadcasts w where w.id = \(id) and e.key = w.event_key and e.cancelled_at is null
+        -- The row that is selected is the one before this update.
+        returning e.key, e.ended_at is null
+            and (select ended_at from events where key = e.key) is not null as is_reopened
         """
     }
 }

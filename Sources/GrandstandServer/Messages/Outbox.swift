@@ -123,16 +123,20 @@ struct Outbox: Sendable {
     }
 
     /// An event's broadcasts, the newest first, with their deliveries within `reach`; empty for an event out of reach.
-    func broadcasts(of key: EventKey, within reach: AppReach, _ page: PageRequest) async throws -> Page<
-        Contract.Broadcast
-    > {
+    func broadcasts(of key: EventKey, within reach: AppReach, _ page: PageRequest) async throws
+        -> Contract.Page<
+            Contract.Broadcast
+        >
+    {
         try await list(key, reach, TimePage(page, by: "b.accepted_at", "b.id", newestFirst: true)) { $0.acceptedAt }
     }
 
     /// The broadcasts of an event that wait for their `sendAt`, the next one first; empty for an event out of reach.
-    func scheduled(of key: EventKey, within reach: AppReach, _ page: PageRequest) async throws -> Page<
-        Contract.Broadcast
-    > {
+    func scheduled(of key: EventKey, within reach: AppReach, _ page: PageRequest) async throws
+        -> Contract.Page<
+            Contract.Broadcast
+        >
+    {
         try await list(key, reach, TimePage(page, by: "b.send_at", "b.id"), where: "b.scheduled") {
             $0.sendAt ?? EventSpecification.undated.addingTimeInterval(Double($0.afterStart ?? 0))
         }
@@ -142,7 +146,7 @@ struct Outbox: Sendable {
     private func list(
         _ key: EventKey, _ reach: AppReach, _ part: TimePage, where condition: PostgresQuery = "true",
         _ time: (Contract.Broadcast) -> Date
-    ) async throws -> Page<Contract.Broadcast> {
+    ) async throws -> Contract.Page<Contract.Broadcast> {
         let rows = try await bulk.query(
             """
             select \(Self.columns) from broadcasts b
@@ -150,7 +154,7 @@ struct Outbox: Sendable {
                 and \(EventReach.covers(reach, broadcast: "b"))
             \(part.order)
             """)
-        return part.page(try await complete(Array(rows), within: reach)) { (time($0), $0.uuid) }
+        return part.page(try await complete(Array(rows), within: reach)) { (time($0), $0.id) }
     }
 
     /// The columns of `Contract.Broadcast`, without what follows from its deliveries.

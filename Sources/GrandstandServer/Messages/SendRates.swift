@@ -2,7 +2,6 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import Logging
-internal import ServiceLifecycle
 internal import Synchronization
 
 /// The send rates that this process learned for the apps of one environment and one API of APNs. For an app that was
@@ -155,31 +154,5 @@ final class SendRates: Sendable {
             logger.notice("APNs no longer throttles the app", metadata: ["app": "\(bundleID)"])
         }
         return value
-    }
-}
-
-/// Tells organisers and webhooks, through the database, which apps APNs throttles, of which apps it accepts nothing, and
-/// whose key files this process lacks.
-struct SendReports: Service {
-    let rates: [SendRates]
-    let accounts: [SendAccounts]
-    let keys: KeyWatch
-    let store: PostgresThrottles
-    let apps: AppStore
-    let now: @Sendable () -> Date
-    let logger: Logger
-
-    func run() async {
-        let loop = WorkLoop<Never>(
-            .init(pollInterval: .seconds(KeyWatch.interval)),
-            failure: "what APNs accepts of each app could not be stored",
-            logger: logger, now: now
-        ) {
-            try await store.report(rates.flatMap { $0.throttles(at: now()) }, now: now())
-            let lacking = keys.look(try await apps.signers(), at: now())
-            try await apps.note(accounts.flatMap { $0.reports() }, lacking: lacking, now: now())
-            return .idle()
-        }
-        await loop.run()
     }
 }

@@ -23,28 +23,33 @@ struct PostgresThrottles: Sendable {
     private static func report(_ limits: [Throttle], _ api: AppSendRate.API, now: Date) -> PostgresQuery {
         let limits = limits.filter { $0.api == api }
         let prefix: PostgresQuery = api == .broadcast ? "throttled" : "devices_throttled"
-        return """
-            with due as (
-                select ae.bundle_id, ae.environment, ae.\(prefix)_since as since, l.since as limited_since
-                from app_environments ae left join unnest(\(limits.map(\.app.bundleID.rawValue)),
-                    \(limits.map(\.app.environment.rawValue)), \(limits.map(\.since))) as l(bundle_id, environment, since)
-                    on l.bundle_id = ae.bundle_id and l.environment = ae.environment::text
-                where case when l.since is null then ae.\(prefix)_at <= \(now - lifetime)
-                    else coalesce(ae.\(prefix)_at <= \(now - interval), true) end
-                order by ae.bundle_id, ae.environment for no key update of ae
-            ), stored as (
-                update app_environments ae set
-                    \(prefix)_since = case when d.limited_since is not null then coalesce(d.since, d.limited_since) end,
-                    \(prefix)_at = case when d.limited_since is not null then \(now)::timestamptz end
-                from due d where d.bundle_id = ae.bundle_id and d.environment = ae.environment
-            )
-            select note_for_webhooks(
-                (case when d.since is null then 'throttle.began' else 'throttle.ended' end)::webhook_topic,
-                \(now)::timestamptz, d.bundle_id, detail => json_build_object(
-                    'bundleId', d.bundle_id, 'environment', d.environment, 'api', \(api.rawValue)::text,
-                    'since', coalesce(d.since, d.limited_since)))
-            from due d where d.since is null or d.limited_since is null
+        return WebhookNews.messages(
+            [.throttleBegan, .throttleEnded],
+            with: """
+                due as (
+                    select ae.bundle_id, ae.environment, ae.\(prefix)_since as since, l.since as limited_since
+                    from app_environments ae left join unnest(\(limits.map(\.app.bundleID.rawValue)),
+                            \(limits.map(\.app.environment.rawValue)), \(limits.map(\.since)))
+                            as l(bundle_id, environment, since)
+                        on l.bundle_id = ae.bundle_id and l.environment = ae.environment::text
+                    where case when l.since is null then ae.\(prefix)_at <= \(now - lifetime)
+                        else coalesce(ae.\(prefix)_at <= \(now - interval), true) end
+                    order by ae.bundle_id, ae.environment for no key update of ae
+                ), stored as (
+                    update app_environments ae set
+                        \(prefix)_since = case
+                            when d.limited_since is not null then coalesce(d.since, d.limited_since) end,
+                        \(prefix)_at = case when d.limited_since is not null then \(now)::timestamptz end
+                    from due d where d.bundle_id = ae.bundle_id and d.environment = ae.environment
+                ),
+                """,
             """
+            select case when d.since is null then 'throttle.began' else 'throttle.ended' end as topic,
+                \(now)::timestamptz as at, array[d.bundle_id] as apps, (select row_to_json(m) from (
+                    select d.bundle_id as "bundleId", d.environment, \(api.rawValue)::text as api,
+                        \(WebhookNews.text("coalesce(d.since, d.limited_since)")) as since) m) as data
+            from due d where d.since is null or d.limited_since is null
+            """)
     }
 
     /// The apps that are throttled, with the lanes that wait for their turn.

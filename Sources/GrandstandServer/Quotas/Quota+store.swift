@@ -29,22 +29,19 @@ extension ChannelStore {
             let tally = tallies[app] ?? Tally()
             let unmanaged: Int = try row.decode("unmanaged")
             let capacity = Quota.capacity(limit: limit, unmanaged: unmanaged)
-            var quota = Quota(
+            let unacceptedSince: Date? = try row.decode("unaccepted_since")
+            return Quota(
                 bundleID: app.bundleID, environment: app.environment, limit: limit,
                 byState: tally.byState, byStoragePolicy: tally.byStoragePolicy,
                 forecast: Forecast(spans: tally.spans, limit: capacity, now: now),
                 course: Forecast.course(spans: tally.spans, limit: capacity, now: now),
                 apple: try Self.listed(row), unmanaged: unmanaged,
                 reconciliationAlarm: try row.optionalWord("alarm"),
-                keyRefused: try Self.keyRefused(row), isCapabilityOff: try row.decode("is_capability_off"))
-            quota.fullSince = try row.decode("full_since")
-            quota.isKeyMissing = try row.decode("is_key_missing")
-            quota.unacceptedSince = try row.decode("unaccepted_since")
-            quota.isNothingAccepted =
-                quota.unacceptedSince.map { now.timeIntervalSince($0) >= Quota.patience } ?? false
-            quota.throttles = throttles[app] ?? []
-            quota.devices = try InstallationRows.account(row)
-            return quota
+                keyRefused: try Self.keyRefused(row), isCapabilityOff: try row.decode("is_capability_off"),
+                fullSince: try row.decode("full_since"), isKeyMissing: try row.decode("is_key_missing"),
+                unacceptedSince: unacceptedSince,
+                isNothingAccepted: unacceptedSince.map { now.timeIntervalSince($0) >= Quota.patience } ?? false,
+                throttles: throttles[app] ?? [], devices: try InstallationRows.account(row))
         }
     }
 

@@ -31,6 +31,19 @@ struct QuotaHistoryStore: Sendable {
         }
     }
 
+    /// Samples all quotas, every five minutes of the database's clock. Each replica takes each sample; the first one
+    /// stays. If no replica runs within a minute after the sample is due, it is missing and is not added later.
+    ///
+    /// - Returns: when the next sample is due.
+    @discardableResult
+    func sample(_ channels: ChannelStore, tenure: ChannelTenure, now: Date) async throws -> Date {
+        let due = QuotaHistory.end(of: QuotaHistory.fine, at: now)
+        if now.timeIntervalSince(due) <= 60 {
+            try await record(try await channels.quotas(now: now, tenure: tenure), at: due)
+        }
+        return due.addingTimeInterval(TimeInterval(QuotaHistory.fine))
+    }
+
     /// If several replicas record the same time, the first replica's sample stays; the other replicas wait for its
     /// commit and write nothing.
     ///

@@ -2,7 +2,6 @@ internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
 internal import GrandstandContract
-internal import JSON
 internal import Postgres
 
 /// The last known quota level of each app and environment, in `app_environments.quota_level`, so that a change is
@@ -12,16 +11,12 @@ struct QuotaLevels: Sendable {
 
     /// Whether an enabled webhook has the topic of quota levels.
     func areWatched() async throws -> Bool {
-        let rows = try await database.query(
-            """
-            select exists (select from webhooks where state = 'enabled'
-                and \(Contract.WebhookTopic.quotaLevel.rawValue)::text::webhook_topic = any(topics)) as watched
-            """)
+        let rows = try await database.query("select \(WebhookNews.isAwaited([.quotaLevel])) as watched")
         return try rows.first?.decode(Bool.self, "watched") ?? false
     }
 
-    /// Stores the quotas' levels. For each level that changed, a note for webhooks is written in the same transaction.
-    /// The previous level of an app that was never seen before is `ok`.
+    /// Stores the quotas' levels. For each level that changed, the messages to webhooks are written in the same
+    /// transaction. The previous level of an app that was never seen before is `ok`.
     func note(_ quotas: [Quota], now: Date) async throws {
         let quotas = quotas.sorted { ($0.bundleID, $0.environment.rawValue) < ($1.bundleID, $1.environment.rawValue) }
         try await database.transaction { connection in
@@ -36,21 +31,18 @@ struct QuotaLevels: Sendable {
                 let previous: String = try row.decode("quota_level")
                 try await connection.pipeline([
                     "update app_environments ae set quota_level = \(level) where \(app)",
-                    """
-                    select note_for_webhooks(\(Contract.WebhookTopic.quotaLevel.rawValue)::text::webhook_topic, \(now),
-                        \(quota.bundleID.rawValue), detail => \(PostgresJSON(bytes: Self.detail(quota, previous))))
-                    """,
+                    WebhookNews.message(
+                        .quotaLevel, about: quota.bundleID.rawValue, at: now, Self.change(quota, from: previous)),
                 ])
             }
         }
     }
 
-    private static func detail(_ quota: Quota, _ previous: String) -> [UInt8] {
+    private static func change(_ quota: Quota, from previous: String) -> Contract.QuotaLevelChanged {
         let quota = Contract.Quota(quota)
-        return JSONWriter.text(
-            Contract.QuotaLevelChanged(
-                bundleId: quota.bundleId, environment: quota.environment, level: quota.level,
-                previousLevel: .init(rawValue: previous), limit: quota.limit, used: quota.used,
-                reserved: quota.reserved, available: quota.available, unmanaged: quota.unmanaged))
+        return Contract.QuotaLevelChanged(
+            bundleId: quota.bundleId, environment: quota.environment, level: quota.level,
+            previousLevel: .init(rawValue: previous), limit: quota.limit, used: quota.used,
+            reserved: quota.reserved, available: quota.available, unmanaged: quota.unmanaged)
     }
 }

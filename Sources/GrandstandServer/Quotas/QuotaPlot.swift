@@ -13,14 +13,6 @@ struct QuotaPlot: Sendable {
         let points: String
     }
 
-    struct Tick: Sendable {
-        let position: Int
-        let text: String
-        /// The time in RFC 3339 format, so that the page's script can show it in the reader's zone; `nil` for a number
-        /// of channels.
-        let iso: String?
-    }
-
     /// The ID of the drawing's title element.
     let id: String
     let heading: String
@@ -37,8 +29,8 @@ struct QuotaPlot: Sendable {
     /// make the curve flat. In this case, the legend names the limit.
     let limitY: Int?
     let limitText: String
-    let valueTicks: [Tick]
-    let timeTicks: [Tick]
+    let valueTicks: [PlotTick]
+    let timeTicks: [PlotTick]
     /// The numbers of the drawing as a table.
     let numbers: Table
 
@@ -81,10 +73,10 @@ struct QuotaPlot: Sendable {
         }
         forecast = Line(
             points: Self.stairs(coming, until: to).map { "\(x($0.at)),\(y($0.count))" }.joined(separator: " "))
-        valueTicks = [0, top / 2, top].map { Tick(position: y($0), text: Wording.number($0), iso: nil) }
+        valueTicks = [0, top / 2, top].map { PlotTick(position: y($0), text: Wording.number($0), iso: nil) }
         timeTicks = [-0.75, -0.25, 0.25, 0.75].map { share in
             let at = now.addingTimeInterval(share * span)
-            return Tick(position: x(at), text: Self.label(at, span: span), iso: RFC3339.text(at))
+            return PlotTick(position: x(at), text: Self.label(at, span: span), iso: RFC3339.text(at))
         }
         let exceeds = quota.forecast.exceedsAt.map { " The limit is exceeded at \(Moment($0).text)." } ?? ""
         summary =
@@ -146,4 +138,12 @@ struct QuotaPlot: Sendable {
         let text = RFC3339.text(date)
         return span <= 86_400 ? String(text.dropFirst(11).prefix(5)) : String(text.dropFirst(5).prefix(5))
     }
+}
+
+/// A label of a plot's axis.
+struct PlotTick: Sendable {
+    let position: Int
+    let text: String
+    /// The time in RFC 3339 format, so that the page's script can show it in the reader's zone; `nil`: it is no time.
+    let iso: String?
 }

@@ -67,6 +67,7 @@ private struct Step {
         if name == .restore { try await connection.query(makeWay(ids)) }
         guard let statement = statement(name, ids, unmanaged) else { return ([], []) }
         let channels = try await connection.query(statement).map(ChannelStore.channel)
+        if name == .markMissing || name == .settle { WebhookNews.note(channels: channels.map(\.id), at: now) }
         switch name {
         case .markMissing:
             try await ChannelStore.disconnectLanes(
@@ -129,24 +130,27 @@ private struct Step {
         case .reopen:
             // A channel without an event is not created again, because the caller who requested it got
             // `apns-unanswered`.
-            return ChannelStore.move(
-                "\(isOne) and \(isOver)", from: [.creating], to: .creating,
-                or: (.deleted, if: "c.event_key is null"),
-                reason: """
-                    case when c.event_key is null then 'APNs did not answer, and no channel is surely its own'
-                        else c.reason end
-                    """, due: "case when c.event_key is not null then \(now)::timestamptz end", at: now)
+            return ChannelStore.reading(
+                ChannelStore.move(
+                    "\(isOne) and \(isOver)", from: [.creating], to: .creating,
+                    or: (.deleted, if: "c.event_key is null"),
+                    reason: """
+                        case when c.event_key is null then 'APNs did not answer, and no channel is surely its own'
+                            else c.reason end
+                        """, due: "case when c.event_key is not null then \(now)::timestamptz end", at: now))
         case .deleteAgain:
-            return ChannelStore.move(
-                isOne, from: [.deleted], to: .deleting, reason: "'recorded as deleted, listed all the same'",
-                due: "\(leasedUntil)", leasedUntil: leasedUntil, also: ", attempts = 1", at: now)
+            return ChannelStore.reading(
+                ChannelStore.move(
+                    isOne, from: [.deleted], to: .deleting, reason: "'recorded as deleted, listed all the same'",
+                    due: "\(leasedUntil)", leasedUntil: leasedUntil, also: ", attempts = 1", at: now))
         case .adopt:
             return logging(
                 .channelAdopted, reason: "'it was unmanaged'",
                 ChannelStore.add(rows(unmanaged), as: .active, at: now))
         case .deleteUnmanaged:
-            return ChannelStore.add(
-                rows(unmanaged), as: .deleting, reason: "it was unmanaged", leasedUntil: leasedUntil, at: now)
+            return ChannelStore.reading(
+                ChannelStore.add(
+                    rows(unmanaged), as: .deleting, reason: "it was unmanaged", leasedUntil: leasedUntil, at: now))
         case .contest, .recreate, .unknown: return nil
         }
     }

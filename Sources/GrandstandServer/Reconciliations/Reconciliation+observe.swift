@@ -29,8 +29,8 @@ extension ReconciliationStore {
                 Self.entries(of: app, "c.state in \(Channel.State.sql(.isReconciled))"),
             ])
             let lackedAt = try results[0].first?.decode(Date?.self, "lacked_at")
-            let seen = try results[1].map(ChannelStore.unmanagedChannel)
-            var entries = try results[2].map(Self.entry)
+            let seen = try results[1].read(UnmanagedChannel.self)
+            var entries = try results[2].read(LedgerSnapshot.Entry.self)
 
             // The channel IDs are compared here, not in SQL, because without statistics the planner uses nested loops
             // over thousands of rows.
@@ -39,7 +39,7 @@ extension ReconciliationStore {
                 let deleted = try await connection.query(
                     Self.entries(
                         of: app, "c.state = 'deleted' and c.channel_id = any(\(Array(unknown)))", wanted: Self.isWanted)
-                ).map(Self.entry)
+                ).read(LedgerSnapshot.Entry.self)
                 entries += deleted
                 unknown.subtract(deleted.compactMap(\.channelID))
             }
@@ -109,9 +109,11 @@ extension ReconciliationStore {
         of app: AppEnvironment, _ condition: PostgresQuery, wanted: PostgresQuery = "false"
     ) -> PostgresQuery {
         """
-        select c.id, c.channel_id, c.state, c.storage_policy, c.event_key, c.variant, c.changed_at, c.called_at,
-            greatest(c.next_attempt_at, c.leased_until) as settleable_at, c.doubted_at, c.deletion_confirmed,
-            \(wanted) as is_wanted
+        select c.id, c.channel_id as "channelID", c.state, c.storage_policy as "storagePolicy",
+            c.event_key as "eventKey", c.changed_at as "changedAt", c.called_at as "calledAt",
+            case when c.called_at is not null then greatest(c.next_attempt_at, c.leased_until) end as "settleableAt",
+            c.doubted_at as "doubtedAt", c.deletion_confirmed as "deletionConfirmed", \(wanted) as "isWanted",
+            nullif(c.variant, '') as variant
         from channels c
         where \(AppColumns.isOf(app, row: "c"))
             and \(condition)
@@ -139,17 +141,6 @@ extension ReconciliationStore {
                 """)
         }
         try await connection.pipeline(changes)
-    }
-
-    private static func entry(_ row: PostgresRow) throws -> LedgerSnapshot.Entry {
-        let calledAt: Date? = try row.decode("called_at")
-        return LedgerSnapshot.Entry(
-            id: try row.decode("id"), channelID: try row.decode("channel_id"), state: try row.word("state"),
-            storagePolicy: try row.word("storage_policy"), eventKey: try row.optionalWord("event_key"),
-            changedAt: try row.decode("changed_at"), calledAt: calledAt,
-            settleableAt: calledAt == nil ? nil : try row.decode("settleable_at"),
-            doubtedAt: try row.decode("doubted_at"), deletionConfirmed: try row.decode("deletion_confirmed"),
-            isWanted: try row.decode("is_wanted"), variant: try row.variant("variant"))
     }
 
     /// Stores the storage policies that Apple reported for unmanaged channels.

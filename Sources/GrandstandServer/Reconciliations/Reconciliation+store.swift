@@ -20,23 +20,28 @@ struct ReconciliationStore: Sendable {
     /// The maximum length of a report in a list, in characters; longer reports are abridged.
     private static let longestInList = 20_000
 
-    /// Whether the app of `ae` has unanswered creations whose outcome Apple's list shows by now. Few creations are
-    /// unanswered, so PostgreSQL should use the index of these. `bundle_id || ''` prevents the use of the index of apps.
-    private static func hasSettleable(at now: Date) -> PostgresQuery {
+    /// When a run of the app `ae` is due; null: never. A run is due if somebody requested it, if `interval` seconds have
+    /// passed since the last run (0: never for this reason), if Apple's list shows the outcome of an unanswered creation
+    /// by now, or if a channel in doubt must be checked. A run checks all doubts, so one run every two seconds is enough,
+    /// however many messages are refused.
+    ///
+    /// Few creations are unanswered, so PostgreSQL should use the index of these. `bundle_id || ''` prevents the use of
+    /// the index of apps.
+    private static func dueAt(_ interval: TimeInterval) -> PostgresQuery {
         """
-        exists (select from channels c where c.bundle_id || '' = ae.bundle_id and c.environment = ae.environment
-            and c.called_at is not null and c.next_attempt_at <= \(now)
-            and (c.leased_until is null or c.leased_until <= \(now)))
-        """
-    }
-
-    /// Whether the app of `ae` has channels in doubt that must be checked now. A run checks all of them, so one run
-    /// every two seconds is enough, however many messages are refused.
-    private static func hasDoubts(at now: Date) -> PostgresQuery {
-        """
-        (ae.reconciled_at <= \(now.addingTimeInterval(-doubtInterval)) and exists (
-            select from channels c where c.bundle_id = ae.bundle_id and c.environment = ae.environment
-                and c.examine_at <= \(now)))
+        least(
+            ae.reconcile_at,
+            case when \(interval)::float8 > 0 and ae.deleting_since is null
+                then ae.reconciled_at + make_interval(secs => \(interval)) end,
+            case when ae.reconcile_at is null then (
+                select min(greatest(c.next_attempt_at, c.leased_until)) from channels c
+                where c.bundle_id || '' = ae.bundle_id and c.environment = ae.environment and c.called_at is not null)
+            end,
+            case when ae.reconcile_at is null then (
+                select greatest(min(c.examine_at), ae.reconciled_at + make_interval(secs => \(doubtInterval)))
+                from channels c where c.bundle_id = ae.bundle_id and c.environment = ae.environment
+                    and c.examine_at is not null having count(*) > 0)
+            end)
         """
     }
 
@@ -45,19 +50,11 @@ struct ReconciliationStore: Sendable {
     private static let doubtInterval: TimeInterval = 2
     private static let doubtRest: TimeInterval = 30
 
-    /// Leases the app and environment that has waited longest. A run is due if a creation was not answered, if Apple
-    /// said that it does not know a channel, if somebody requested it, or if `interval` seconds have passed since the
-    /// last run (0: never for this reason).
+    /// Leases the app and environment that has waited longest for a run that is due.
     func claimDue(
         interval: TimeInterval, now: Date, leasedUntil: Date
     ) async throws -> ReconciliationRun? {
-        try await lease(
-            where: """
-                (ae.reconcile_at <= \(now)
-                    or ae.reconcile_at is null and (\(Self.hasSettleable(at: now)) or \(Self.hasDoubts(at: now)))
-                    or \(interval)::float8 > 0 and ae.deleting_since is null
-                        and ae.reconciled_at + make_interval(secs => \(interval)) <= \(now))
-                """, now: now, leasedUntil: leasedUntil)
+        try await lease(where: "\(Self.dueAt(interval)) <= \(now)", now: now, leasedUntil: leasedUntil)
     }
 
     /// Requests a run as soon as possible, unless Apple's list was read within the last minute.
@@ -115,24 +112,8 @@ struct ReconciliationStore: Sendable {
 
     /// When the next run is due; `nil`: never.
     func nextDue(interval: TimeInterval, now: Date) async throws -> Date? {
-        // For `bundle_id || ''` see `hasSettleable`.
         try await database.query(
-            """
-            select min(greatest(ae.reconciling_until, least(
-                ae.reconcile_at,
-                case when \(interval)::float8 > 0 then ae.reconciled_at + make_interval(secs => \(interval)) end,
-                case when ae.reconcile_at is null then (
-                    select min(greatest(c.next_attempt_at, c.leased_until)) from channels c
-                    where c.bundle_id || '' = ae.bundle_id and c.environment = ae.environment
-                        and c.called_at is not null)
-                end,
-                case when ae.reconcile_at is null then (
-                    select greatest(min(c.examine_at), ae.reconciled_at + make_interval(secs => \(Self.doubtInterval)))
-                    from channels c where c.bundle_id = ae.bundle_id and c.environment = ae.environment
-                        and c.examine_at is not null having count(*) > 0)
-                end))) as at
-            from app_environments ae
-            """
+            "select min(greatest(ae.reconciling_until, \(Self.dueAt(interval)))) as at from app_environments ae"
         ).first?.decode(Date?.self, "at")
     }
 
@@ -162,14 +143,15 @@ struct ReconciliationStore: Sendable {
                     and examine_at <= \(now) and doubted_at <= \(run.startedAt)
                 """
             ] : []
+        let text = JSONWriter.text(report)
         try await database.transaction { connection in
-            try await Self.hold(run, on: connection)
+            let standing = try await Self.hold(run, on: connection)
             try await connection.pipeline(
                 rest + [
                     """
                     insert into reconciliations (id, bundle_id, environment, started_at, finished_at, report)
                     values (\(report.id)::text::uuid, \(report.bundleId), \(report.environment.rawValue)::environment,
-                        \(report.startedAt), \(report.finishedAt), \(PostgresJSON(bytes: JSONWriter.text(report))))
+                        \(report.startedAt), \(report.finishedAt), \(PostgresJSON(bytes: text)))
                     """,
                     """
                     delete from reconciliations r where \(AppColumns.isOf(app, row: "r")) and r.started_at < (
@@ -182,8 +164,28 @@ struct ReconciliationStore: Sendable {
                     update app_environments set alarm = \(report.alarm?.rawValue)::text::reconciliation_alarm
                     where \(AppColumns.isOf(app))
                     """,
-                ])
+                ] + (try Self.messages(Self.report(text), standing: standing, now: now)))
         }
+    }
+
+    /// The statements that tell webhooks of a run, if it found something new.
+    ///
+    /// - Parameter standing: the alarm before this run.
+    private static func messages(
+        _ report: Contract.Reconciliation, standing: Contract.ReconciliationAlarm?, now: Date
+    ) -> [PostgresQuery] {
+        var messages: [PostgresQuery] = []
+        if let found = Contract.ReconciliationFound(report, standing: standing) {
+            messages.append(
+                WebhookNews.message(.reconciliationFound, about: report.bundleId, at: report.finishedAt, found))
+        }
+        if report.alarm == .capabilityOff, standing != .capabilityOff {
+            let off = Contract.CapabilityOff(
+                bundleId: report.bundleId, environment: report.environment,
+                evidence: "Apple's list has none of the channels that are known here")
+            messages.append(WebhookNews.message(.capabilityOff, about: report.bundleId, at: now, off))
+        }
+        return messages
     }
 
     /// Ends the lease of a failed run. The run is due again at `again`.
@@ -204,14 +206,19 @@ struct ReconciliationStore: Sendable {
     /// Locks the app's row in `app_environments` until the commit, if the run still has its lease. This row lock also
     /// protects the app's quota.
     ///
+    /// - Returns: the alarm that is set.
     /// - Throws: `ReconciliationLost`.
-    static func hold(_ run: ReconciliationRun, on connection: PostgresConnection) async throws {
+    @discardableResult
+    static func hold(
+        _ run: ReconciliationRun, on connection: PostgresConnection
+    ) async throws -> Contract.ReconciliationAlarm? {
         let rows = try await connection.query(
             """
-            select from app_environments where \(AppColumns.isOf(run.address.app)) and reconciling_by = \(run.id)
+            select alarm from app_environments where \(AppColumns.isOf(run.address.app)) and reconciling_by = \(run.id)
             for update
             """)
-        if rows.isEmpty { throw ReconciliationLost() }
+        guard let row = rows.first else { throw ReconciliationLost() }
+        return try row.optionalWord("alarm")
     }
 
     /// - Throws: `app-not-found`, `reconciliation-not-found`.
@@ -234,7 +241,7 @@ struct ReconciliationStore: Sendable {
         let part = try TimePage(page, by: "r.started_at", "r.id", newestFirst: true)
         let rows = try await database.query(
             """
-            select r.id, r.started_at, case when length(r.report::text) <= \(Self.longestInList) then r.report
+            select r.started_at, case when length(r.report::text) <= \(Self.longestInList) then r.report
                 else (r.report::jsonb - array['missing', 'unmanaged', 'actions'] || '{"abridged": true}')::json end
                 as report
             from reconciliations r join apps a using (bundle_id)
@@ -242,17 +249,16 @@ struct ReconciliationStore: Sendable {
                 and \(part.condition)
             \(part.order)
             """
-        ).map { row in
-            (
-                at: try row.decode(Date.self, "started_at"), id: try row.decode(UUID.self, "id"),
-                report: try Self.report(row)
-            )
-        }
-        return Contract.Page(part.page(rows) { ($0.at, $0.id) }, \.report)
+        ).map { row in (at: try row.decode(Date.self, "started_at"), report: try Self.report(row)) }
+        return part.page(rows, { ($0.at, $0.report.id) }, as: \.report)
     }
 
     private static func report(_ row: PostgresRow) throws -> Contract.Reconciliation {
-        try JSONValue(parsing: try row.decode(PostgresJSON.self, "report").bytes, maximumValues: .max).decode()
+        try report(try row.decode(PostgresJSON.self, "report").bytes)
+    }
+
+    private static func report(_ text: [UInt8]) throws -> Contract.Reconciliation {
+        try JSONValue(parsing: text, maximumValues: .max).decode()
     }
 }
 

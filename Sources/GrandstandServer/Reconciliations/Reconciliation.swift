@@ -15,10 +15,10 @@ struct Reconciliation: Sendable {
     /// If a run did not find out the outcome of a creation, the run is repeated after this many seconds.
     private static let secondLook: TimeInterval = 3
 
-    private var store: ReconciliationStore { calls.reconciliations }
+    var store: ReconciliationStore { calls.reconciliations }
     private var logger: Logger { calls.logger }
 
-    private func now() -> Date { calls.now() }
+    func now() -> Date { calls.now() }
 
     /// Apple's list could not be read, so the run changed nothing.
     struct Unreadable: Error {
@@ -71,7 +71,7 @@ struct Reconciliation: Sendable {
         _ run: ReconciliationRun, _ options: ReconciliationOptions, by actor: AuditActor
     ) async throws -> Contract.Reconciliation {
         let listedAt = now()
-        let answer = await calls.management.list(at: run.address)
+        let answer = await calls.gateway.listChannels(at: run.address)
         guard case .accepted(let listing, _) = answer else { throw Unreadable(address: run.address, answer: answer) }
         var run = run
         // APNs accepted the request for the list, so the alarm `capabilityOff` has ended.
@@ -131,7 +131,7 @@ struct Reconciliation: Sendable {
     }
 
     private func reading(of channelID: String, _ address: APNsAddress) async -> ReconciliationPlan.Reading {
-        switch await calls.management.read(channelID, at: address) {
+        switch await calls.gateway.readChannel(channelID, at: address) {
         case .accepted(let policy, _): .exists(policy)
         case .refused(let refusal) where refusal.saysUnknownChannel: .gone
         case .refused, .unanswered, .unsent, .withheld: .unknown

@@ -28,10 +28,10 @@ extension Resource {
             title: { _, visit in "Reconciliation of \(visit.text("bundleId")), \(visit.text("environment"))" },
             notes: { report in
                 let alarm = report["alarm"]?.string.map { alarm in
-                    let meaning = ContractHelp.text(of: "Reconciliation", "alarm", alarm) ?? ""
+                    let meaning = ContractText.help("Reconciliation", "alarm", word: alarm) ?? ""
                     let isOff = alarm == Contract.ReconciliationAlarm.capabilityOff.rawValue
                     return ResourcePage.Note(
-                        noteLevel: "critical", noteMark: alarm,
+                        noteLevel: "critical", isAlert: true, noteMark: alarm,
                         noteText: isOff ? "\(meaning) \(Advice.capability)" : meaning)
                 }
                 return [alarm].compactMap(\.self)
@@ -52,7 +52,7 @@ extension Resource {
                         }, Field("Outcome") { action, _ in [.words(action.flag("done") ? "done" : "not done")] },
                         Field("Why") { action, _ in
                             let word = action.text("action")
-                            let meaning = ContractHelp.text(of: "ReconciliationAction", "action", word)
+                            let meaning = ContractText.help("ReconciliationAction", "action", word: word)
                             return [.words(meaning ?? word), .quoted(action.text("detail"))]
                         },
                     ]),
@@ -72,7 +72,7 @@ extension Resource {
         actions: Reconciling.allCases.map { doing in
             Action(
                 path: "/run/" + doing.rawValue, operation: .reconcile, label: doing.label, words: [doing.words],
-                body: Contract.ReconciliationDraft.self, fixed: doing.body, asks: doing != .look,
+                fixed: doing.body, asks: doing != .look,
                 isIrreversible: doing.isIrreversible, isOnObjects: true,
                 isOffered: { shown in
                     guard let report = shown.object else { return doing == .look || doing == .apply }

@@ -32,7 +32,7 @@ extension API {
                 let target = try context.app()
                 let page = try context.query.page()
                 _ = try await stores.apps.registered(target.bundleID)
-                return .json(Contract.Page(try await starts.topics(of: target, page)) { $0 })
+                return .json(try await starts.topics(of: target, page))
             },
         ]
     }

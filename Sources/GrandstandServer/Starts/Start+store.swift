@@ -55,7 +55,7 @@ struct StartStore: ShardStore {
         "(select due_at from fan_out_queue where run = r.id and delivery is null order by due_at limit 1)"
 
     /// The number of installations that follow each topic in an app and environment, the most followed first.
-    func topics(of app: AppEnvironment, _ page: PageRequest) async throws -> Page<Contract.FollowedTopic> {
+    func topics(of app: AppEnvironment, _ page: PageRequest) async throws -> Contract.Page<Contract.FollowedTopic> {
         let cursor = try page.cursor.map { text throws(Problem) in try PageCursor(text) }
         let rows = try await reports.query(
             """
@@ -68,7 +68,7 @@ struct StartStore: ShardStore {
                 or followers = \(cursor?.number) and topic > \(cursor?.key)
             order by followers desc, topic limit \(page.limit + 1)
             """)
-        return Page(rows: try rows.read(), limit: page.limit) { PageCursor.text($0.followers, $0.topic) }
+        return Contract.Page(rows: try rows.read(), limit: page.limit) { PageCursor.text($0.followers, $0.topic) }
     }
 }
 

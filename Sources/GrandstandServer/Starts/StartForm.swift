@@ -36,7 +36,7 @@ enum StartForm: Sendable, Hashable {
         } else {
             self =
                 switch delivery {
-                case .channel: .channel
+                case .channel, .unknown: .channel
                 case .tokens: .token
                 }
         }

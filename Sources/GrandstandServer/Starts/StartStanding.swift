@@ -67,7 +67,7 @@ struct StartStanding {
         let channel: String?
         switch delivery {
         case .tokens: channel = nil
-        case .channel:
+        case .channel, .unknown:
             guard let channelID else { return .wait(until: later, lacksRoom ? .room : .channel) }
             channel = channelID
         }

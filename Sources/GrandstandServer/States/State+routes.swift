@@ -24,18 +24,3 @@ extension API {
         ]
     }
 }
-
-extension StateReport {
-    /// Reads the body of `PUT /v1/events/{key}/state`. The bytes of contents stay as the caller wrote them.
-    init(body: JSONValue) throws(Problem) {
-        let draft = try Contract.StateDraft.read(body)
-        var byVariant: [Variant: JSONValue] = [:]
-        for (name, content) in draft.byVariant ?? [:] {
-            byVariant[try Variant(allowed: name)] = try content.contentState?.tree()
-        }
-        self.init(
-            contentState: try draft.contentState.tree(), byVariant: byVariant, sequence: draft.sequence,
-            epoch: draft.sequenceEpoch, isFinal: draft.`final` ?? false,
-            audiences: try [AudienceSelector](draft.audiences))
-    }
-}

@@ -21,10 +21,8 @@ final class Transfer: @unchecked Sendable {
     private let url: WebhookURL
     private let headers: [String]
     private let body: [UInt8]
-    private let networks: NetworkGuard
-    private let timeout: Duration
+    private let settings: WebhookClient.Settings
     private let authorities: [UInt8]?
-    private let addresses: [String]
     /// Whether no connection is made, because only the host's addresses are to be checked.
     private let isTrial: Bool
     private let now: @Sendable () -> Date
@@ -44,16 +42,14 @@ final class Transfer: @unchecked Sendable {
     private static let longestAnswer = 64 * 1_024
 
     init(
-        url: WebhookURL, headers: [String], body: [UInt8], networks: NetworkGuard, timeout: Duration,
-        authorities: [UInt8]?, addresses: [String], isTrial: Bool = false, now: @escaping @Sendable () -> Date
+        to url: WebhookURL, headers: [String] = [], body: [UInt8] = [], _ settings: WebhookClient.Settings,
+        authorities: [UInt8]? = nil, isTrial: Bool = false, now: @escaping @Sendable () -> Date
     ) {
         self.url = url
         self.headers = headers
         self.body = body
-        self.networks = networks
-        self.timeout = timeout
+        self.settings = settings
         self.authorities = authorities
-        self.addresses = addresses
         self.isTrial = isTrial
         self.now = now
     }
@@ -68,7 +64,7 @@ final class Transfer: @unchecked Sendable {
     func begin() -> UnsafeMutableRawPointer? {
         guard let handle = curl_easy_init() else { return nil }
         self.handle = handle
-        let milliseconds = Int(timeout / .milliseconds(1))
+        let milliseconds = max(1, Int(settings.timeout / .milliseconds(1)))
         var codes = [
             ccurl_set_text(handle, CURLOPT_URL, url.rawValue),
             ccurl_set_long(handle, CURLOPT_PATH_AS_IS, 1),
@@ -80,8 +76,8 @@ final class Transfer: @unchecked Sendable {
             ccurl_set_text(handle, CURLOPT_NOPROXY, "*"),
             ccurl_set_long(handle, CURLOPT_NETRC, 0),
             ccurl_set_long(handle, CURLOPT_NOSIGNAL, 1),
-            ccurl_set_long(handle, CURLOPT_TIMEOUT_MS, max(1, milliseconds)),
-            ccurl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, max(1, milliseconds)),
+            ccurl_set_long(handle, CURLOPT_TIMEOUT_MS, milliseconds),
+            ccurl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, milliseconds),
             ccurl_set_quick_exit(handle),
             // Each post opens its own connection and resolves the name again, so that every address is checked.
             ccurl_set_long(handle, CURLOPT_FRESH_CONNECT, 1),
@@ -105,7 +101,7 @@ final class Transfer: @unchecked Sendable {
             codes.append(
                 authorities.withUnsafeBytes { ccurl_set_authorities(handle, $0.baseAddress, Int64($0.count)) })
         }
-        if !addresses.isEmpty { codes.append(set(CURLOPT_RESOLVE, addresses)) }
+        if !settings.addresses.isEmpty { codes.append(set(CURLOPT_RESOLVE, settings.addresses)) }
         return codes.allSatisfy { $0 == CURLE_OK } ? handle : nil
     }
 
@@ -164,7 +160,7 @@ final class Transfer: @unchecked Sendable {
 
     /// Opens a socket for the address that libcurl is about to connect to, if that address may be called.
     private func open(_ address: UnsafeMutablePointer<curl_sockaddr>?) -> curl_socket_t {
-        guard let address, let called = Self.address(address), networks.allows(called) else {
+        guard let address, let called = Self.address(address), settings.networks.allows(called) else {
             wasRefused = true
             return CURL_SOCKET_BAD
         }

@@ -13,21 +13,17 @@ extension WebhookStore {
         let now = now()
         let data = RawJSON(writing: Contract.WebhookTest(webhook: id.words, by: caller.actor.text))
         let body = JSONWriter.text(Contract.WebhookMessage(type: .webhookTest, timestamp: now, data: data))
-        return try await database.transaction { connection in
-            let rows = try await connection.query(
-                """
-                with told as (
-                    insert into webhook_messages (topic, body, created_at)
-                    select 'webhook.test', \(String(decoding: body, as: UTF8.self)), \(now)
-                    from webhooks where \(Self.is(id, caller)) returning id
-                )
-                insert into webhook_deliveries (message, webhook, next_attempt_at, created_at)
-                select told.id, \(id), \(now), \(now) from told returning id
-                """)
-            guard let row = rows.first else { throw Problem.webhookNotFound(id) }
-            try await connection.query("select pg_notify(\(WakeTopic.webhooks.rawValue), '')")
-            return try await Self.delivery(try row.decode("id"), of: id, on: connection).read()
-        }
+        let rows = try await database.query(
+            """
+            with d as (
+                insert into webhook_messages (webhook, message, topic, body, next_attempt_at, created_at)
+                select id, gen_random_uuid(), 'webhook.test', \(PostgresJSON(bytes: body)), \(now), \(now)
+                from webhooks where \(Self.is(id, caller)) returning *
+            )
+            select \(Self.deliveryColumns), \(Self.ring) from d
+            """)
+        guard let row = rows.first else { throw Problem.webhookNotFound(id) }
+        return try row.read()
     }
 
     /// The deliveries, the newest first.
@@ -43,10 +39,10 @@ extension WebhookStore {
         let part = try TimePage(page, by: "d.created_at", "d.id", newestFirst: true)
         let rows = try await database.query(
             """
-            select \(Self.deliveryColumns) from webhook_deliveries d join webhook_messages m on m.id = d.message
+            select \(Self.deliveryColumns) from webhook_messages d
             where d.webhook = \(id)
                 and (\(state?.rawValue)::text is null or d.state = \(state?.rawValue)::text::webhook_delivery_state)
-                and (\(topic?.rawValue)::text is null or m.topic = \(topic?.rawValue)::text::webhook_topic)
+                and (\(topic?.rawValue)::text is null or d.topic = \(topic?.rawValue)::text::webhook_topic)
                 and \(part.condition)
             \(part.order)
             """)
@@ -58,18 +54,17 @@ extension WebhookStore {
     /// - Throws: the errors of `webhook`; `webhook-delivery-not-found`.
     func delivery(_ id: UUID, of webhook: UUID, _ caller: Caller) async throws -> Contract.WebhookDeliveryLog {
         _ = try await self.webhook(webhook, caller)
-        let row = try await Self.delivery(id, of: webhook, on: database)
-        let attempts = try await database.query(
+        let rows = try await database.query(
             """
-            select number::bigint as attempt, at, milliseconds::bigint as milliseconds, status::bigint as status, reason
-            from webhook_attempts where delivery = \(id) order by number
+            select \(Self.deliveryColumns), d.body as message, d.log::json as log from webhook_messages d
+            where d.id = \(id) and d.webhook = \(webhook)
             """)
-        return Contract.WebhookDeliveryLog(
-            message: RawJSON(unchecked: try row.decode(String.self, "body").utf8), log: try attempts.read(),
-            try row.read())
+        guard let row = rows.first else { throw Self.noDelivery(id) }
+        return try row.read()
     }
 
-    /// Posts a settled message again, at once and with all retries. A message that is still queued is posted at once.
+    /// Posts a settled message again, at once and with all retries. A message that is still queued is posted at once. A
+    /// message that is under way keeps its lease, because its outcome is recorded soon.
     ///
     /// - Throws: the errors of `delivery`.
     func replay(_ id: UUID, of webhook: UUID, _ caller: Caller) async throws -> Contract.WebhookDelivery {
@@ -79,35 +74,30 @@ extension WebhookStore {
             let known = try await connection.query(
                 "select from webhooks where \(Self.is(webhook, caller)) for key share")
             guard !known.isEmpty else { throw Problem.webhookNotFound(webhook) }
-            // A delivery that is under way keeps its lease, because its outcome is recorded soon.
-            try await connection.pipeline([
+            try await connection.query(
                 """
-                update webhook_deliveries set state = 'queued', tries = 0, next_attempt_at = \(now), settled_at = null
+                update webhook_messages set state = 'queued', tries = 0, next_attempt_at = \(now), settled_at = null
                 where id = \(id) and webhook = \(webhook) and state <> 'sending'
-                """,
-                "select pg_notify(\(WakeTopic.webhooks.rawValue), '')",
-            ])
-            return try await Self.delivery(id, of: webhook, on: connection).read()
+                """)
+            let rows = try await connection.query(
+                """
+                select \(Self.deliveryColumns), \(Self.ring) from webhook_messages d
+                where d.id = \(id) and d.webhook = \(webhook)
+                """)
+            guard let row = rows.first else { throw Self.noDelivery(id) }
+            return try row.read()
         }
     }
 
-    private static func delivery(
-        _ id: UUID, of webhook: UUID, on connection: some PostgresQuerying
-    ) async throws -> PostgresRow {
-        let rows = try await connection.query(
-            """
-            select \(deliveryColumns), m.body from webhook_deliveries d
-            join webhook_messages m on m.id = d.message where d.id = \(id) and d.webhook = \(webhook)
-            """)
-        guard let row = rows.first else {
-            throw Problem(.webhookDeliveryNotFound, "The webhook has no delivery \(id.words); old ones are forgotten.")
-        }
-        return row
+    private static func noDelivery(_ id: UUID) -> Problem {
+        Problem(.webhookDeliveryNotFound, "The webhook has no delivery \(id.words); old ones are forgotten.")
     }
+
+    private static let ring: PostgresQuery = "pg_notify(\(WakeTopic.webhooks.rawValue), '')"
 
     private static let deliveryColumns: PostgresQuery = """
-        d.id, 'msg_' || d.message as "messageId", m.topic, d.state, d.attempts::bigint as attempts,
-        d.status::bigint as status, d.reason, d.created_at as "createdAt", d.next_attempt_at as "nextAttemptAt",
-        d.settled_at as "settledAt"
+        d.id, 'msg_' || d.message as "messageId", d.topic, d.state, d.attempts::bigint as attempts,
+        (d.log -> -1 ->> 'status')::bigint as status, d.log -> -1 ->> 'reason' as reason, d.created_at as "createdAt",
+        d.next_attempt_at as "nextAttemptAt", d.settled_at as "settledAt"
         """
 }

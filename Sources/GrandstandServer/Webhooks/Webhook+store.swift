@@ -92,14 +92,7 @@ struct WebhookStore: Sendable {
     ///
     /// - Throws: the errors of `webhook`.
     func delete(_ id: UUID, _ caller: Caller) async throws {
-        _ = try await webhook(id, caller)
-        try await database.transaction { connection in
-            let row = try await connection.query(
-                "delete from webhooks where \(Self.is(id, caller)) returning \(Self.columns)"
-            ).first
-            guard let row else { throw Problem.webhookNotFound(id) }
-            try await connection.query(Self.audit(.webhookDeleted, try row.read(), by: caller.actor, now: now()))
-        }
+        _ = try await change(id, caller, .webhookDeleted, "delete from webhooks")
     }
 
     /// Gives the webhook a new secret. For `overlap` seconds (`nil`: a day), messages also carry the signature of the
@@ -107,19 +100,28 @@ struct WebhookStore: Sendable {
     ///
     /// - Throws: the errors of `webhook`.
     func rotateSecret(of id: UUID, overlap: Int?, _ caller: Caller) async throws -> Contract.IssuedWebhook {
-        _ = try await webhook(id, caller)
         let (secret, now) = (WebhookSecret.random(), now())
+        let webhook = try await change(
+            id, caller, .webhookRotated,
+            """
+            update webhooks set secret = \(secret.rawValue), previous_secret = secret,
+                previous_secret_until = \(now + Double(overlap ?? 86_400)), updated_at = \(now)
+            """)
+        return Contract.IssuedWebhook(secret: secret.rawValue, webhook)
+    }
+
+    /// Changes or deletes the webhook, and logs it.
+    private func change(
+        _ id: UUID, _ caller: Caller, _ action: Contract.AuditAction, _ statement: PostgresQuery
+    ) async throws -> Contract.Webhook {
+        _ = try await webhook(id, caller)
         return try await database.transaction { connection in
             let row = try await connection.query(
-                """
-                update webhooks set secret = \(secret.rawValue), previous_secret = secret,
-                    previous_secret_until = \(now + Double(overlap ?? 86_400)), updated_at = \(now)
-                where \(Self.is(id, caller)) returning \(Self.columns)
-                """
+                "\(statement) where \(Self.is(id, caller)) returning \(Self.columns)"
             ).first
             guard let webhook = try row?.read(Contract.Webhook.self) else { throw Problem.webhookNotFound(id) }
-            try await connection.query(Self.audit(.webhookRotated, webhook, by: caller.actor, now: now))
-            return Contract.IssuedWebhook(secret: secret.rawValue, webhook)
+            try await connection.query(Self.audit(action, webhook, by: caller.actor, now: now()))
+            return webhook
         }
     }
 

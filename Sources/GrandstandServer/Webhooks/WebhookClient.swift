@@ -19,23 +19,18 @@ struct WebhookClient: WebhookGateway {
         var timeout: Duration = .seconds(15)
         /// A PEM file with certificates that are trusted in addition to the system's. It is read for each post.
         var trustedFile: String?
+        /// For tests: addresses that replace the name server's, in the format of `CURLOPT_RESOLVE`.
+        var addresses: [String] = []
     }
 
     private let settings: Settings
     private let now: @Sendable () -> Date
     private let transfers: Transfers
-    /// For tests: addresses that replace the name server's, in the format of `CURLOPT_RESOLVE`.
-    private let addresses: [String]
 
     /// - Throws: `WebhookClientError` if `trustedFile` contains no certificates, or libcurl cannot be used.
     init(settings: Settings, now: @escaping @Sendable () -> Date) throws {
-        try self.init(settings: settings, now: now, addresses: [])
-    }
-
-    init(settings: Settings, now: @escaping @Sendable () -> Date, addresses: [String]) throws {
         self.settings = settings
         self.now = now
-        self.addresses = addresses
         _ = try settings.trustedFile.map(Authorities.withSystems)
         transfers = try Transfers()
     }
@@ -46,17 +41,17 @@ struct WebhookClient: WebhookGateway {
         let authorities = settings.trustedFile.flatMap { try? Authorities.withSystems($0) }
         return await transfers.carryOut(
             Transfer(
-                url: message.url, headers: headers(message), body: message.body, networks: settings.networks,
-                timeout: settings.timeout, authorities: authorities, addresses: addresses, now: now))
+                to: message.url, headers: headers(message), body: message.body, settings, authorities: authorities,
+                now: now))
     }
 
     /// Why a post to `url` would be refused, judged by the present addresses of its host. `nil`: it would not be
     /// refused, or the host has no address. No connection is made.
     func refusal(of url: WebhookURL) async -> String? {
         if let fault = settings.networks.fault(of: url) { return fault }
-        let trial = Transfer(
-            url: url, headers: [], body: [], networks: settings.networks, timeout: min(settings.timeout, .seconds(2)),
-            authorities: nil, addresses: addresses, isTrial: true, now: now)
+        var brief = settings
+        brief.timeout = min(settings.timeout, .seconds(2))
+        let trial = Transfer(to: url, brief, isTrial: true, now: now)
         guard case .refused(let reason) = await transfers.carryOut(trial) else { return nil }
         return reason
     }

@@ -23,9 +23,7 @@ extension Resource {
                 Listing(
                     source: .operation(.listWebhookDeliveries), heading: "Newest messages",
                     caption: "Messages of this webhook, the newest first", nothing: "No message fits.",
-                    filter: [
-                        .init("state", .words(Contract.WebhookDeliveryState.allCases.map(\.rawValue)))
-                    ], limit: 25,
+                    filter: ["state"], limit: 25,
                     columns: [
                         .link("createdAt", as: "Written") { message, visit in
                             "\(visit.path)/deliveries/\(PercentEncoding.encode(message.text("id")))"
@@ -35,25 +33,25 @@ extension Resource {
             ]),
         actions: [
             Action(
-                path: "", operation: .createWebhook, label: "Make the webhook", body: Contract.WebhookDraft.self,
+                path: "", operation: .createWebhook, label: "Make the webhook",
                 secret: ({ "The webhook to \($0.text("url"))" }, purpose)),
             Action(
-                path: "/:id/pause", operation: .putWebhook, label: "Pause", body: Contract.WebhookDraft.self,
+                path: "/:id/pause", operation: .putWebhook, label: "Pause",
                 fixed: [("enabled", false)], isOffered: { $0.object?.flag("enabled") == true },
                 notice: { _, _ in "The webhook is disabled. No new messages are queued; queued ones wait." }),
             Action(
-                path: "/:id/resume", operation: .putWebhook, label: "Resume", body: Contract.WebhookDraft.self,
+                path: "/:id/resume", operation: .putWebhook, label: "Resume",
                 fixed: [("enabled", true)], isOffered: { $0.object?.flag("enabled") == false },
                 notice: { _, _ in "The webhook is enabled. Waiting messages are sent now." }),
             Action(
                 path: "/:id/test", operation: .testWebhook, label: "Post a test message",
                 notice: { _, _ in "A message webhook.test is on its way." }),
             Action(
-                path: "/:id", operation: .putWebhook, label: "Change the webhook", body: Contract.WebhookDraft.self,
+                path: "/:id", operation: .putWebhook, label: "Change the webhook",
                 notice: { _, _ in "The webhook was changed." }),
             Action(
                 path: "/:id/secret", operation: .rotateWebhookSecret, label: "Make another secret",
-                body: Contract.WebhookRotation.self, isIrreversible: true,
+                isIrreversible: true,
                 secret: ({ "The webhook to \($0.text("url")), with a new secret" }, purpose)),
             Action(
                 path: "/:id/delete", operation: .deleteWebhook, label: "Delete the webhook",

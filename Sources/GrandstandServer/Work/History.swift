@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Grandstand
 internal import Postgres
 
-/// What is deleted when it is old, and how.
+/// What is deleted when it is old or when its app was deleted, and how.
 struct PostgresHistory: Sendable {
     /// The maximum number of rows of each kind (starts, broadcasts) that one step deletes. These rows are
     /// deleted before their events, and one event's start may have a million rows of `starts`.
@@ -12,28 +12,55 @@ struct PostgresHistory: Sendable {
 
     init(_ database: Database) { self.database = database }
 
+    /// All rules. Those of a deleted app are applied in this order: rows are removed before the rows that they refer to.
+    ///
     /// - Parameters:
     ///   - history: seconds for which events and everything about them are kept; `audit` and `installations`: the same
     ///     for the audit log and for installations.
-    func rules(history: TimeInterval, audit: TimeInterval, installations: TimeInterval) -> [RetentionRule] {
+    func rules(
+        history: TimeInterval = 0, audit: TimeInterval = 0, installations: TimeInterval = 0
+    ) -> [RetentionRule] {
         [
             // Settled broadcasts. An event's newest content stays.
             RetentionRule(rows: "broadcasts", keep: history, prune: pruneBroadcasts),
             // Events that are over, with all their rows. An event stays while it has a channel at Apple, a waiting
             // message or an open start. An event has about twenty rows in addition to its messages.
             RetentionRule(rows: "events", keep: history, step: 50, prune: pruneEvents),
+            // Audiences of a deleted app. The events stay, for other apps and for their organisers.
+            RetentionRule(rows: "audiences", ofApp: Self.removeAudiences),
+            // Runs of starts and of crowds, with their rows in `starts` and `fan_out_queue`.
+            RetentionRule(rows: "fan-outs", ofApp: Self.removeRuns),
+            // Installations that were not seen, with all their rows: about five for each.
+            RetentionRule(rows: "installations", keep: installations) {
+                try await prune("installations", "seen_at", $0, $1)
+            } ofApp: { connection, app, limit in
+                5
+                    * (try await connection.query(
+                        """
+                        delete from installations where id = any(array(
+                            select id from installations where app = any(\(app.ids)) order by app, installation
+                            limit \(max(1, limit / 5))))
+                        """
+                    ).affectedRows)
+            },
             // Deleted channels, with the messages that were sent to them.
-            RetentionRule(rows: "channels", keep: history, step: 100, prune: pruneChannels),
-            // Lanes of audiences that were removed.
-            RetentionRule(rows: "lanes", keep: history, prune: pruneLanes),
-            // Settled webhook messages with their attempts, and messages that wait for a disabled webhook.
+            RetentionRule(
+                rows: "channels", keep: history, step: 100, prune: pruneChannels, ofApp: Self.removeChannels),
+            // Lanes of audiences that were removed, and of channels without an event.
+            RetentionRule(rows: "lanes", keep: history, prune: pruneLanes) { connection, app, limit in
+                try await Self.remove(
+                    "select id from lanes where bundle_id = \(app.name) and id > 0 order by bundle_id, id limit \(limit)",
+                    then: { (lanes: [Int]) in Self.removal(of: lanes) }, limit, on: connection)
+            },
+            Self.ofApp("reconciliations", "reconciliations"), Self.ofApp("quota_samples", "quota samples"),
+            Self.ofApp("unmanaged_channels", "unmanaged channels"),
+            // Settled webhook messages, and messages that wait for a disabled webhook.
             RetentionRule(rows: "webhook messages", keep: history) { cutoff, limit in
                 try await prune(
                     "webhook_messages", "created_at", cutoff, limit,
                     also: """
-                        not exists (select from webhook_deliveries d join webhooks w on w.id = d.webhook
-                            where d.message = old.id and (d.settled_at >= \(cutoff)
-                                or d.settled_at is null and (w.state = 'enabled' or d.state = 'sending')))
+                        (settled_at < \(cutoff) or state = 'queued'
+                            and exists (select from webhooks where id = old.webhook and state = 'disabled'))
                         """)
             },
             // Activities without a report. No activity exists on a device for longer than half a day.
@@ -53,10 +80,6 @@ struct PostgresHistory: Sendable {
                         as entries
                     """
                 )[0].decode(Int.self, "entries")
-            },
-            // Installations that were not seen, with all their rows.
-            RetentionRule(rows: "installations", keep: installations) {
-                try await prune("installations", "seen_at", $0, $1)
             },
             // Stored answers to requests with an `Idempotency-Key`.
             RetentionRule(rows: "kept answers", keep: IdempotencyStore.lifetime) {
@@ -227,18 +250,15 @@ struct PostgresHistory: Sendable {
 
     private func pruneLanes(before cutoff: Date, limit: Int) async throws -> Int {
         try await database.transaction { connection in
-            let ids: [Int] = try await connection.pipeline([
-                Self.inOrder,
+            try await connection.pipeline([Self.inOrder, Self.forgetting])
+            return try await Self.remove(
                 """
                 select l.id from lanes l
                 where l.closed_at < \(cutoff) and l.channel is null and l.kind = 'channel'
                     and (select true from audiences u where u.lane = l.id) is null
                     and \(ChannelStore.pending(lane: "l.id")) is null
                 order by l.closed_at limit \(limit) for update skip locked
-                """,
-            ])[1].map { try $0.decode("id") }
-            guard !ids.isEmpty else { return 0 }
-            return try await connection.pipeline([Self.forgetting, Self.unowned("l.id = any(\(ids))")])[1].affectedRows
+                """, then: { (lanes: [Int]) in [Self.unowned("l.id = any(\(lanes))")] }, limit, on: connection)
         }
     }
 
@@ -248,5 +268,127 @@ struct PostgresHistory: Sendable {
         delete from lanes l where \(condition) and l.channel is null and l.kind = 'channel'
             and not exists (select from audiences u where u.lane = l.id)
         """
+    }
+
+    // MARK: Rows of a deleted app
+
+    private static func ofApp(_ table: PostgresQuery, _ rows: String) -> RetentionRule {
+        RetentionRule(
+            rows: rows,
+            ofApp: { connection, app, limit in
+                try await connection.query(
+                    """
+                    delete from \(table) where ctid = any(array(
+                        select ctid from \(table) where bundle_id = \(app.name)
+                        order by bundle_id, environment limit \(limit)))
+                    """
+                ).affectedRows
+            })
+    }
+
+    /// Removes audiences, and the deliveries on their lanes and on the lanes of their events' crowds.
+    @Sendable private static func removeAudiences(
+        on connection: PostgresConnection, of app: RetentionRule.App, _ limit: Int
+    ) async throws -> Int {
+        let rows = try await connection.query(
+            """
+            select event_key, lane from audiences where bundle_id = \(app.name)
+            order by bundle_id, environment, event_key limit 50
+            """)
+        guard !rows.isEmpty else { return 0 }
+        let keys: [String] = try rows.map { try $0.decode("event_key") }
+        let crowds: [Int] = try await connection.query(
+            "select lane from fan_outs where event_key = any(\(keys)) and app = any(\(app.ids)) and policy = 'update'"
+        ).map { try $0.decode("lane") }
+        let lanes: [Int] = try rows.map { try $0.decode("lane") }
+        let sent = try await connection.query(
+            """
+            delete from deliveries where id = any(array(
+                select d.id from (select id from broadcasts where event_key = any(\(keys)) offset 0) b
+                cross join lateral (select id, lane from deliveries where broadcast_id = b.id offset 0) d
+                where d.lane = any(\(lanes + crowds)) limit \(limit)))
+            """
+        ).affectedRows
+        guard sent < limit else { return sent }
+        let removed = try await connection.query(
+            """
+            delete from audiences where lane = any(\(lanes))
+            """
+        ).affectedRows
+        try await connection.pipeline(removal(of: lanes))
+        return sent + removed
+    }
+
+    /// Removes lanes and the unsettled messages on them. The lane of a channel stays as long as the channel stays.
+    private static func removal(of lanes: [Int]) -> [PostgresQuery] {
+        [
+            "delete from deliveries where lane = any(\(lanes)) and settled_at is null",
+            "delete from lanes where id = any(\(lanes)) and channel is null",
+        ]
+    }
+
+    /// Removes some rows: first, step by step, the many rows that belong to them, then the rows themselves with what is
+    /// left of theirs.
+    ///
+    /// - Parameters:
+    ///   - found: a statement that finds some of the rows, with their `id`.
+    ///   - first: statements that remove at most `limit` rows each.
+    private static func remove<ID: PostgresDecodable>(
+        _ found: PostgresQuery, first: ([ID]) -> [PostgresQuery] = { _ in [] }, then last: ([ID]) -> [PostgresQuery],
+        _ limit: Int, on connection: PostgresConnection
+    ) async throws -> Int {
+        let ids: [ID] = try await connection.query(found).map { try $0.decode("id") }
+        guard !ids.isEmpty else { return 0 }
+        var removed = 0
+        for part in first(ids) {
+            removed += try await connection.query(part).affectedRows
+            guard removed < limit else { return removed }
+        }
+        return try await connection.pipeline(last(ids)).reduce(removed) { $0 + $1.affectedRows }
+    }
+
+    @Sendable private static func removeRuns(
+        on connection: PostgresConnection, of app: RetentionRule.App, _ limit: Int
+    ) async throws -> Int {
+        try await remove(
+            "select id from fan_outs where app = any(\(app.ids)) limit 100",
+            first: { (runs: [Int]) in
+                [
+                    """
+                    delete from starts where (run, installation) in (
+                        select s.run, s.installation from unnest(\(runs)) r(id) cross join lateral (
+                            select run, installation from starts where run = r.id limit \(limit)) s limit \(limit))
+                    """,
+                    """
+                    delete from fan_out_queue where (member, run) in (
+                        select q.member, q.run from unnest(\(runs)) r(id) cross join lateral (
+                            (select member, run from fan_out_queue where run = r.id and delivery is null
+                                limit \(limit))
+                            union all
+                            (select member, run from fan_out_queue where run = r.id and delivery is not null
+                                limit \(limit))) q
+                        limit \(limit))
+                    """,
+                ]
+            }, then: { ["delete from fan_outs where id = any(\($0))"] }, limit, on: connection)
+    }
+
+    /// Removes channels that were deleted, and the messages that were sent to these channels without an event.
+    @Sendable private static func removeChannels(
+        on connection: PostgresConnection, of app: RetentionRule.App, _ limit: Int
+    ) async throws -> Int {
+        try await remove(
+            """
+            select id from channels where bundle_id = \(app.name) and state not in \(Channel.State.sql(.isReconciled))
+            order by bundle_id, environment, created_at, id limit 200
+            """,
+            first: { (channels: [UUID]) in
+                [
+                    """
+                    delete from broadcasts where id = any(array(
+                        select id from broadcasts where channel = any(\(channels)) limit \(limit)))
+                    """
+                ]
+            }, then: { ["delete from channels where id = any(\($0))"] }, limit, on: connection)
     }
 }

@@ -21,7 +21,7 @@ package final class Semaphore: Sendable {
         return try await body()
     }
 
-    private func enter(isolation: isolated (any Actor)? = #isolation) async {
+    func enter(isolation: isolated (any Actor)? = #isolation) async {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in
                 guard state.free == 0 else {
@@ -36,7 +36,7 @@ package final class Semaphore: Sendable {
     }
 
     /// The permit goes directly to the next waiting task.
-    private func leave() {
+    func leave() {
         let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard !state.waiting.isEmpty else {
                 state.free += 1

@@ -43,10 +43,6 @@ enum NextRound: Sendable, Equatable {
     }
 }
 
-/// Another transaction has locked the rows that recording a result must change. The loop tries to record the result
-/// again a little later.
-struct LockedByAnother: Error {}
-
 /// The loop for all leased work. It claims as many pieces of work as there are free places, does the work, and records
 /// the results. It sleeps until the doorbell rings or the next piece of work is due. At a stop, work in progress may
 /// finish.
@@ -96,8 +92,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
         /// Performs one round, with at most `free` pieces of work. The function is never called while fewer than
         /// `leastRoom` places are free.
         ///
-        /// - Parameter lasting: the pieces of work that already existed at the last renewal of leases and are not
-        ///   recorded yet.
+        /// - Parameter lasting: the pieces of work whose leases are renewed and that are not recorded yet.
         var claim: @Sendable (_ free: Int, _ lasting: [Work]) async throws -> Round<Work>
         /// Performs a piece of work in a separate task. If a stop no longer waits for the work, this task is cancelled.
         ///
@@ -113,33 +108,25 @@ final class WorkLoop<Work: Sendable>: Sendable {
 
     private struct Piece {
         let work: Work
+        let since = ContinuousClock.now
         /// The task that does the work; `nil`: the work is done or given up, but not recorded yet.
-        var doing: Task<Settling?, Never>?
-    }
-
-    private enum Phase {
-        /// The loop does not run yet, or it stops. No more rounds run.
-        case closed
-        case open
-        /// The stop no longer waits for work to end.
-        case cut
+        var doing: Task<Void, Never>?
     }
 
     private struct State {
-        var phase = Phase.closed
+        /// Whether rounds run: the loop runs, and no stop has begun.
+        var isOpen = false
+        /// Whether a stop no longer waits for work to end.
+        var isCut = false
         var pieces: [Int: Piece] = [:]
         var begun = 0
         var doing = 0
-        /// The numbers of the pieces of work that already existed at the last renewal of leases.
-        var old: Set<Int> = []
-
-        var lasting: [Work] { old.compactMap { pieces[$0]?.work } }
     }
 
     private let settings: Settings
     private let steps: Steps
     private let claiming: OutageLog
-    private let settling: OutageLog
+    private let results: OutageLog
     private let logger: Logger
     private let now: @Sendable () -> Date
     private let doorbell = Doorbell()
@@ -155,26 +142,39 @@ final class WorkLoop<Work: Sendable>: Sendable {
         self.logger = logger
         self.now = now
         claiming = OutageLog(failure, logger)
-        settling = OutageLog("results of finished work could not be recorded", logger)
+        results = OutageLog("results of finished work could not be recorded", logger)
     }
 
     /// Requests a round. If a round is running, another round follows.
     func ring() { doorbell.ring() }
 
-    /// Whether the loop runs and no stop has begun.
-    private var isOpen: Bool { state.withLock { $0.phase == .open } }
+    private var isOpen: Bool { state.withLock { $0.isOpen } }
+
+    /// The pieces of work that are old enough for a renewal of their leases and are not recorded yet.
+    private var lasting: [Work] {
+        guard let lease = settings.lease else { return [] }
+        return state.withLock { state in
+            state.pieces.values.filter { $0.since.duration(to: .now) > .seconds(lease / 3) }.map(\.work)
+        }
+    }
 
     // MARK: Rounds
 
     /// Runs until a graceful stop or a cancellation. Both have the same effect: no more rounds run, and work in
     /// progress may end within `drain`.
     ///
-    /// - Parameter wakes: each element of these streams rings the doorbell.
-    func run(wakenBy wakes: AsyncStream<Void>...) async {
-        state.withLock { $0.phase = .open }
+    /// - Parameter wakes: each element rings the doorbell.
+    func run(wakenBy wakes: AsyncStream<Void>? = nil) async {
+        state.withLock { $0.isOpen = true }
+        let keeper = settings.lease.map { lease in
+            keepLease(of: lease, logger) {
+                let lasting = self.lasting
+                if !lasting.isEmpty { try await self.steps.extend?(lasting) }
+            }
+        }
+        defer { keeper?.cancel() }
         await withDiscardingTaskGroup { group in
-            for wakes in wakes { group.addTask { for await _ in wakes { self.ring() } } }
-            group.addTask { await self.renewLeases() }
+            if let wakes { group.addTask { for await _ in wakes { self.ring() } } }
             _ = await settings.drain.run(onStop: close, onEnd: cut) {
                 await self.rounds()
                 // This wait runs in a separate task, which is not cancelled with the rounds, because unrecorded results
@@ -198,8 +198,7 @@ final class WorkLoop<Work: Sendable>: Sendable {
 
     /// - Returns: how long to sleep if nobody rings.
     private func round() async -> Duration {
-        let (doing, lasting) = state.withLock { ($0.doing, $0.lasting) }
-        let free = settings.places - doing
+        let free = settings.places - state.withLock { $0.doing }
         // If too few places are free, the end of a piece of work rings the doorbell.
         guard free >= settings.leastRoom, steps.mayClaim() else { return settings.pollInterval }
         do {
@@ -219,109 +218,72 @@ final class WorkLoop<Work: Sendable>: Sendable {
     private func start(_ work: Work) {
         state.withLock { state in
             state.begun += 1
-            if state.phase == .cut, let giveUp = steps.giveUp {
-                state.pieces[state.begun] = Piece(work: work, doing: nil)
-                Task.detached { [begun = state.begun] in await self.settle(begun, giveUp(work)) }
+            let number = state.begun
+            if state.isCut, let giveUp = steps.giveUp {
+                state.pieces[number] = Piece(work: work, doing: nil)
+                Task.detached { await self.settle(number, giveUp(work)) }
                 return
             }
             state.doing += 1
-            let doing = Task.detached { [perform = steps.perform] in await perform(work) }
-            state.pieces[state.begun] = Piece(work: work, doing: doing)
-            if state.phase == .cut { doing.cancel() }
-            Task.detached { [begun = state.begun] in await self.end(begun, with: await doing.value) }
+            let doing = Task.detached { await self.end(number, with: await self.steps.perform(work)) }
+            state.pieces[number] = Piece(work: work, doing: doing)
+            if state.isCut { doing.cancel() }
         }
     }
 
-    private func end(_ piece: Int, with settling: Settling?) async {
+    private func end(_ number: Int, with settling: Settling?) async {
         let hasMadeRoom = state.withLock { state -> Bool? in
             // The work was given up in the meantime.
-            guard state.pieces[piece]?.doing != nil else { return nil }
-            state.pieces[piece]?.doing = nil
+            guard state.pieces[number]?.doing != nil else { return nil }
+            state.pieces[number]?.doing = nil
             state.doing -= 1
             return settings.places - state.doing == settings.leastRoom
         }
         guard let hasMadeRoom else { return }
         if hasMadeRoom { ring() }
-        await settle(piece, settling)
+        await settle(number, settling)
     }
 
-    private func settle(_ piece: Int, _ settling: Settling?) async {
-        if let settling { await settle(settling) }
+    private func settle(_ number: Int, _ settling: Settling?) async {
+        if let settling { await record(settling) }
         let isLast = state.withLock { state in
-            state.pieces[piece] = nil
-            state.old.remove(piece)
+            state.pieces[number] = nil
             return state.pieces.isEmpty
         }
         if settings.ringsWhenSettled { ring() }
         if isLast { ended.ring() }
     }
 
-    /// Repeats `body` until the database accepts the result, or a stop no longer waits.
-    private func settle(_ body: Settling) async {
-        var pause = Self.firstPause
-        repeat {
-            do {
-                try await body()
-                return settling.worked()
-            } catch is LockedByAnother {
-                try? await Task.sleep(for: Self.pauseForLock)
-            } catch let problem as Problem where problem.kind == .storeUnavailable {
-                settling.failed(problem)
-                try? await Task.sleep(for: pause)
-                pause = min(pause * 2, Self.longestPause)
-            } catch {
-                // The work is repeated after its lease ends.
-                return logger.failed("the result of finished work was not recorded; the work may be repeated", error)
-            }
-        } while !settings.drain.isOver(for: Self.lastTries)
-    }
-
-    private static var firstPause: Duration { .milliseconds(50) }
-    private static var longestPause: Duration { .seconds(1) }
-    private static var pauseForLock: Duration { .milliseconds(20) }
-    /// How long the loop tries to record results after the drain. After this time, the work stays leased, and is
-    /// repeated when its lease ends.
-    private static var lastTries: Duration { .seconds(1) }
-
-    private func renewLeases() async {
-        guard let lease = settings.lease, let extend = steps.extend else { return }
-        while (try? await Task.sleep(for: .seconds(lease / 3))) != nil {
-            let lasting = state.withLock { state in
-                defer { state.old = Set(state.pieces.keys) }
-                return state.lasting
-            }
-            guard !lasting.isEmpty else { continue }
-            do {
-                try await extend(lasting)
-            } catch {
-                // Another replica may now take the work over and repeat it.
-                logger.failed(
-                    "work in progress could not be kept reserved; another server may repeat it", error, at: .warning)
-            }
-        }
+    /// Repeats `settling` until the database accepts the result, or a stop no longer waits. Then the work stays leased,
+    /// and is repeated when its lease ends.
+    private func record(_ settling: Settling) async {
+        let isOver = { self.settings.drain.isOver(for: .seconds(1)) }
+        do {
+            try await insisting(until: isOver, onFailure: results.failed) { try await settling() }
+            results.worked()
+        } catch  where !isOver() {
+            logger.failed("the result of finished work was not recorded; the work may be repeated", error)
+        } catch {}
     }
 
     // MARK: Stopping
 
     @Sendable private func close() {
-        state.withLock { $0.phase = .closed }
+        state.withLock { $0.isOpen = false }
         ring()
     }
 
     @Sendable private func cut() {
-        let given = state.withLock { state in
-            state.phase = .cut
-            var given: [(piece: Int, settling: Settling)] = []
+        state.withLock { state in
+            state.isCut = true
             for (number, piece) in state.pieces {
                 piece.doing?.cancel()
                 guard piece.doing != nil, let giveUp = steps.giveUp else { continue }
                 state.pieces[number]?.doing = nil
                 state.doing -= 1
-                given.append((number, giveUp(piece.work)))
+                Task.detached { await self.settle(number, giveUp(piece.work)) }
             }
-            return given
         }
-        for (piece, settling) in given { Task.detached { await self.settle(piece, settling) } }
     }
 
     private func waitUntilSettled() async {

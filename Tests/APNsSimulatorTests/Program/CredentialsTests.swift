@@ -1,5 +1,6 @@
 internal import Cryptography
 internal import Foundation
+internal import GrandstandTestKit
 internal import Testing
 
 @testable internal import APNsSimulator
@@ -8,10 +9,12 @@ struct CredentialsTests {
     @Test func `only the owner can read private keys, and everyone can read certificates`() throws {
         let folder = try TemporaryFolder()
         _ = try credentials(folder.path)
-        #expect(try folder.mode("ca.key") == 0o600)
-        #expect(try folder.mode("server.key") == 0o600)
-        #expect(try folder.mode("AuthKey_SIMULATOR1.p8") == 0o600)
-        #expect(try folder.mode("ca.pem") == 0o644)
+        for (name, mode) in [
+            ("ca.key", 0o600), ("server.key", 0o600), ("AuthKey_SIMULATOR1.p8", 0o600), ("ca.pem", 0o644),
+        ] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder.file(name))
+            #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == mode, "\(name)")
+        }
         #expect(try folder.text("AuthKey_SIMULATOR1.p8").hasPrefix("-----BEGIN PRIVATE KEY-----\n"))
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 5)
     }

@@ -1,5 +1,6 @@
 internal import APNsSimulator
 internal import Foundation
+internal import GrandstandTestKit
 internal import Testing
 
 #if canImport(FoundationNetworking)

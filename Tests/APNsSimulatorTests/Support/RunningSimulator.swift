@@ -1,6 +1,7 @@
 internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
+internal import GrandstandTestKit
 internal import HTTP2
 internal import Logging
 
@@ -22,16 +23,10 @@ struct RunningSimulator: Sendable {
         change(&options)
         let simulator = Simulator(options: options, logger: logger)
         let addresses = try await simulator.start()
-        do {
+        return try await ending(with: { await simulator.stop() }) {
             let provider = try Provider(
                 keyID: SimulatorIdentity.keyID, teamID: SimulatorIdentity.teamID, file: addresses.keyFile)
-            let running = RunningSimulator(simulator: simulator, addresses: addresses, provider: provider)
-            let result = try await body(running)
-            await simulator.stop()
-            return result
-        } catch {
-            await simulator.stop()
-            throw error
+            return try await body(RunningSimulator(simulator: simulator, addresses: addresses, provider: provider))
         }
     }
 

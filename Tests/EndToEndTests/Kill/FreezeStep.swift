@@ -13,7 +13,7 @@ struct FreezeStep: Hashable, CustomStringConvertible {
     static let all: [FreezeStep] =
         [
             "channels", "events", "lanes", "deliveries", "broadcasts", "app_environments", "unmanaged_channels",
-            "reconciliations", "webhook_messages", "webhook_deliveries", "webhook_attempts", "fan_outs",
+            "reconciliations", "webhook_messages", "fan_outs",
             "starts", "lookup_journal", "api_keys", "audit_log", "installations",
             "activities",
         ].flatMap { [FreezeStep(table: $0, isCommit: false), FreezeStep(table: $0, isCommit: true)] }

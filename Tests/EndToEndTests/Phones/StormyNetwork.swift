@@ -38,10 +38,7 @@ final class StormyNetwork: Sendable {
         for (_, request) in held.reversed() { _ = await forward(request) }
     }
 
-    /// Starts to disturb requests again.
-    func rise() { state.withLock { $0.isCalm = false } }
-
-    func carry(_ request: Receiver.Request) async -> RequestProxy.Response? {
+    func carry(_ request: Receiver.Request) async -> Receiver.Reaction {
         let (fate, due) = state.withLock { state in
             for index in state.held.indices { state.held[index].after -= 1 }
             let due = state.held.filter { $0.after < 0 }.map(\.request)
@@ -51,16 +48,16 @@ final class StormyNetwork: Sendable {
         for late in due { _ = await forward(late) }
         switch fate {
         case .arrives: return await forward(request)
-        case .lost, .late: return nil
+        case .lost, .late: return .hangUp
         case .answerLost:
             _ = await forward(request)
-            return nil
+            return .hangUp
         case .doubled:
             async let copy = forward(request)
             let answer = await forward(request)
             _ = await copy
             return answer
-        case .busy: return RequestProxy.Response(status: 503, headers: ["retry-after": "1"], body: [])
+        case .busy: return .answer(503, headers: ["retry-after": "1"])
         }
     }
 
@@ -80,18 +77,14 @@ final class StormyNetwork: Sendable {
         return fate
     }
 
-    private func forward(_ request: Receiver.Request) async -> RequestProxy.Response? {
+    private func forward(_ request: Receiver.Request) async -> Receiver.Reaction {
         let names = ["authorization", "content-type", "grandstand-installation-secret", "if-none-match"]
         let headers = request.headers.filter { names.contains($0.key) }
         let answer = try? await server(
             request.method, request.target, bytes: request.body.isEmpty ? nil : Data(request.body), headers: headers)
-        return answer.map { answer in
-            RequestProxy.Response(
-                status: answer.status,
-                headers: answer.headers.filter {
-                    ["content-type", "etag", "cache-control", "retry-after"].contains($0.key)
-                },
-                body: Array(answer.body))
-        }
+        guard let answer else { return .hangUp }
+        let kept = ["content-type", "etag", "cache-control", "retry-after"]
+        return .file(
+            Array(answer.body), status: answer.status, headers: answer.headers.filter { kept.contains($0.key) })
     }
 }

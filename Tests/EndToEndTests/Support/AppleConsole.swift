@@ -32,25 +32,20 @@ struct AppleConsole: Sendable {
             bundleID: try #require(BundleID(rawValue: bundleID)), environment: environment,
             credentials: Credentials(teamID: SimulatorIdentity.teamID, keyID: SimulatorIdentity.keyID),
             managementPath: .lowercased)
-        do {
-            let result = try await body(AppleConsole(client: client, address: address))
-            await client.close()
-            return result
-        } catch {
-            await client.close()
-            throw error
+        return try await ending(with: { await client.close() }) {
+            try await body(AppleConsole(client: client, address: address))
         }
     }
 
     /// Creates a channel; returns its ID.
     @discardableResult
     func create(_ policy: StoragePolicy = .noMessageStored) async throws -> String {
-        try Self.value(await client.createChannel(policy, at: address, requestID: UUID()))
+        try Self.value(await client.createChannel(policy, at: address))
     }
 
     /// Deletes a channel without the ledger's knowledge.
     func delete(_ channelID: String) async throws {
-        try Self.value(await client.deleteChannel(channelID, at: address, requestID: UUID()))
+        try Self.value(await client.deleteChannel(channelID, at: address))
     }
 
     private static func value<Value>(_ answer: APNsAnswer<Value>) throws -> Value {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import GrandstandTestKit
 internal import Testing
 
 /// One server for all suites that have the trait `.sharedStage`. It starts with their first test, and stops after the
@@ -62,13 +63,7 @@ struct OnSharedStage: SuiteTrait, TestScoping {
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
         await SharedStage.current.enter()
-        do {
-            try await function()
-        } catch {
-            try? await SharedStage.current.leave()
-            throw error
-        }
-        try await SharedStage.current.leave()
+        try await ending(with: { try await SharedStage.current.leave() }, function)
     }
 }
 

@@ -103,7 +103,11 @@ struct Stage: Sendable {
             defer { continuation.finish() }
             try await server.run { continuation.yield($0) }
         }
-        do {
+        func stop() async throws {
+            running.cancel()
+            try await running.value
+        }
+        try await ending(with: stop) {
             var iterator = ports.makeAsyncIterator()
             let port = try #require(await iterator.next(), "the server did not start")
             let url = "http://127.0.0.1:\(port)"
@@ -113,13 +117,7 @@ struct Stage: Sendable {
                     simulator: simulator, server: server, running: running, url: url,
                     api: HTTPCaller(url: url, secret: secret),
                     client: GrandstandClient(server: try #require(URL(string: url)), key: secret)))
-        } catch {
-            running.cancel()
-            try await running.value
-            throw error
         }
-        running.cancel()
-        try await running.value
     }
 
     /// A caller with a key of these scopes.

@@ -97,21 +97,6 @@ struct FailureTableTests {
         }
     }
 
-    @Test func `with one stream, slow answers and a hundred waiting requests no call times out`() async throws {
-        try await ClientAndSimulator.with(settings: ClientAndSimulator.oneConnection) { pair in
-            let channelID = try await pair.makeChannel()
-            try pair.simulator.addFaults(
-                #"""
-                {"faults": [
-                    {"match": {"operation": "broadcast", "nth": 1}, "action": "settings", "maximumStreams": 1},
-                    {"match": {"operation": "broadcast"}, "action": "delay", "seconds": 0.01}
-                ]}
-                """#)
-            #expect(await Self.deliver(pair, to: channelID, count: 100) == [:])
-            #expect(pair.processed == Array(repeating: 1, count: 100))
-        }
-    }
-
     @Test func `a peer that answers nothing, not even a PING, is replaced by another connection`() async throws {
         try await ClientAndSimulator.with(settings: {
             $0.requestTimeout = .seconds(3_600)

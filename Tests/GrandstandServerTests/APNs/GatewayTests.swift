@@ -16,17 +16,14 @@ struct GatewayTests {
     @Test(arguments: StoragePolicy.allCases)
     func `a channel is created, read, listed and deleted`(_ policy: StoragePolicy) async throws {
         try await ClientAndSimulator.with { pair in
-            let ids = [UUID(), UUID()]
-            let created = await pair.client.createChannel(policy, at: Self.address, requestID: ids[0])
+            let created = await pair.client.createChannel(policy, at: Self.address)
             let channelID = try created.value()
-            #expect(created.receipt?.requestID == ids[0].uuidString.lowercased())
             #expect(try await pair.client.readChannel(channelID, at: Self.address).value() == policy)
             #expect(try await pair.client.listChannels(at: Self.address).value().channelIDs == [channelID])
             var production = Self.address
             production.environment = .production
             #expect(try await pair.client.listChannels(at: production).value().channelIDs == [])
-            let deleted = await pair.client.deleteChannel(channelID, at: Self.address, requestID: ids[1])
-            #expect(deleted.receipt?.requestID == ids[1].uuidString.lowercased())
+            try await pair.client.deleteChannel(channelID, at: Self.address).value()
             #expect(try await pair.client.listChannels(at: Self.address).value().channelIDs == [])
 
             let requests = pair.simulator.journal().map(\.request)
@@ -37,6 +34,7 @@ struct GatewayTests {
                 requests.map { $0[header: "apns-channel-id"] } == [nil, channelID, nil, nil, channelID, nil])
             let body = #"{"message-storage-policy":\#(policy.wireValue),"push-type":"LiveActivity"}"#
             #expect(requests.map { String(decoding: $0.body, as: UTF8.self) } == [body, "", "", "", "", ""])
+            #expect(created.receipt?.requestID == requests.first?[header: "apns-request-id"])
             for id in requests.map({ $0[header: "apns-request-id"] ?? "" }) {
                 #expect(UUID(uuidString: id) != nil && id == id.lowercased())
             }
@@ -71,11 +69,26 @@ struct GatewayTests {
             #expect(refusal?.reason == .topicMismatch)
             var address = Self.address
             address.managementPath = .lowercased
-            let channelID = try await pair.client.createChannel(.noMessageStored, at: address, requestID: UUID())
-                .value()
+            let channelID = try await pair.client.createChannel(.noMessageStored, at: address).value()
             #expect(try await pair.client.listChannels(at: address).value().channelIDs == [channelID])
             _ = try await pair.send(to: channelID, at: address).value()
             #expect(pair.simulator.journal().last?.request.path == "/4/broadcasts/apps/com.example.Stadium")
+        }
+    }
+
+    @Test func `without a key file or an endpoint nothing is sent, and the error says which`() async throws {
+        try await ClientAndSimulator.with(settings: { $0.endpoints.send[.production] = nil }) { pair in
+            var address = ClientAndSimulator.address
+            address.credentials = KeyFolder.credentials
+            let why = try #require(await pair.send(to: "dGVzdA==", at: address).withheld)
+            #expect(why.contains("AuthKey_KEY4567890.p8"))
+            let use = KeyUse(credentials: address.credentials, environment: address.environment)
+            #expect(pair.client.keyFile(of: use) == .missing)
+            #expect(pair.client.keyFile(of: ClientAndSimulator.use) == .ok)
+            address.environment = .production
+            let other = await pair.send(to: "dGVzdA==", at: address).withheld
+            #expect(other == "no endpoint is configured for this environment")
+            #expect(pair.simulator.journal().isEmpty)
         }
     }
 

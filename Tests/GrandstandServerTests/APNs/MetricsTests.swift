@@ -3,6 +3,7 @@ internal import APNsWire
 internal import CoreMetrics
 internal import Foundation
 internal import Grandstand
+internal import GrandstandTestKit
 internal import HTTP2
 internal import MetricsTestKit
 internal import Testing
@@ -41,7 +42,8 @@ struct MetricsTests {
     @Test func `waits, round trips, connections and token ages are recorded`() async throws {
         let metrics = TestMetrics()
         // A token's time of issue is a multiple of 40 minutes.
-        let clock = HeldClock((Date().timeIntervalSince1970 / 2_400).rounded(.down) * 2_400 - 2_300)
+        let slot = (Date().timeIntervalSince1970 / 2_400).rounded(.down) * 2_400
+        let clock = ManualClock(Date(timeIntervalSince1970: slot - 2_300))
         try await ClientAndSimulator.with(
             settings: { $0.metrics = metrics }, options: { $0.now = { clock.now } }, now: { clock.now }
         ) { pair in

@@ -87,29 +87,6 @@ struct PoolTests {
         }
     }
 
-    @Test func `under load the pool grows to its maximum and no further`() async throws {
-        try await ClientAndSimulator.with(settings: {
-            $0.connections = 1
-            $0.maximumConnections = 3
-        }) { pair in
-            let channelID = try await pair.makeChannel()
-            try pair.hold(#""operation": "broadcast""#)
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for full in 1...3 {
-                    for _ in 0..<PoolPlan.full { group.addTask { _ = try await pair.send(to: channelID).value() } }
-                    try await pair.simulator.requests(full * PoolPlan.full) { $0.fate == .held }
-                    // While all connections are full, another request opens one more.
-                    repeat {
-                        _ = try await pair.client.listChannels(at: Self.address).value()
-                    } while pair.connections.count < min(full + 1, 3)
-                }
-                pair.simulator.removeFault("hold")
-                try await group.waitForAll()
-            }
-            #expect(pair.connections.count == 3)
-        }
-    }
-
     @Test func `without a connection a call ends when its time is over, when it is cancelled or the client closes`()
         async throws
     {

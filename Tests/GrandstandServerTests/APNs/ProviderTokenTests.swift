@@ -2,6 +2,7 @@ internal import CoreMetrics
 internal import Cryptography
 internal import Foundation
 internal import Grandstand
+internal import GrandstandTestKit
 internal import HTTP2
 internal import Testing
 
@@ -13,7 +14,11 @@ struct ProviderTokenTests {
     /// A multiple of 40 minutes, as every token's time of issue is.
     private static let start = 2_400.0 * 700_000
 
-    private static func tokens(_ folder: KeyFolder, _ clock: HeldClock) -> ProviderTokens {
+    private static func clock(_ offset: TimeInterval = 0) -> ManualClock {
+        ManualClock(Date(timeIntervalSince1970: start + offset))
+    }
+
+    private static func tokens(_ folder: KeyFolder, _ clock: ManualClock) -> ProviderTokens {
         ProviderTokens(
             keys: KeyRing(directory: folder.path),
             metrics: CallMetrics(factory: NOOPMetricsHandler.instance), logger: ClientAndSimulator.logger,
@@ -23,7 +28,7 @@ struct ProviderTokenTests {
     @Test func `header, claims and signature have the form that Apple requires`() throws {
         let folder = try KeyFolder()
         let key = try folder.writeKey()
-        let text = try Self.tokens(folder, HeldClock(Self.start + 77)).token(for: Self.credentials).text
+        let text = try Self.tokens(folder, Self.clock(77)).token(for: Self.credentials).text
 
         let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         try #require(parts.count == 3)
@@ -59,10 +64,10 @@ struct ProviderTokenTests {
         try folder.writeKey()
         var sent: Set<String> = []
         for offset in [60.0, 1_000, 2_459] {
-            sent.insert(try Self.tokens(folder, HeldClock(Self.start + offset)).token(for: Self.credentials).text)
+            sent.insert(try Self.tokens(folder, Self.clock(offset)).token(for: Self.credentials).text)
         }
         #expect(sent.count == 1)
-        let clock = HeldClock(Self.start + 2_459)
+        let clock = Self.clock(2_459)
         let tokens = Self.tokens(folder, clock)
         sent.insert(try tokens.token(for: Self.credentials).text)
         #expect(sent.count == 1)
@@ -74,7 +79,7 @@ struct ProviderTokenTests {
     @Test func `a changed key file gives a new token within seconds`() throws {
         let folder = try KeyFolder()
         try folder.writeKey(modifiedAt: 1_000)
-        let clock = HeldClock(Self.start)
+        let clock = Self.clock()
         let tokens = Self.tokens(folder, clock)
         let first = try tokens.token(for: Self.credentials)
         try folder.writeKey(modifiedAt: 2_000)
@@ -92,7 +97,7 @@ struct ProviderTokenTests {
         let folder = try KeyFolder()
         try folder.writeKey()
         try folder.writeKey(keyID: "OTHER67890")
-        let tokens = Self.tokens(folder, HeldClock(Self.start))
+        let tokens = Self.tokens(folder, Self.clock())
         var texts: Set<String> = []
         for credentials in [
             Self.credentials, Credentials(teamID: "TEAM567890", keyID: "OTHER67890"),
@@ -105,7 +110,7 @@ struct ProviderTokenTests {
 
     @Test func `without a key file there is no token`() throws {
         let folder = try KeyFolder()
-        let tokens = Self.tokens(folder, HeldClock(Self.start))
+        let tokens = Self.tokens(folder, Self.clock())
         #expect(throws: SigningKey.Fault.self) { try tokens.token(for: Self.credentials) }
         try folder.writeKey()
         _ = try tokens.token(for: Self.credentials)
@@ -114,7 +119,7 @@ struct ProviderTokenTests {
     @Test func `neither a token nor a key can be printed by accident`() throws {
         let folder = try KeyFolder()
         let key = try folder.writeKey()
-        let token = try Self.tokens(folder, HeldClock(Self.start)).token(for: Self.credentials)
+        let token = try Self.tokens(folder, Self.clock()).token(for: Self.credentials)
         let signingKey = try KeyRing(directory: folder.path).key(Self.credentials.keyID).get()
         let header = HTTP2Header("authorization", "bearer \(token.text)", indexing: .never)
         let printed = "\(token) \(signingKey) \(header) \([header]) \(String(reflecting: token))"

@@ -2,6 +2,7 @@ internal import APNsSimulator
 internal import APNsWire
 internal import Foundation
 internal import Grandstand
+internal import GrandstandTestKit
 internal import Synchronization
 internal import Testing
 
@@ -28,7 +29,7 @@ struct RefusedKeyTests {
         let pair: ClientAndSimulator
         let folder: KeyFolder
         let client: APNsClient
-        let clock: HeldClock
+        let clock: ManualClock
         let notes: Notes
 
         func send() async -> APNsAnswer<Void> {
@@ -50,7 +51,7 @@ struct RefusedKeyTests {
         try await ClientAndSimulator.with { pair in
             let folder = try KeyFolder()
             try folder.writeKey(keyID: SimulatorIdentity.keyID)
-            let (clock, notes) = (HeldClock(Date().timeIntervalSince1970), Notes())
+            let (clock, notes) = (ManualClock(Date()), Notes())
             let client = try ClientAndSimulator.client(
                 pair.addresses, keys: folder.path,
                 settings: { $0.noteRefusal = { refusal, _ in notes.note(refusal) } }, now: { clock.now })
@@ -118,7 +119,7 @@ struct RefusedKeyTests {
 
     @Test(arguments: [APNsReason.invalidProviderToken, .expiredProviderToken, .tooManyProviderTokenUpdates])
     func `if APNs accepts the same key again, the refusal ends`(_ reason: APNsReason) async throws {
-        let clock = HeldClock(Date().timeIntervalSince1970)
+        let clock = ManualClock(Date())
         try await ClientAndSimulator.with(now: { clock.now }) { pair in
             try pair.refuse(reason, times: 3)
             for _ in 0..<2 { _ = await pair.client.listChannels(at: ClientAndSimulator.address) }

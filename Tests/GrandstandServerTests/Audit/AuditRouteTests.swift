@@ -56,7 +56,7 @@ struct AuditRouteTests {
         try await Self.add(5, at: now.addingTimeInterval(-1), to: world)
         try await Self.add(6, at: now.addingTimeInterval(60), to: world)
         let query =
-            "?actor=key%3Aops&action=channel.refused&bundleId=com.example.Other&from=2026-11-21T20:45:00Z"
+            "?actor=key%3Aops&action=channel.refused&bundleId=com.example.OTHER&from=2026-11-21T20:45:00Z"
             + "&to=2026-11-21T20:46:00Z&limit=5&cursor=9"
         let answer = try await world("GET", Self.path + query)
         #expect(answer.items.map { $0["id"] as? String } == ["1"])

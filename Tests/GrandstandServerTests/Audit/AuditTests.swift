@@ -43,21 +43,6 @@ struct AuditTests {
         }
     }
 
-    @Test func `entries can be filtered`() async throws {
-        try await withStores { stores in
-            for name in ["a", "b", "c"] { try await stores.apps.put(.sample("com.example.\(name)", at: stores.now)) }
-            let later = stores.clock.advance(by: 10)
-            _ = try await stores.apps.put(.sample("com.example.a", at: later), by: .commandLine)
-            for (filter, count) in [
-                (AuditFilter(actor: "command-line"), 1), (AuditFilter(action: .appRegistered), 3),
-                (AuditFilter(bundleID: try .sample("com.example.A")), 2), (AuditFilter(from: later), 1),
-                (AuditFilter(to: later), 3),
-            ] {
-                #expect(try await stores.audited(filter).count == count)
-            }
-        }
-    }
-
     @Test(arguments: [
         "update audit_log set actor = 'nobody'", "delete from audit_log", "truncate audit_log",
     ])

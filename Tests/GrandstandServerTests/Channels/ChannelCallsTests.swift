@@ -11,7 +11,6 @@ internal import Testing
 /// What becomes of a channel after each answer of Apple.
 @Suite(.timeLimit(.minutes(20)))
 struct ChannelCallsTests {
-    /// A bundle ID without capitals: no call is repeated with another spelling.
     private static let app = "com.example.plain"
 
     /// A ledger with one app, and calls to Apple with these answers.
@@ -21,8 +20,8 @@ struct ChannelCallsTests {
         try await withStores { stores in
             try await stores.apps.put(.sample(app, channelLimit: limit))
             let calls = ChannelCalls(
-                management: LoopSample.management(gateway, now: { stores.now }), channels: stores.channels,
-                reconciliations: stores.reconciliations, lease: 10, now: { stores.now }, logger: LoopSample.logger)
+                gateway: gateway, channels: stores.channels, reconciliations: stores.reconciliations, lease: 10,
+                now: { stores.now }, logger: LoopSample.logger)
             try await body(stores, calls)
         }
     }

@@ -147,10 +147,8 @@ struct ChannelRouteTests {
             let name = String(describing: state)
             let begun = IdempotentRequest(
                 caller: admin.id, key: name, content: Array("POST \(Self.base)\n\(Self.draft)".utf8))
-            _ = try await world.rows.pool.transaction { connection in
-                _ = try await IdempotencyStore.begin(begun, now: RouteWorld.now, leasedUntil: nil, on: connection)
-                return try await connection.query(
-                    "update idempotency_keys set resource = \(Sample.id) where id = \(begun.id)")
+            try await world.rows.pool.transaction { connection in
+                try await IdempotencyMark(request: begun, now: RouteWorld.now).note(Sample.id, on: connection)
             }
             let answer = try await world("POST", Self.base, Self.draft, headers: ["Idempotency-Key": name])
             #expect(answer.status == status, "\(name): \(answer.text)")

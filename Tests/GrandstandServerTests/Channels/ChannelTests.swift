@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -8,9 +9,10 @@ internal import Testing
 @testable internal import GrandstandServer
 
 struct ChannelListTests {
-    private func list(_ stores: StoreWorld, _ filter: ChannelFilter = ChannelFilter()) async throws -> Page<Channel> {
-        try await stores.channels.channels(
-            of: .sample("COM.example.goal"), where: filter, PageRequest())
+    private func list(
+        _ stores: StoreWorld, _ filter: ChannelFilter = ChannelFilter()
+    ) async throws -> [Contract.Channel] {
+        try await stores.channels.channels(of: .sample("COM.example.goal"), where: filter, PageRequest()).items
     }
 
     @Test func `channels are filtered by state, policy, event and Apple's ID`() async throws {
@@ -21,18 +23,18 @@ struct ChannelListTests {
             try await stores.open("d", audiences: [.sample("com.example.Other")])
             try await stores.put(.sample("c"))
             try await stores.align()
-            let all = try await list(stores).items
-            #expect(Set(all.compactMap(\.eventKey?.rawValue)) == ["a", "b", "c"])
-            let byEvent = Dictionary(uniqueKeysWithValues: all.map { ($0.eventKey?.rawValue ?? "", $0) })
+            let all = try await list(stores)
+            #expect(Set(all.map(\.eventKey)) == ["a", "b", "c"])
+            let ofB = all.first { $0.eventKey == "b" }?.channelId
             let cases: [(ChannelFilter, Set<String>)] = [
                 (ChannelFilter(state: .active), ["a", "b"]), (ChannelFilter(state: .creating), ["c"]),
                 (ChannelFilter(state: .deleted), []), (ChannelFilter(storagePolicy: .noMessageStored), ["b"]),
                 (ChannelFilter(eventKey: try .sample("a")), ["a"]),
-                (ChannelFilter(channelID: byEvent["b"]?.channelID), ["b"]), (ChannelFilter(channelID: "unknown"), []),
+                (ChannelFilter(channelID: ofB), ["b"]), (ChannelFilter(channelID: "unknown"), []),
                 (ChannelFilter(state: .active, storagePolicy: .mostRecentMessageStored), ["a"]),
             ]
             for (filter, keys) in cases {
-                #expect(Set(try await list(stores, filter).items.compactMap(\.eventKey?.rawValue)) == keys)
+                #expect(Set(try await list(stores, filter).compactMap(\.eventKey)) == keys)
             }
         }
     }
@@ -278,9 +280,8 @@ struct DeletionTests {
     @Test func `an unknown channel, or one of another environment, is not deleted`() async throws {
         try await withStores { stores in
             try await stores.open(audiences: [.sample("com.example.Goal", .development)])
-            let found = try await stores.channels.channels(
-                of: .sample("com.example.Goal", .development), where: ChannelFilter(), PageRequest())
-            var unknown = try #require(found.items.first)
+            var unknown = try #require(
+                try await stores.ledger("true", of: .sample("com.example.Goal", .development)).first)
             try await refuses(.channelNotFound) { [unknown] in try await begin(stores, unknown.id) }
             unknown.id = UUID()
             try await refuses(.channelNotFound) { [unknown] in try await begin(stores, unknown.id) }

@@ -1,35 +1,73 @@
 internal import APNsWire
+internal import Foundation
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
+internal import Postgres
 internal import Testing
 
 @testable internal import GrandstandServer
 
-/// Which key may see which page. The browser check opens every page, and the lists with a key of one app.
+/// Which key may open which page and send which form. The browser check plays the forms with a real browser.
 @Suite(.database)
 struct PageAccessTests {
-    private static let place = "/console/apps/com.example.Stadium/production"
     private static let id = "11111111-2222-4333-8444-555555555555"
-    private static let operating = [
-        "/console/apps", "/console/apps/com.example.Stadium", place + "/channels", place + "/channels/\(id)/delete",
-        place + "/reconciliations", place + "/reconciliations/" + id, place + "/reconciliations/run/recreate",
-        "/console/audit-log",
-    ]
-    private static let organising = [
-        "/console/events", "/console/events/derby", "/console/events/derby/cancel", "/console/events/derby/reopen",
-        "/console/events/derby/start", "/console/declare",
-    ]
+    private static let app = "/console/apps/com.example.Stadium"
 
-    @Test(arguments: [
-        ("operate", operating), ("organise", organising), ("admin", ["/console/keys", "/console/keys/1"]),
-    ])
-    func `a page is refused to a key without its scope before any call`(scope: String, paths: [String]) async throws {
-        for path in paths {
-            for secret in ["operate", "organise", "lookup"] where secret != scope {
-                let answer = try await ConsoleWorld().get(path, as: secret)
-                #expect(answer.status == 403, "\(path) with \(secret)")
+    /// A path with values in place of its parameters.
+    private static func filled(_ path: String) -> String {
+        [
+            "bundleId": "com.example.Stadium", "environment": "production", "key": "derby", "id": id, "delivery": id,
+        ].reduce(path) { $0.replacingOccurrences(of: ":" + $1.key, with: $1.value) }
+    }
+
+    @Test func `a page is refused to a key without its scope before any call`() async throws {
+        let world = ConsoleWorld()
+        for page in try world.groups().flatMap(\.routes) {
+            guard let scope = page.scope?.rawValue else {
+                // The page of an operation with several scopes. The operation checks them.
+                #expect(page.path == "/console" || page.path.hasPrefix("/console/webhooks"))
+                continue
+            }
+            for secret in ["operate", "organise"] where secret != scope {
+                let answer = try await world.get(Self.filled(page.path), as: secret)
+                #expect(answer.status == 403, "\(page.path) with \(secret)")
                 #expect(answer.body.contains("needs a key with the scope \(scope); the key test holds \(secret)"))
             }
+        }
+    }
+
+    @Test func `a form is refused to a key with another scope, without a token and from another site`() async throws {
+        var world = ConsoleWorld()
+        let site = ["Sec-Fetch-Site": "cross-site"]
+        for form in try world.groups().flatMap(\.actions) {
+            let path = Self.filled(form.path)
+            // A key for apps may make few calls of pages.
+            world.limits = RateLimits(.init(requests: nil, failures: nil))
+            let refused = try await world.submit(path, [("currentKey", "lookup")], as: "lookup")
+            #expect(refused.status == 403, "\(path)")
+            let session = try await world.session(form.scope?.rawValue ?? "operate")
+            let token = ("token", FormToken.text(for: session, now: world.now()))
+            #expect(try await world.post(path, [], in: session).status == 403, "\(path)")
+            #expect(try await world.post(path, [token], in: session, headers: site).status == 403, "\(path)")
+        }
+    }
+
+    @Test func `a form whose action cannot be undone does nothing without the key`() async throws {
+        let world = ConsoleWorld()
+        let paths = try world.groups().flatMap(\.actions).filter(\.irreversible).map { Self.filled($0.path) }
+        let place = Self.app + "/production"
+        #expect(
+            Set(paths) == [
+                Self.app + "/delete", place + "/channels/\(Self.id)/delete",
+                place + "/channels/\(Self.id)/force-delete",
+                place + "/reconciliations/run/delete-unmanaged", place + "/reconciliations/run/recreate",
+                "/console/keys/\(Self.id)/revoke", "/console/keys/\(Self.id)/rotate",
+                "/console/webhooks/\(Self.id)/secret", "/console/webhooks/\(Self.id)/delete",
+            ])
+        for path in paths {
+            let answer = try await world.submit(path)
+            #expect(answer.status == 422 && answer.body.contains("The key is missing"), "\(path)")
         }
     }
 
@@ -59,5 +97,21 @@ struct PageAccessTests {
         let answer = try await world.get("/console/events/derby" + page, as: "organise@")
         #expect(answer.status == 404)
         #expect(!answer.body.contains("com.example.Other"))
+    }
+
+    @Test(arguments: ["enabled", "disabled"])
+    func `a revoked key's page can disable the webhooks that the key declared, if they are enabled`(
+        state: String
+    ) async throws {
+        let world = ConsoleWorld()
+        _ = try await world.submit(
+            "/console/webhooks", [("url", "https://hooks.example.com/x"), ("topic", "broadcast.settled")], as: "admin")
+        let key = ConsoleWorld.id(of: "admin")
+        try await world.database.query("update webhooks set state = \(state)::text::webhook_state")
+        _ = try await world.session("admin-lookup")
+        try await world.database.query("update api_keys set revoked_at = \(Samples.now) where id = \(key)")
+        let page = try await world.get("/console/keys/\(key)", as: "admin-lookup")
+        #expect(page.status == 200)
+        #expect(page.body.contains(#"name="disableWebhooks" value="true""#) == (state == "enabled"))
     }
 }

@@ -36,27 +36,6 @@ struct PageRouteTests {
         let failed = try await world.get("/console")
         #expect(failed.status == 500)
         #expect(failed.body.contains("log has the cause"))
-        #expect(!failed.body.contains("Unasked"))
-    }
-
-    @Test func `the list of events is filtered and paged by its address, and its links keep it`() async throws {
-        let world = ConsoleWorld()
-        let audiences = [try Audience.sample("com.example.Stadium")]
-        for key in ["first", "second"] {
-            try await world.rows.put(
-                .sample(key, kind: "a&b", startsAt: Samples.now - 60, audiences: audiences))
-        }
-        try await world.rows.put(.sample("other", kind: "c", startsAt: Samples.now - 60, audiences: audiences))
-        let cursor = try await world.rows.events.events(
-            where: EventFilter(kind: "a&b"), PageRequest(limit: 1), now: Samples.now
-        ).nextCursor
-        let page = try await world.get(
-            "/console/events?state=live&kind=a%26b&bundleId=com.example.Stadium&cursor="
-                + PercentEncoding.encode(try #require(cursor))
-        ).body
-        #expect(page.contains("/console/events/second"))
-        #expect(!page.contains("/console/events/first") && !page.contains("/console/events/other"))
-        for text in ["First page", "kind=a%26b"] { #expect(page.contains(text), "\(text)") }
     }
 
     @Test(arguments: ["/console/sign-in", "/console/apps", "/console/style.css", "/console/events?state=nonsense"])
@@ -67,25 +46,6 @@ struct PageRouteTests {
         for name in [HTTPField.Name.contentType, .contentLength, .cacheControl, .contentSecurityPolicy] {
             #expect(head.headers[name] == page.headers[name], "\(name)")
         }
-    }
-
-    @Test func `the audit log is narrowed and paged as its address says`() async throws {
-        let world = ConsoleWorld()
-        try await world.database.query(
-            """
-            insert into audit_log (id, at, actor, action, bundle_id, reason) overriding system value
-            values (8, \(Samples.now), 'key:ops', 'channel.created', 'com.example.Stadium', 'wanted'),
-                (7, \(Samples.now), 'key:other', 'channel.created', 'com.example.Stadium', 'strange'),
-                (6, \(Samples.now), 'key:ops', 'channel.deleted', 'com.example.Stadium', 'strange'),
-                (5, \(Samples.now), 'key:ops', 'channel.created', 'com.example.Other', 'strange'),
-                (4, \(Samples.now - 1), 'key:ops', 'channel.created', 'com.example.Stadium', 'strange'),
-                (3, \(Samples.now + 60), 'key:ops', 'channel.created', 'com.example.Stadium', 'strange'),
-                (9, \(Samples.now), 'key:ops', 'channel.created', 'com.example.Stadium', 'strange')
-            """)
-        let log = try await world.get(
-            "/console/audit-log?actor=key%3Aops&action=channel.created&bundleId=com.example.Stadium"
-                + "&from=2026-11-22&to=2026-11-22T00:01:00Z&cursor=9")
-        #expect(log.body.contains("wanted") && !log.body.contains("strange"))
     }
 
     @Test func `an event's page says who cancelled the event, and leaves the feed's updates out`() async throws {
@@ -102,9 +62,29 @@ struct PageRouteTests {
         #expect(page.contains("key:desk") && !page.contains("key:feed") && !page.contains("key:other"))
     }
 
-    @Test func `the search for a complete key leads to its event, and a page's refresh can be stopped`() async throws {
+    @Test func `live events come first, then those to come, then those that are over, with their scores`() async throws
+    {
         let world = ConsoleWorld()
-        #expect(try await world.get("/console/events?key=derby").location == "/console/events/derby")
+        let audiences = [try Audience.sample("com.example.Stadium")]
+        for (key, start) in [("over", -7_200.0), ("later", 90_000), ("soon", 3_600), ("live", -60)] {
+            try await world.rows.put(.sample(key, startsAt: Samples.now + start, audiences: audiences))
+        }
+        try await world.rows.accept(.update(#"{"home": 2}"#), for: "live")
+        try await world.rows.accept(.end(#"{"home": 7}"#), for: "over")
+        func keys(_ query: String) async throws -> [String] {
+            try await world.get("/console/events" + query).body.matches(of: /<code>(\w+)<\/code>/).map { String($0.1) }
+        }
+        #expect(try await keys("") == ["live", "soon", "later", "over"])
+        #expect(try await keys("?find=OO") == ["soon"])
+        #expect(try await keys("?state=ended&bundleId=com.example.Stadium") == ["over"])
+        #expect(try await keys("?cursor=2") == ["later", "over"])
+        let page = try await world.get("/console/events").body
+        #expect(page.contains("home 2") && page.contains("home 7"))
+        #expect(try await world.get("/console", as: "operate").body.contains("home 2"))
+    }
+
+    @Test func `a page's refresh can be stopped`() async throws {
+        let world = ConsoleWorld()
         #expect(try await world.get("/console/events").body.contains(#"http-equiv="refresh""#))
         #expect(try await !world.get("/console/events?refresh=off").body.contains("http-equiv"))
     }

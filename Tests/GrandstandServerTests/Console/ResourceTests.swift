@@ -53,12 +53,13 @@ struct ResourceTests {
     }
 
     @Test func `every field has the limits of its operation, and the help of openapi.yaml`() throws {
-        for body in Resource.all.flatMap(\.actions).compactMap(\.body) {
-            for input in body.shape.groups(of: "\(body)", without: ["bundleId"], initial: { _ in nil }).flatMap(
-                \.inputs)
-            {
-                #expect(input.help?.isEmpty == false, "\(body) \(input.name)")
+        for action in Resource.all.flatMap(\.actions) where action.fixed.isEmpty {
+            let guide = OperationGuide(action.operation)
+            let groups = guide.shape?.groups(of: guide.schema, without: action.hidden) { _ in nil } ?? []
+            for input in groups.flatMap(\.inputs) {
+                #expect(input.help?.isEmpty == false, "\(guide.operation.id) \(input.name)")
             }
+            #expect(action.flags.isSubset(of: guide.operation.query))
         }
         let key = try #require(
             Contract.KeyDraft.shape.groups(of: "KeyDraft", without: ["bundleId"], initial: { _ in nil }).first)
@@ -68,6 +69,26 @@ struct ResourceTests {
         let rotation = try #require(
             Contract.RotationDraft.shape.groups(of: "RotationDraft", initial: { _ in nil }).first?.inputs.first)
         #expect(rotation.least == 0 && rotation.most == 2_592_000 && rotation.help?.hasSuffix("Empty: 86400.") == true)
+    }
+
+    @Test func `the address of a list becomes the query of its operation`() async throws {
+        let route = try #require(ResourcePages(resource: .auditLog).routes.first)
+        var visit = try Samples().visit(
+            "/console/audit-log", query: "to=2026-11-22&actor=key:a+b&other=x&from=&cursor=9")
+        visit.perform = { call in
+            #expect(call.queryText == "limit=50&cursor=9&actor=key%3Aa%20b&to=2026-11-22T00%3A00%3A00Z")
+            throw Problem(.forbidden, "")
+        }
+        await #expect(throws: Problem.self) { try await route.handler(visit) }
+    }
+
+    @Test func `a manual reconciliation does what its button says`() {
+        let bodies = Reconciling.allCases.map { Dictionary(uniqueKeysWithValues: $0.body.map { ($0.name, $0.value) }) }
+        #expect(
+            bodies == [
+                ["apply": false], ["apply": true], ["apply": true, "adopt": true],
+                ["apply": true, "deleteUnmanaged": true], ["apply": true, "recreate": true],
+            ])
     }
 
     @Test func `text from outside never becomes markup`() async throws {

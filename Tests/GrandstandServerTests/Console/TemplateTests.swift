@@ -9,8 +9,9 @@ internal import Testing
 /// Templates and the pages made of them.
 struct TemplateTests {
     private static let parts: Set<TemplateName> = [
-        .layout, .command, .facts, .form, .input, .option, .pager, .pieces, .refusal, .table, .time, .token,
-        .confirmKey, .plot, .bar, .check, .composer, .findings, .matchPlot, .notice,
+        .layout, .agenda, .command, .facts, .form, .groups, .input, .option, .pager, .pieces, .refusal, .table, .time,
+        .token, .confirmKey, .plot, .bar, .check, .composer, .content, .did, .dots, .effect, .faults, .verdict,
+        .matchPlot, .notice,
     ]
 
     /// A wrong name in a template would leave its place empty without an error.
@@ -22,9 +23,13 @@ struct TemplateTests {
         }
         #expect(Set(given.keys) == Set(TemplateName.allCases).subtracting(Self.parts))
         // A template asks each piece for the name of every kind (`words`, `link`, …), also of kinds that its page does
-        // not contain. So each template may use the names of the pieces of all pages.
+        // not contain, and each field of a form for its choices. So each template may use the names of the pieces and
+        // choices of all pages.
         var pieces = Piece.kinds
-        for page in try await samples.pages() { Self.collect(page, into: &pieces, only: Piece.self) }
+        for page in try await samples.pages() {
+            Self.collect(page, into: &pieces, only: Piece.self)
+            Self.collect(page, into: &pieces, only: Choice.self)
+        }
         for (template, names) in given {
             let unknown = try Self.names(of: template).subtracting(names.union(pieces))
             #expect(unknown.isEmpty, "\(template)")

@@ -100,11 +100,9 @@ struct MigrationRuleTests {
 
     /// Runs the script on a folder with the base and then these migrations.
     private static func check(_ migrations: [String]) async throws -> (passes: Bool, said: String) {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "migrations-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder()
         for (index, sql) in ([base] + migrations).enumerated() {
-            try Data("\(sql)\n".utf8).write(to: folder.appending(path: "000\(1 + index)_step.sql"))
+            try folder.write("\(sql)\n", to: "000\(1 + index)_step.sql")
         }
         let script = URL(filePath: #filePath).appending(path: "../../../../scripts/check-migrations").standardized
         let output = try await Program.run(

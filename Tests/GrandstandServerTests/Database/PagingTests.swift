@@ -18,7 +18,7 @@ struct PagingTests {
         ]
         /// Makes items, and returns their names in the order of the list.
         let fill: @Sendable (StoreWorld) async throws -> [String]
-        let page: @Sendable (StoreWorld, PageRequest) async throws -> Page<String>
+        let page: @Sendable (StoreWorld, PageRequest) async throws -> Contract.Page<String>
     }
 
     static func cursor(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
@@ -48,14 +48,14 @@ struct PagingTests {
             return keys
         } page: {
             try await $0.channels.channels(of: .sample(), where: ChannelFilter(), $1)
-                .named { $0.eventKey?.rawValue ?? "none" }
+                .named { $0.eventKey ?? "none" }
         },
         List(testDescription: "unmanaged channels by Apple's ID", wrongCursors: []) { stores in
             try await stores.apps.put(.sample())
             try await stores.witness(["b", "c", "a"])
             return ["a", "b", "c"]
         } page: {
-            try await $0.channels.unmanagedChannels(of: .sample(), $1).named { $0.channelID }
+            try await $0.channels.unmanagedChannels(of: .sample(), $1).named { $0.channelId ?? "none" }
         },
         List(testDescription: "keys, the newest first") { stores in
             for n in 0..<5 {
@@ -79,7 +79,7 @@ struct PagingTests {
             }
             return ids.reversed()
         } page: {
-            try await $0.outbox.broadcasts(of: .sample(), $1).named { "\($0.id)" }
+            try await $0.outbox.broadcasts(of: .sample(), $1).named { $0.id }
         },
         List(testDescription: "scheduled broadcasts by their times") { stores in
             try await stores.open()
@@ -90,7 +90,7 @@ struct PagingTests {
             }
             return [ids[1], ids[2], ids[0]]
         } page: {
-            try await $0.outbox.scheduled(of: .sample(), within: .all, $1).named { "\($0.id)" }
+            try await $0.outbox.scheduled(of: .sample(), within: .all, $1).named { $0.id }
         },
         List(testDescription: "topics by their followers") { stores in
             let world = StartWorld(stores)
@@ -129,13 +129,7 @@ struct PagingTests {
 }
 
 extension Contract.Page {
-    fileprivate func named(_ name: (Item) -> String) -> Page<String> {
-        Page<String>(items: items.map(name), nextCursor: nextCursor)
-    }
-}
-
-extension Page {
-    fileprivate func named(_ name: (Item) -> String) -> Page<String> {
-        Page<String>(items: items.map(name), nextCursor: nextCursor)
+    fileprivate func named(_ name: (Item) -> String) -> Contract.Page<String> {
+        Contract.Page(items: items.map(name), nextCursor: nextCursor)
     }
 }

@@ -97,10 +97,9 @@ struct VocabularyTests {
             part.prefix { $0 != "`" }.split(separator: "\n").compactMap(arrow)
         }
         // The third diagram, of connections, is tested in `PoolPlanTests`.
-        #expect(
-            drawings.prefix(2).map { Set($0.joined().filter { !$0.isEmpty }) } == [
-                Set(Channel.State.allCases.map(\.rawValue)), Set(Contract.DeliveryState.allCases.map(\.rawValue)),
-            ])
+        let drawn: [Set<String>] = drawings.prefix(2).map { Set($0.joined().filter { !$0.isEmpty }) }
+        let states = [Channel.State.allCases.map(\.rawValue), Contract.DeliveryState.allCases.map(\.rawValue)]
+        #expect(drawn == states.map(Set.init))
         let changes = Channel.State.allCases.flatMap { state in state.next.map { [state.rawValue, $0.rawValue] } }
         #expect(Set(drawings[0].filter { !$0.contains("") }) == Set(changes))
     }

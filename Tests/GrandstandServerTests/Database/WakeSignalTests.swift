@@ -57,8 +57,7 @@ struct WakeSignalTests {
     @Test func `acceptances, and settlements that leave work, wake the dispatcher of their process without NOTIFY`()
         async throws
     {
-        try await withStores { stores in
-            try await stores.open()
+        try await withEvent { stores in
             // Nobody runs these signals, so they hear nothing from PostgreSQL.
             let signals = WakeSignals(stores.pool)
             let outbox = Outbox(Database(stores.pool), signals: signals)

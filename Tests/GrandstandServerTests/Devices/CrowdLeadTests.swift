@@ -211,7 +211,7 @@ struct CrowdLeadTests {
                 try await world.stores.accept(.end(#"{"n":2}"#))
             }
             let reopening = try await world.stores.events.reopen(.sample(), audiences: nil, now: world.now)
-            #expect(reopening.parts.map(\.outcome) == [.none])
+            #expect(reopening.channels.map(\.channel) == [.none])
             #expect(try await world.stores.lookup()?.state == .live)
             #expect(try await world.stores.lookup()?.contentState?.description == #"{"n":1}"#)
             try await join("aa02", world, gets: #"{"n":1}"#)

@@ -121,7 +121,7 @@ struct EventTests {
                 """)
             #expect(rows.count == cases.count)
             for (row, moments) in zip(rows, cases) {
-                let state = Event.State(
+                let state = Contract.EventState(
                     startsAt: moments.0, firstUpdateAt: moments.1, endedAt: moments.2, cancelledAt: moments.3, now: now)
                 #expect(try row.decode(String.self, "state") == state.rawValue, "\(moments)")
             }

@@ -28,4 +28,36 @@ struct MatchTests {
         #expect(
             ScoreCard.cards(samples.event(), [rejected], previews)[0].scoreNote?.contains("taken no content") == true)
     }
+
+    @Test func `a message is told in the words of its outcome, with the changed members first`() throws {
+        let samples = try Samples()
+        func entry(
+            _ outcome: Contract.StateOutcome?, alert: String? = nil, event: Contract.BroadcastKind = .update
+        ) throws -> TimelineEntry {
+            var (before, message) = (try samples.message([]), try samples.message([], event: event))
+            before.message?.contentState = try RawJSON(json: #"{"away": 0, "home": 0}"#)
+            message.message?.contentState = try RawJSON(json: #"{"away": 0, "home": 1}"#)
+            message.message?.alert = try alert.map { try RawJSON(json: $0) }
+            message.message?.byVariant = nil
+            message.outcome = outcome
+            return TimelineEntry(message, of: samples.event().eventKey, [:], [:], since: before)
+        }
+        #expect(try entry(.rings, alert: #"{"title": "Goal"}"#).did == "Goal alert")
+        #expect(try entry(nil, alert: #"{"title": {"loc-key": "GOAL"}}"#).did == "GOAL alert")
+        #expect(try entry(.quiet).did == "quiet")
+        #expect(try entry(.update).did == "update")
+        #expect(try entry(.end, event: .end).did == "end")
+        #expect(try entry(.quiet).content?.members.map(\.isChanged) == [true, false])
+        #expect(try entry(.quiet).content?.members.first?.memberName == "home")
+    }
+
+    @Test func `the counts of a start are a sentence`() throws {
+        var start = try Samples().start()
+        #expect(
+            StartBar(start).counted
+                == "Of 1,200 followers, Apple refused it for 2 (2 BadDeviceToken) and 4 cannot get one (1 by their system, "
+                + "1 switched off, 1 without a token, 1 too late).")
+        start.counts = Contract.StartCounts()
+        #expect(StartBar(start).counted == "Nobody follows it yet.")
+    }
 }

@@ -14,9 +14,9 @@ struct AccessTests {
         "it", "GET", "/v1/apps/{bundleId}/it", scopes: [], query: [], keepsAnswers: false)
 
     @Test(.database) func `a route needs a key with its scope`() async throws {
+        let world = try RouteWorld().kept()
         for operation in Contract.Operation.all {
             guard let scopes = operation.scopes?.map(\.rawValue) else { continue }
-            let world = RouteWorld()
             for secret in [nil, "", "gs_wrong", "gs_adminx"] {
                 let answer = try await world(operation.method, operation.sample, as: secret)
                 #expect(answer.status == 401 && answer.slug == "unauthenticated", "\(operation.id)")
@@ -51,9 +51,10 @@ struct AccessTests {
 
     @Test func `a key of one app cannot use a path with another app`() async throws {
         var count = 0
+        let world = try RouteWorld().kept()
         for operation in Contract.Operation.all where operation.path.contains("{bundleId}") {
             let path = operation.sample.replacingOccurrences(of: "com.example.Stadium", with: "com.example.Other")
-            let answer = try await RouteWorld()(operation.method, path, as: "gs_stadium_admin")
+            let answer = try await world(operation.method, path, as: "gs_stadium_admin")
             #expect(answer.status == 403, "\(operation.id)")
             #expect(answer.detail.contains("com.example.Stadium only"), "\(operation.id)")
             count += 1
@@ -62,8 +63,9 @@ struct AccessTests {
     }
 
     @Test func `an unknown query parameter is refused with the known ones`() async throws {
+        let world = try RouteWorld().kept()
         for operation in Contract.Operation.all where operation.scopes != nil {
-            let answer = try await RouteWorld()(operation.method, operation.sample + "?nonsense=1")
+            let answer = try await world(operation.method, operation.sample + "?nonsense=1")
             #expect(answer.slug == "unknown-field", "\(operation.id)")
             #expect(answer.pointers == ["nonsense"], "\(operation.id)")
             for name in operation.query { #expect(answer.text.contains(name), "\(operation.id)") }

@@ -40,10 +40,6 @@ struct ContractRouteTests {
         let pairs = [
             Self.words(Contract.Environment.allCases, APNsEnvironment.self),
             Self.words(Contract.StoragePolicy.allCases, StoragePolicy.self),
-            Self.words(Contract.EventState.allCases, Event.State.self),
-            Self.words(Contract.AudienceDelivery.allCases, Audience.Delivery.self),
-            Self.words(Contract.ChannelFate.allCases, Reopening.Part.Outcome.self),
-            Self.words(Contract.APNsReachability.allCases, Readiness.APNsState.Word.self),
             Self.words(Contract.APNsAPI.allCases, AppSendRate.API.self),
         ]
         for (contract, code) in pairs { #expect(contract == code) }

@@ -83,7 +83,7 @@ struct IdempotencyTests {
                 -> IdempotentOutcome
             {
                 try await store.inSteps(
-                    Self.request("k", content), lease: .seconds(60), waitLimit: .zero, now: { stores.now },
+                    Self.request("k", content), waitLimit: .zero, now: { stores.now },
                     recover: { _ in nil }, work: work)
             }
             let kind = try await problem { try await steps("POST /x {}") { throw refusal } }
@@ -103,7 +103,7 @@ struct IdempotencyTests {
             let store = IdempotencyStore(database: Database(stores.pool))
             func steps(_ content: String = "POST /x {}") async throws -> IdempotentOutcome {
                 try await store.inSteps(
-                    Self.request("k", content), lease: .seconds(60), waitLimit: .zero, now: { stores.now },
+                    Self.request("k", content), waitLimit: .zero, now: { stores.now },
                     recover: { Self.answer($0.uuidString, status: 201) },
                     work: {
                         _ = try await Self.reserve(stores)
@@ -191,27 +191,28 @@ struct IdempotencyTests {
             _ = try await stores.apps.put(.sample())
             let store = IdempotencyStore(database: Database(stores.pool))
             let request = Self.request()
-            // The process that began the request has crashed. The request's row says what the process created, and
-            // until when other processes must wait.
-            _ = try await stores.pool.transaction { connection in
-                try await IdempotencyStore.begin(
-                    request, now: stores.now, leasedUntil: stores.now + 60, on: connection)
-            }
-            let id = try await IdempotencyMark.$current.withValue(IdempotencyMark(id: request.id)) {
+            // The process that began the request has crashed. The request's row says what the process created.
+            let id = try await IdempotencyMark.$current.withValue(IdempotencyMark(request: request, now: stores.now)) {
                 try await Self.reserve(stores)
             }
             let early = try await problem {
                 try await store.inSteps(
-                    Self.request(), lease: .seconds(60), waitLimit: .zero, now: { stores.now },
-                    recover: { _ in nil }, work: { try await Self.work(stores) })
+                    Self.request(), waitLimit: .zero, now: { stores.now },
+                    recover: { _ in throw Problem.inProgress }, work: { try await Self.work(stores) })
             }
             #expect(early == .idempotencyInProgress)
+            // A process that looked before the crashed one began must not begin again.
+            let mark = IdempotencyMark(request: request, now: stores.now)
+            let second = try await problem {
+                try await IdempotencyMark.$current.withValue(mark) { try await Self.reserve(stores) }
+            }
+            #expect(second == .idempotencyInProgress)
             let outcome = try await store.inSteps(
-                Self.request(), lease: .seconds(60), waitLimit: .zero, now: { stores.now + 61 },
+                Self.request(), waitLimit: .zero, now: { stores.now + 61 },
                 recover: { Self.answer($0.uuidString, status: 201) }, work: { try await Self.work(stores) })
             #expect(outcome == IdempotentOutcome(answer: Self.answer(id.uuidString, status: 201), isReplay: true))
             let third = try await store.inSteps(
-                Self.request(), lease: .seconds(60), waitLimit: .zero, now: { stores.now + 61 },
+                Self.request(), waitLimit: .zero, now: { stores.now + 61 },
                 recover: { _ in nil }, work: { try await Self.work(stores) })
             #expect(third.answer == outcome.answer)
         }

@@ -1,6 +1,5 @@
 internal import ContractKit
 internal import Grandstand
-internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Testing
 
@@ -173,7 +172,7 @@ struct RefusalTests {
     @Test(.database)
     func `every operation with a body refuses half an object, another type and an unknown field`() async throws {
         let bodies = Set(OpenAPIDocument.served.operations.filter { $0.value["requestBody"] != nil }.map(\.id))
-        let world = RouteWorld()
+        let world = try RouteWorld().kept()
         try await world.rows.put(.sample("derby", audiences: [.sample("com.example.Stadium")]))
         try await world.putChannel(.active)
         let secret = ["Grandstand-Installation-Secret": String(repeating: "s", count: 43)]

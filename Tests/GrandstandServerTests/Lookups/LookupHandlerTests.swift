@@ -197,9 +197,7 @@ private final class Line {
     ///   date.
     init(confirmedBefore seconds: Double = 0) throws {
         let now = Date(timeIntervalSince1970: 1_700_000_000)
-        uses = KeyUses(
-            logger: Logger(label: "test"),
-            record: { [used] uses in for _ in uses { used.add("key") } })
+        uses = KeyUses { [used] uses in for _ in uses { used.add("key") } }
         let replica = LookupReplica(
             store: LookupStore(database: TestDatabase.away.database), now: { now },
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
@@ -214,7 +212,7 @@ private final class Line {
             let plain = LookupRecord(
                 topic: "com.example.stadium", environment: .production, storagePolicy: .noMessageStored,
                 channelID: "abc=")
-            state.records[key] = [plain] + variants
+            state.entries[key] = LookupEntry([plain] + variants)
         }
         let pipeline = channel.pipeline.syncOperations
         try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)

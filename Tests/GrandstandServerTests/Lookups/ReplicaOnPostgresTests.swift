@@ -58,30 +58,17 @@ struct LocalChangeOnPostgresTests {
         try await withDeafReplica { stores, replica, start in
             try await change.prepare(stores)
             try await start()
-            #expect((try replica.known(Self.name())?.answer.kind ?? "none") == change.before)
+            let app = LookupList.App(topic: "com.example.goal", environment: .production)
+            let list = try await replica.page(LookupListQuery(), of: app, uri: "a").body
+            #expect(try await replica.answers(to: [Self.name()])[0].answer?.kind ?? "none" == change.before)
             try await change.make(stores)
-            // The cached answer, if there is one, and the answer that a caller gets.
-            if let known = try replica.known(Self.name()) { #expect(known.answer.kind == change.after) }
-            let (answer, freshness) = try await replica.answer(to: Self.name())
-            #expect(answer?.kind == change.after)
-            #expect(freshness == .confirmed)
-            #expect(answer?.text.contains(change.text) == true, "\(answer?.text ?? "none")")
-        }
-    }
-
-    @Test func `a change that was undone leaves the answer as it is`() async throws {
-        try await withDeafReplica { stores, replica, start in
-            try await stores.open()
-            try await start()
-            let request = IdempotentRequest(caller: UUID(), key: "k", content: [])
-            try await refuses(.eventEnded) {
-                try await IdempotencyStore(database: Database(stores.pool)).once(request, now: stores.now) {
-                    try await stores.accept(.end())
-                    throw Problem(.eventEnded, "It is over.")
-                }
-            }
-            let answer = try await replica.answer(to: Self.name()).answer
-            #expect(answer?.kind == "found")
+            // Memory does not give the older answer.
+            #expect(try replica.known(Self.name()) == nil)
+            let reply = try await replica.answers(to: [Self.name()])[0]
+            #expect(reply.answer?.kind == change.after)
+            #expect(reply.freshness == .confirmed)
+            #expect(reply.answer?.text.contains(change.text) == true, "\(reply.answer?.text ?? "none")")
+            #expect(try await replica.page(LookupListQuery(), of: app, uri: "a").body != list)
         }
     }
 
@@ -107,8 +94,8 @@ struct LocalChangeOnPostgresTests {
 
     // MARK: Helpers
 
-    /// Stores whose transactions report their changes to a replica. It gets no other reports: it does not listen, and
-    /// reads the journal after an hour. It reads everything once, at `start`.
+    /// Stores whose transactions report their changes to a replica. Nobody else keeps it up to date. It reads everything
+    /// once, at `start`.
     private func withDeafReplica(
         _ body: (StoreWorld, LookupReplica, () async throws -> Void) async throws -> Void
     ) async throws {
@@ -119,25 +106,17 @@ struct LocalChangeOnPostgresTests {
                 logger: TestLog.logger("database"))
             let stores = StoreWorld(TestDatabase(pool: pool, connectionString: test.connectionString))
             try await stores.apps.put(.sample(at: stores.now))
-            var settings = LookupReplica.Settings()
-            settings.interval = .seconds(3_600)
             let replica = LookupReplica(
-                store: LookupStore(database: test.database), settings: settings, now: { stores.now },
-                logger: TestLog.logger("lookups"))
-            var running: Task<Void, Never>?
+                store: LookupStore(database: test.database), now: { stores.now }, logger: TestLog.logger("lookups"))
             do {
                 try await body(stores, replica) {
-                    running = Task { await withDiscardingTaskGroup { await replica.keepUp(&$0) } }
-                    try await until("everything is read") { replica.state.withLock(\.backlog.isWhole) }
+                    try await replica.refresh()
                     changes.follow { replica.changed($0) }
                 }
             } catch {
-                running?.cancel()
                 await pool.close()
                 throw error
             }
-            running?.cancel()
-            await running?.value
             await pool.close()
         }
     }
@@ -170,35 +149,38 @@ struct ReplicaOnPostgresTests {
         LookupName(topic: "com.example.goal", environment: .production, key: try .sample(key))
     }
 
-    private func replica(_ stores: StoreWorld) -> LookupReplica {
-        LookupReplica(store: stores.lookups, now: { stores.now }, logger: TestLog.logger("lookups"))
+    private func replica(_ stores: StoreWorld, _ interval: Duration, pageSize: Int = 2_000) -> LookupReplica {
+        LookupReplica(
+            store: stores.lookups, settings: .init(interval: interval, pageSize: pageSize), now: { stores.now },
+            logger: TestLog.logger("lookups"))
     }
 
-    @Test func `changes are found announced, in the journal, and after the LISTEN connection was lost`() async throws {
+    private func expect(_ channelID: String, _ replica: LookupReplica) async throws {
+        try await until("the channel is \(channelID)") {
+            guard let body = try replica.known(name())?.body else { return false }
+            return LookupAnswer.found(body).lookup?.channelId == channelID
+        }
+    }
+
+    @Test func `changes are found when they are announced, and after the LISTEN connection was lost`() async throws {
         try await withStores(.own) { stores in
             try await stores.open()
-            let replica = replica(stores)
+            let replica = replica(stores, .seconds(3_600))
             let running = Task { await replica.run() }
             defer { running.cancel() }
-            func expect(_ channelID: String) async throws {
-                try await until("the channel is \(channelID)") {
-                    try replica.known(name())?.answer.lookup?.channelId == channelID
-                }
+            try await expect(#require(try await stores.channel().channelID), replica)
+            // The replica may have read everything, but not listen yet.
+            let listeners: PostgresQuery =
+                "(select pid from pg_stat_activity where datname = current_database() and query ilike 'listen %') x"
+            try await until("it listens") { try await stores.rows(listeners) == 1 }
+            // The first change may be found because listening begins, but not the others.
+            for number in 1...3 {
+                try await stores.pool.query("update channels set channel_id = \("announced \(number)")")
+                try await expect("announced \(number)", replica)
             }
-            try await expect(#require(try await stores.channel().channelID))
-            try await stores.pool.query("update channels set channel_id = 'announced'")
-            try await expect("announced")
-            try await stores.pool.query("alter table channels disable trigger announce_lookup")
-            try await stores.pool.query(
-                """
-                with journal as (insert into lookup_journal (subject) values ('event match-1'))
-                update channels set channel_id = 'in the journal'
-                """)
-            try await expect("in the journal")
             // This change is neither announced nor in the journal. Only a complete reading finds it.
+            try await stores.pool.query("alter table channels disable trigger announce_lookup")
             try await stores.pool.query("update channels set channel_id = 'unannounced'")
-            // The replica may have read everything, but not listen yet. So the test tries until there is a connection
-            // to end.
             try await until("its LISTEN connection is ended") {
                 try await stores.rows(
                     """
@@ -206,47 +188,51 @@ struct ReplicaOnPostgresTests {
                     where datname = current_database() and query ilike 'listen %') x
                     """) == 1
             }
-            try await expect("unannounced")
+            try await expect("unannounced", replica)
             try await stores.pool.query("delete from events")
             try await until("the event is gone") { try replica.known(name()) == nil }
         }
     }
 
-    @Test func `an event that was read again without a change is stored once`() async throws {
-        try await withStores { stores in
-            let key = try await stores.open()
-            let replica = replica(stores)
-            let running = Task { await replica.run() }
+    @Test func `a change in the journal is found without an announcement`() async throws {
+        try await withStores(.own) { stores in
+            try await stores.open()
+            let replica = replica(stores, .milliseconds(10))
+            let running = Task { await replica.keepUp() }
             defer { running.cancel() }
-            func storage() -> UnsafeRawPointer? {
-                let records = replica.state.withLock { $0.records[key] }
-                return records?.withUnsafeBytes { $0.baseAddress }
-            }
-            try await until("everything was read") { replica.state.withLock(\.backlog.isWhole) }
-            let before = storage()
-            #expect(before != nil)
-            replica.state.withLock { $0.backlog.forgetPosition() }
-            replica.bell.ring()
-            try await until("everything was read again") { replica.state.withLock(\.backlog.isWhole) }
-            #expect(storage() == before)
+            try await stores.pool.query("alter table channels disable trigger announce_lookup")
+            try await expect(#require(try await stores.channel().channelID), replica)
+            try await stores.pool.query(
+                """
+                with journal as (insert into lookup_journal (subject) values ('event match-1'))
+                update channels set channel_id = 'in the journal'
+                """)
+            try await expect("in the journal", replica)
         }
     }
 
-    @Test func `before the first reading a limited number of lookups go to the database, and the others must retry`()
-        async throws
-    {
-        try await withStores { stores in
-            try await stores.open()
-            let replica = replica(stores)
-            // No loop of the replica runs here, so only the next change removes the answer that the database gave.
-            #expect(try await replica.answer(to: name()).answer?.kind == "found")
-            replica.changed([.event(try .sample())])
-            let isEmpty = replica.state.withLock { $0.told.isEmpty }
-            #expect(isEmpty)
-            for number in 2...100 { #expect(try await replica.answer(to: name("event-\(number)")).answer == nil) }
-            let refusal = await #expect(throws: Problem.self) { try await replica.answer(to: name("event-101")) }
-            #expect(refusal?.kind == .storeUnavailable)
-            #expect(refusal?.retryAfter == 1)
+    @Test func `everything is read page by page, beside changes, and what was deleted is forgotten`() async throws {
+        try await withStores(.own) { stores in
+            for number in 1...5 { try await stores.open("match-\(number)") }
+            let replica = replica(stores, .seconds(3_600), pageSize: 2)
+            // Before everything was read, memory knows nothing. So a request waits.
+            try await replica.refresh()
+            #expect(try replica.known(name()) == nil)
+            #expect(try await replica.answers(to: [name("match-5")])[0].answer?.kind == "found")
+            let bodies = try (1...5).map { try replica.known(name("match-\($0)"))?.body }
+            #expect(bodies.allSatisfy { $0 != nil })
+
+            try await stores.pool.query("alter table audiences disable trigger announce_lookup")
+            try await stores.pool.query("delete from events where key = 'match-2'")
+            replica.state.withLock { $0.needsSweep = true }
+            try await replica.refresh()
+            // The page with this event was read. The change comes from the journal.
+            try await stores.pool.query("update events set ended_at = now() where key = 'match-1'")
+            #expect(try replica.known(name("match-2")) != nil)
+            while replica.state.withLock({ $0.sweep != nil }) { try await replica.refresh() }
+            #expect(try replica.known(name("match-2")) == nil)
+            #expect(try await replica.answers(to: [name()])[0].answer == .over())
+            #expect(try (3...5).map { try replica.known(name("match-\($0)"))?.body } == Array(bodies.dropFirst(2)))
         }
     }
 }

@@ -10,8 +10,7 @@ internal import Testing
 
 struct AcceptTests {
     @Test func `a message is accepted, claimed and settled, and answers match the database`() async throws {
-        try await withStores { stores in
-            try await stores.open()
+        try await withEvent { stores in
             let accepted = try await stores.accept(.update(alert: #"{"title":"Goal"}"#))
             #expect(try await stores.read(accepted)?.withoutMessage == accepted)
             #expect(accepted.state == .queued)
@@ -61,8 +60,7 @@ struct AcceptTests {
     func `an unknown event, an unknown audience and a message that is too large are refused one by one`()
         async throws
     {
-        try await withStores { stores in
-            try await stores.open()
+        try await withEvent { stores in
             let stranger = try Audience.sample("com.example.Other").id
             let long = #"{"text":""# + String(repeating: "x", count: 5_120) + #""}"#
             let items: [(String, BroadcastRequest)] = [

@@ -15,8 +15,7 @@ struct DoubtTests {
     }
 
     @Test func `a refusal is checked at once, and another in half a minute`() async throws {
-        try await withStores { stores in
-            try await stores.open()
+        try await withEvent { stores in
             stores.clock.advance(by: 60)
             let channel = try await stores.channel()
             let channelID = try #require(channel.channelID)
@@ -55,8 +54,7 @@ struct DoubtTests {
         `a channel that Apple confirms as gone is replaced, and its refused message and the next use the new one`()
         async throws
     {
-        try await withStores { stores in
-            try await stores.open()
+        try await withEvent { stores in
             try await stores.open("other")
             let other = try #require(try await stores.channel(of: "other").channelID)
             stores.clock.advance(by: 60)
@@ -87,16 +85,15 @@ struct DoubtTests {
             let again = [other, try #require(lost.channelID), try #require(replacement.channelID)]
             #expect(try await stores.reconcile(again).actions.map(\.name) == [.release])
             let unmanaged = try await stores.unmanaged()
-            #expect(unmanaged.items.map(\.channelID) == [lost.channelID])
-            #expect(unmanaged.items.first?.lackedAt == nil)
+            #expect(unmanaged.map(\.channelID) == [lost.channelID])
+            #expect(unmanaged.first?.lackedAt == nil)
             #expect(try await stores.claimChannels().isEmpty)
             #expect(try await stores.reconcile(again).actions.isEmpty)
         }
     }
 
     @Test func `a retired channel that is listed again serves its event if that got no other`() async throws {
-        try await withStores { stores in
-            try await stores.open()
+        try await withEvent { stores in
             try await stores.open("other")
             let other = try #require(try await stores.channel(of: "other").channelID)
             let lost = try await stores.channel()

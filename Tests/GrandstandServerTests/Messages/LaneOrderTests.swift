@@ -83,7 +83,7 @@ struct LaneOrderTests {
             let snapshot = try await stores.reconciliations.observe(
                 ChannelListing(channelIDs: []), listedAt: stores.now, seenAt: stores.now, run)
             try await stepping(stores) {
-                let done = try await stores.apply(snapshot.entries.shuffled().map { .markMissing($0) }, run).done
+                let done = try await stores.apply(snapshot.entries.shuffled().map { .init(.markMissing, $0) }, run).done
                 #expect(done == Array(repeating: true, count: 12))
             }
         }

@@ -129,8 +129,7 @@ private struct LaneSteps {
 /// Every field of a message and of a lane has its column (`Columns`).
 struct ColumnTests {
     @Test func `a message is read as it was inserted and changed`() async throws {
-        try await withStores { stores in
-            try await stores.open()
+        try await withEvent { stores in
             try await stores.accept(.update())
             _ = try await stores.sendOne()
             let broadcast = try await stores.accept(.update())
@@ -166,8 +165,7 @@ struct ColumnTests {
     }
 
     @Test func `a lane is read as it was written`() async throws {
-        try await withStores { stores in
-            try await stores.open()
+        try await withEvent { stores in
             let lane = try #require(try await lanes(stores).first)
             let time = stores.now.inMicroseconds
             var full = lane

@@ -83,8 +83,7 @@ struct OutboxRaceTests {
     }
 
     @Test func `concurrent acceptances and settlements on one lane lose nothing`() async throws {
-        try await withStores { stores in
-            try await stores.open()
+        try await withEvent { stores in
             try await stores.accept(.update(#"{"n":0}"#))
             for n in 1...60 {
                 let claimed = try #require(try await stores.claim().first, "round \(n): the lane was forgotten")

@@ -66,8 +66,7 @@ struct MessageReadingTests {
     }
 
     @Test func `a preview is refused as the broadcast would be`() async throws {
-        try await withStores { stores in
-            try await stores.open()
+        try await withEvent { stores in
             let long = BroadcastRequest.update(#"{"a": "\#(String(repeating: "a", count: 6_000))"}"#)
             for (key, request, kind) in [
                 ("match-1", long, Problem.Kind.payloadTooLarge), ("other", .update(), .eventNotFound),
@@ -94,8 +93,7 @@ struct ContentBytesTests {
             #"{"ball":"\u26bd","raw":"⚽"}"#, #"{"z":1,"a":2,"m":3}"#, "{ \"a\" :\t[ 1 ,\n 2 ] }",
             #"{"nul":"\u0000","slash":"\/"}"#, "{}", #"{"quote":"'; drop table apps; -- $1"}"#,
         ]
-        try await withStores { stores in
-            try await stores.open()
+        try await withEvent { stores in
             for text in texts {
                 try await stores.accept(.update(text, alert: text))
                 let sent = try await stores.sendOne()
@@ -109,8 +107,7 @@ struct ContentBytesTests {
 
     @Test func `the members that describe the state are sent with it byte for byte, and so is the alert`() async throws
     {
-        try await withStores { stores in
-            try await stores.open()
+        try await withEvent { stores in
             try await stores.accept(.update("{ \"z\":1.50 }", alert: #"{ "title":"\u26bd" }"#))
             var request = BroadcastRequest.update("{ \"z\":2.50 , \"a\":1}")
             request.payload.staleDate = 1_700_000_400

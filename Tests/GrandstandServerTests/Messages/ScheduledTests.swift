@@ -13,8 +13,7 @@ struct ScheduledTests {
     }
 
     @Test func `a scheduled broadcast waits for its time, and its expiration counts from then`() async throws {
-        try await withStores { stores in
-            try await stores.open()
+        try await withEvent { stores in
             let at = stores.now + 60
             let accepted = try await stores.accept(.update(expiresIn: 10, sendAt: at))
             #expect(accepted.state == .scheduled)
@@ -82,8 +81,7 @@ struct ScheduledTests {
 
     @Test func `many scheduled broadcasts are sent in the order of their times, a limited number at once`() async throws
     {
-        try await withStores { stores in
-            try await stores.open()
+        try await withEvent { stores in
             for n in [3, 1, 2] {
                 let at = stores.now + Double(n)
                 try await stores.accept(.update(alert: #"{"title":"\#(n)"}"#, sendAt: at))
@@ -96,8 +94,7 @@ struct ScheduledTests {
     }
 
     @Test func `a time in the past means now`() async throws {
-        try await withStores { stores in
-            try await stores.open()
+        try await withEvent { stores in
             let accepted = try await stores.accept(.update(sendAt: stores.now))
             #expect(accepted.state != .scheduled)
             try await stores.sendOne()
@@ -105,8 +102,7 @@ struct ScheduledTests {
     }
 
     @Test func `a message that is due after the end is not sent, with the reason`() async throws {
-        try await withStores { stores in
-            try await stores.open()
+        try await withEvent { stores in
             let scheduled = try await stores.accept(.update(sendAt: stores.now + 60))
             try await stores.accept(.end())
             stores.clock.advance(by: 60)

@@ -1,12 +1,12 @@
 internal import APNsWire
 internal import FoundationEssentials
-internal import Grandstand
 internal import GrandstandContract
 internal import GrandstandTestKit
 internal import JSON
 internal import Postgres
 internal import Testing
 
+@testable internal import Grandstand
 @testable internal import GrandstandServer
 
 /// States of events. The message that is sent for a state is decided under the event's lock.
@@ -18,6 +18,14 @@ struct StateTests {
             "rings": [{"when": {"increases": "/home"}, "alert": {"title": "Goal", "body": "{old:home} → {home}"}}]}}
         """#
 
+    /// Runs a test with an event whose app has the content type.
+    private static func withContent(_ body: (StoreWorld) async throws -> Void) async throws {
+        try await withEvent { stores in
+            try await stores.declareContent(declaration)
+            try await body(stores)
+        }
+    }
+
     private static func content(_ home: Int, _ clock: Int = 0) -> String {
         #"{"home": \#(home), "clock": "\#(clock)"}"#
     }
@@ -26,9 +34,7 @@ struct StateTests {
     func `a state is compared with the newest content: a clock is quiet, a goal rings, a repetition does nothing`()
         async throws
     {
-        try await withStores { stores in
-            try await stores.open()
-            try await stores.declareContent(Self.declaration)
+        try await Self.withContent { stores in
             #expect(try await stores.tell(Self.content(0))?.outcome == .update)
             #expect(try await stores.tell(#"{"clock":"0","home":0.0}"#) == nil)
             try await stores.sendOne()
@@ -47,9 +53,7 @@ struct StateTests {
     }
 
     @Test func `a composed message between two states does not make the goal ring again`() async throws {
-        try await withStores { stores in
-            try await stores.open()
-            try await stores.declareContent(Self.declaration)
+        try await Self.withContent { stores in
             try await stores.tell(Self.content(1), sequence: 1)
             stores.clock.advance(by: 1)
             try await stores.accept(.update(Self.content(0)))
@@ -68,9 +72,7 @@ struct StateTests {
     func `a state that Apple never took is sent when it comes again, and only a new goal rings`(verdict: Verdict)
         async throws
     {
-        try await withStores { stores in
-            try await stores.open()
-            try await stores.declareContent(Self.declaration)
+        try await Self.withContent { stores in
             try await stores.tell(Self.content(0))
             try await stores.sendOne()
             for home in [1, 2] {
@@ -84,9 +86,7 @@ struct StateTests {
 
     @Test(arguments: [false, true])
     func `a goal that is taken back before Apple took it does not ring`(isUnderWay: Bool) async throws {
-        try await withStores { stores in
-            try await stores.open()
-            try await stores.declareContent(Self.declaration)
+        try await Self.withContent { stores in
             try await stores.tell(Self.content(0))
             try await stores.sendOne()
             let goal = try #require(try await stores.tell(Self.content(1)))
@@ -103,9 +103,7 @@ struct StateTests {
     }
 
     @Test func `a quiet change waits until the interval since the last one is over`() async throws {
-        try await withStores { stores in
-            try await stores.open()
-            try await stores.declareContent(Self.declaration)
+        try await Self.withContent { stores in
             for clock in 0...1 {
                 try await stores.tell(Self.content(0, clock))
                 try await stores.sendOne()
@@ -119,9 +117,7 @@ struct StateTests {
     }
 
     @Test func `200 concurrent repetitions of a goal ring once`() async throws {
-        try await withStores { stores in
-            try await stores.open()
-            try await stores.declareContent(Self.declaration)
+        try await Self.withContent { stores in
             try await stores.tell(Self.content(0), sequence: 1)
             // Two replicas have an outbox each.
             let outboxes = [stores.outbox, Outbox(Database(stores.pool))]
@@ -142,9 +138,7 @@ struct StateTests {
     }
 
     @Test func `a sequence rises even without changes, but not after a refusal`() async throws {
-        try await withStores { stores in
-            try await stores.open()
-            try await stores.declareContent(Self.declaration)
+        try await Self.withContent { stores in
             try await stores.tell(Self.content(0), sequence: 5)
             #expect(try await stores.tell(Self.content(0), sequence: 7) == nil)
             try await refuses(.contentMismatch) { try await stores.tell(#"{"home": "1"}"#, sequence: 8) }
@@ -155,8 +149,7 @@ struct StateTests {
     }
 
     @Test func `without a type each difference is sent, until the last state`() async throws {
-        try await withStores { stores in
-            try await stores.open()
+        try await withEvent { stores in
             try await stores.tell(Self.content(0), sequence: 1)
             let told = try #require(try await stores.tell(Self.content(0, 1), sequence: 2))
             #expect(told.outcome == .update && told.deliveries.map(\.priority) == [10])
@@ -168,9 +161,7 @@ struct StateTests {
     }
 
     @Test func `a content that a version cannot decode is refused, or gets a warning`() async throws {
-        try await withStores { stores in
-            try await stores.open()
-            try await stores.declareContent(Self.declaration)
+        try await Self.withContent { stores in
             let refused = await #expect(throws: Problem.self) { try await stores.accept(.update(#"{"home": "1"}"#)) }
             #expect(refused?.kind == .contentMismatch)
             try await stores.declareContent(Self.declaration.replacing("refuse", with: "warn"))
@@ -182,9 +173,7 @@ struct StateTests {
     @Test func `a second content type does not switch the first one off, and an event that names none is warned`()
         async throws
     {
-        try await withStores { stores in
-            try await stores.open()
-            try await stores.declareContent(Self.declaration)
+        try await Self.withContent { stores in
             #expect(try await stores.tell(Self.content(0))?.warnings.isEmpty == true)
             stores.clock.advance(by: 1)
             try await stores.declareContent(#"{"versions": [{"name": "1", "schema": {}}]}"#, "AdvertAttributes")
@@ -212,8 +201,7 @@ struct StateTests {
     }
 
     @Test func `a new content type names the live events whose newest content it would refuse`() async throws {
-        try await withStores { stores in
-            try await stores.open()
+        try await withEvent { stores in
             let broadcast = try await stores.accept(.update(#"{"score":"1-0"}"#))
             let mismatch = try #require(try await stores.declareContent(Self.declaration).first)
             #expect(mismatch.eventKey == "match-1" && mismatch.broadcastId == broadcast.id)
@@ -221,9 +209,7 @@ struct StateTests {
     }
 
     @Test func `a preview shows the outcome and changes nothing`() async throws {
-        try await withStores { stores in
-            try await stores.open()
-            try await stores.declareContent(Self.declaration)
+        try await Self.withContent { stores in
             try await stores.tell(Self.content(0), sequence: 1)
             let report = try stores.state(Self.content(1), sequence: 2)
             let preview = try await stores.outbox.rehearse(

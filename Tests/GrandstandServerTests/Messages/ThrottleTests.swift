@@ -107,8 +107,7 @@ struct ThrottleStoreTests {
     }
 
     @Test func `quotas show a throttled app and its waiting lanes until 30 s after the last report`() async throws {
-        try await withStores { stores in
-            try await stores.open()
+        try await withEvent { stores in
             try await stores.accept(.update())
             let began = stores.now
             let store = PostgresThrottles(Database(stores.pool))

@@ -77,8 +77,7 @@ struct TurnTests {
     }
 
     @Test func `a running replica keeps its lanes, and another's call changes nothing`() async throws {
-        try await withStores { stores in
-            try await stores.open()
+        try await withEvent { stores in
             try await stores.accept(.update())
             let claimed = try #require(try await stores.claim(lease: 5).first)
             let until = stores.now + 9

@@ -10,8 +10,7 @@ internal import Testing
 
 struct WithdrawalTests {
     @Test func `a withdrawn broadcast and its entry name the first key`() async throws {
-        try await withStores { stores in
-            try await stores.open()
+        try await withEvent { stores in
             let owner = AuditActor.key(id: UUID(), name: "owner")
             let waiting = try await stores.accept(.update())
             let scheduled = try await stores.accept(.update(sendAt: stores.now + 60))
@@ -61,8 +60,7 @@ struct WithdrawalTests {
     func `after a waiting end is withdrawn the event is live again, and what the end had replaced is sent`()
         async throws
     {
-        try await withStores { stores in
-            try await stores.open()
+        try await withEvent { stores in
             let update = try await stores.accept(.update(#"{"n":1}"#))
             let end = try await stores.accept(.end(#"{"n":2}"#))
             #expect(try await eventState(stores) == .ended)
@@ -116,8 +114,7 @@ struct WithdrawalTests {
     }
 
     @Test func `the end of a channel without an event can be withdrawn, too`() async throws {
-        try await withStores { stores in
-            try await stores.open()
+        try await withEvent { stores in
             let channel = try await stores.channel()
             try await stores.pool.query("delete from audiences")
             try await stores.pool.query("update lanes set channel = null")
@@ -135,8 +132,7 @@ struct WithdrawalTests {
     }
 
     @Test func `a message is either withdrawn or sent, even if both are tried at once`() async throws {
-        try await withStores { stores in
-            try await stores.open()
+        try await withEvent { stores in
             for n in 1...40 {
                 let broadcast = try await stores.accept(.update(#"{"n":\#(n)}"#))
                 async let claimed = stores.claim()

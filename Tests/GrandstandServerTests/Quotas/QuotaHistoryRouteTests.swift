@@ -56,7 +56,7 @@ struct QuotaHistoryRouteTests {
             #expect(try await world("GET", "/v1/quotas/history").items.count == 4)
             let some = try await world(
                 "GET",
-                "/v1/quotas/history?bundleId=com.example.Stadium&environment=production&step=1d"
+                "/v1/quotas/history?bundleId=com.example.STADIUM&environment=production&step=1d"
                     + "&from=2026-01-01T00:00:00Z&to=2026-11-21T20:50:00Z")
             #expect(some.json["step"] as? Int == 86_400)
             #expect(some.items.map { $0["bundleId"] as? String } == ["com.example.Stadium"])

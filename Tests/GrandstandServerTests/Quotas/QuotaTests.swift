@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
 internal import Grandstand
+internal import GrandstandContract
 internal import GrandstandTestKit
 internal import Postgres
 internal import Testing
@@ -8,6 +9,18 @@ internal import Testing
 @testable internal import GrandstandServer
 
 struct QuotaTests {
+    @Test(arguments: [
+        (79, Contract.QuotaLevel.ok), (80, .warning), (94, .warning), (95, .critical), (100, .critical),
+    ])
+    func `the quota's levels change at 80 and 95 percent of the limit`(used: Int, level: Contract.QuotaLevel) throws {
+        let quota = Quota(
+            bundleID: try #require(BundleID(rawValue: "com.example")), environment: .production, limit: 100,
+            byState: [.active: used - 1, .creating: 1, .deleted: 500], byStoragePolicy: [:],
+            forecast: Forecast(spans: [], limit: 100, now: RouteWorld.now))
+        #expect(quota.level == level)
+        #expect(quota.available == 100 - used)
+    }
+
     @Test func `an app's quotas are counted by environment, state and policy, with the level`() async throws {
         try await withStores { stores in
             _ = try await stores.apps.put(.sample(channelLimit: 5))
@@ -123,22 +136,6 @@ struct QuotaHistoryTests {
             try await history.record([try Self.quota("com.example.Stadium", used: 2)], at: Self.at(60))
             let hour = try #require(try await history.samples(Self.history(3_600)).first)
             #expect(hour.used == 2 && hour.peak == 9 && hour.created == 3 && hour.deleted == 4)
-        }
-    }
-
-    @Test func `only samples within reach are read, in order`() async throws {
-        try await Self.with { history, _ in
-            let quotas = [try Self.quota("com.example.Stadium", used: 1), try Self.quota("com.example.Other", used: 2)]
-            try await history.record(quotas, at: Self.noon)
-            #expect(try await history.samples(Self.history(300)).map(\.used) == [2, 1])
-            var bound = Self.history(300)
-            bound.reach = .only([quotas[0].bundleID])
-            #expect(try await history.samples(bound).map(\.used) == [1])
-            var one = Self.history(300)
-            one.bundleID = BundleID(rawValue: "com.example.OTHER")
-            #expect(try await history.samples(one).map(\.used) == [2])
-            one.environment = .development
-            #expect(try await history.samples(one).isEmpty)
         }
     }
 

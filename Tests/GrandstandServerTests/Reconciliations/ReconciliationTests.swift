@@ -89,12 +89,15 @@ struct ReconciliationTests {
 
             try await stores.reconciliations.keep(policies: ["b": .noMessageStored], run)
             let done = try await stores.apply(
-                [.adopt(UnmanagedChannel(channelID: "b", firstSeenAt: first, storagePolicy: .noMessageStored))], run
+                [
+                    .init(
+                        .adopt, nil,
+                        UnmanagedChannel(channelID: "b", firstSeenAt: first, storagePolicy: .noMessageStored))
+                ], run
             ).done
             #expect(done == [true])
             #expect(try await stores.observe([mine, "b", "c"], run).unmanaged.map(\.channelID) == ["c"])
-            let page = try await stores.unmanaged()
-            #expect(page.items.map(\.channelID) == ["c"])
+            #expect(try await stores.unmanaged().map(\.channelID) == ["c"])
         }
     }
 
@@ -200,7 +203,7 @@ struct ReconciliationTests {
             let run = try await stores.beginReconciliation()
             _ = try await stores.observe(["x"], run)
             let unmanaged = UnmanagedChannel(channelID: "x", firstSeenAt: stores.now, storagePolicy: .noMessageStored)
-            let (done, deletions) = try await stores.apply([.deleteUnmanaged(unmanaged)], run)
+            let (done, deletions) = try await stores.apply([.init(.deleteUnmanaged, nil, unmanaged)], run)
             #expect(done == [true])
             let channel = try #require(deletions.first).channel
             #expect(channel.channelID == "x" && channel.state == .deleting)

@@ -83,8 +83,7 @@ struct WitnessTests {
             let snapshot = try await stores.reconciliations.observe(
                 ChannelListing(channelIDs: []), listedAt: early, seenAt: late, run)
             #expect(snapshot.unmanaged.isEmpty)
-            let page = try await stores.unmanaged()
-            #expect(page.items.map(\.firstSeenAt) == [late])
+            #expect(try await stores.unmanaged().map(\.firstSeenAt) == [late])
             #expect(try await stores.quota().apple == Contract.AppleCount(count: 1, at: late))
         }
     }

@@ -118,7 +118,7 @@ struct ClientAndSimulator: Sendable {
 
     /// Creates a channel through the client.
     func makeChannel(_ policy: StoragePolicy = .noMessageStored) async throws -> String {
-        try await client.createChannel(policy, at: Self.address, requestID: UUID()).value()
+        try await client.createChannel(policy, at: Self.address).value()
     }
 }
 

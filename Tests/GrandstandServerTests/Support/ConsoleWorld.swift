@@ -29,16 +29,16 @@ struct ConsoleWorld {
     var activity: @Sendable (AppReach) throws -> ConsoleActivity = { _ in
         ConsoleActivity(messages: 0, oldestWaiting: nil, apple: [])
     }
-    /// Returns the key that has this secret. A secret consists of its key's scopes, such as `operate-organise`. If it
-    /// ends in `@`, its key belongs to the app com.example.Stadium only.
-    var identify: @Sendable (String) throws -> APIKey = { secret in
+    /// The key that has this secret. A secret consists of its key's scopes, such as `operate-organise`. If it ends in
+    /// `@`, its key belongs to the app com.example.Stadium only.
+    private static func key(of secret: String) throws -> APIKey {
         let scopes = Set(
             secret.split(separator: "-").map { Contract.Scope(rawValue: String($0.filter { $0 != "@" })) })
         guard !scopes.isEmpty, scopes.isSubset(of: Contract.Scope.allCases) else {
             throw Problem(.unauthenticated, "This key is not known.")
         }
         return APIKey(
-            id: Self.id(of: secret), name: "test", scopes: scopes,
+            id: id(of: secret), name: "test", scopes: scopes,
             reach: AppReach(of: secret.hasSuffix("@") ? [BundleID(rawValue: "com.example.Stadium")!] : nil))
     }
 
@@ -74,7 +74,7 @@ struct ConsoleWorld {
 
     /// The key with this secret, which is then in the database.
     private func stored(_ secret: String) async throws -> APIKey {
-        let key = try identify(secret)
+        let key = try Self.key(of: secret)
         try await ports.rows.add(key, secret)
         return key
     }
@@ -134,31 +134,24 @@ struct ConsoleWorld {
             head: HTTPRequest(
                 method: method, scheme: nil, authority: "stadium.example", path: path, headerFields: fields),
             body: RequestBody(buffer: ByteBuffer(string: body)))
-        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let source = ConsoleSource(
-            logger: logger, requestID: "1a2b", endpointPath: EndpointPath(),
-            access: ConsoleAccess(
-                identify: stored, countRequest: { _ in },
-                refusal: { Problem(.unauthenticated, $0) }, perform: perform))
-        let response = try await console().responder(adding: others).respond(
-            to: request, context: ConsoleContext(source: source))
+        for field in FormFields(body).entries where ["key", "currentKey"].contains(field.name) {
+            _ = try? await stored(field.value.trimmed)
+        }
+        let api = try ports.api(now: now)
+        var context = RouteWorld.context
+        context.requestID = "1a2b"
+        let response = try await console(api).responder(adding: others).respond(
+            to: request, context: ConsoleContext(source: api.access(to: api.routes)(context)))
         return Answer(
             status: response.status.code, headers: response.headers,
             body: String(decoding: try await response.bytes(), as: UTF8.self))
     }
 
-    /// Calls an operation of the API, as a server does.
-    private func perform(_ call: PageCall, as key: APIKey) async throws -> Response {
-        let api = try ports.api(now: now)
-        return try await api.access(to: api.routes)(RouteWorld.context).perform(call, as: key)
-    }
+    /// The console's pages and forms.
+    func groups() throws -> [any PageGroup] { try console(ports.api(now: now)).groups }
 
-    private func console() throws -> Console {
+    private func console(_ api: API) throws -> Console {
         Console(
-            try ports.api(now: now),
-            Console.Sources(
-                sessions: sessions, throttles: { _ in [] },
-                activity: { [activity] reach, _ in try activity(reach) }),
-            templates: try ConsoleTemplates())
+            api, activity: { [activity] reach, _ in try activity(reach) }, templates: try ConsoleTemplates())
     }
 }

@@ -18,14 +18,14 @@ struct FakeGateway: APNsGateway {
     func send(_ delivery: ClaimedDelivery) async -> APNsAnswer<Void> {
         .unanswered("unasked")
     }
-    func createChannel(
-        _ storagePolicy: StoragePolicy, at address: APNsAddress, requestID: UUID
-    ) async -> APNsAnswer<String> { create(storagePolicy, address) }
+    func createChannel(_ storagePolicy: StoragePolicy, at address: APNsAddress) async -> APNsAnswer<String> {
+        create(storagePolicy, address)
+    }
     func readChannel(_ channelID: String, at address: APNsAddress) async -> APNsAnswer<StoragePolicy> {
         read(channelID, address)
     }
-    func deleteChannel(
-        _ channelID: String, at address: APNsAddress, requestID: UUID
-    ) async -> APNsAnswer<Void> { delete(channelID, address) }
+    func deleteChannel(_ channelID: String, at address: APNsAddress) async -> APNsAnswer<Void> {
+        delete(channelID, address)
+    }
     func listChannels(at address: APNsAddress) async -> APNsAnswer<ChannelListing> { list(address) }
 }

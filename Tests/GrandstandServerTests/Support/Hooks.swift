@@ -12,14 +12,14 @@ internal import Testing
 struct Hooks: Sendable {
     let stores: StoreWorld
     let webhooks: WebhookStore
-    let outbox: WebhookOutbox
+    let queue: WebhookQueue
     /// An administrator, whose key is in the database.
     let caller: Caller
 
     init(_ stores: StoreWorld) async throws {
         self.stores = stores
         webhooks = WebhookStore(database: Database(stores.pool), now: { stores.now })
-        outbox = WebhookOutbox(database: Database(stores.pool))
+        queue = WebhookQueue(database: Database(stores.pool))
         caller = Caller(key: try await stores.key("hooks", [.admin]).key)
     }
 
@@ -39,17 +39,25 @@ struct Hooks: Sendable {
         try await webhooks.deliveries(of: webhook, PageRequest(), caller).items
     }
 
-    func compose() async throws -> Int { try await outbox.compose(now: stores.now, limit: 100) }
+    /// The topics of all messages, the oldest first.
+    func told() async throws -> [String] {
+        try await stores.pool.query(
+            "select topic::text as topic from webhook_messages order by created_at, topic::text"
+        ).map { try $0.decode("topic") }
+    }
+
+    /// The bodies of the messages that are due, which are claimed.
+    func bodies() async throws -> [String] {
+        try await claim().map { String(decoding: $0.body, as: UTF8.self) }.sorted()
+    }
 
     func claim(
         by replica: UUID? = nil, limit: Int = 100, perWebhook: Int = 100, perApp: Int = 100,
         lease: TimeInterval = 20
     ) async throws -> [ClaimedWebhook] {
-        let messages = try await outbox.claim(
-            WebhookClaim(
-                replica: replica ?? stores.replica, at: stores.now,
-                leasedUntil: stores.now.addingTimeInterval(lease), limit: limit, perWebhook: perWebhook,
-                perApp: perApp))
+        let messages = try await queue.claim(
+            limit, by: replica ?? stores.replica, at: stores.now, until: stores.now.addingTimeInterval(lease),
+            perWebhook: perWebhook, perApp: perApp)
         for message in messages { try Self.check(message) }
         return messages
     }
@@ -70,9 +78,10 @@ struct Hooks: Sendable {
 
     func settle(_ message: ClaimedWebhook, _ answer: WebhookAnswer, by replica: UUID? = nil) async throws {
         let verdict = WebhookVerdict(answer, tries: message.tries, now: stores.now, jitter: 0.5)
-        try await outbox.settle(
-            WebhookSettlement(delivery: message.id, verdict: verdict, startedAt: stores.now, milliseconds: 12),
-            replica: replica ?? stores.replica, now: stores.now)
+        let attempt = Contract.WebhookAttempt(
+            attempt: message.attempts, at: stores.now, milliseconds: 12, status: verdict.status,
+            reason: verdict.reason)
+        try await queue.settle(message, verdict, attempt, replica: replica ?? stores.replica, now: stores.now)
     }
 
     func delivery(_ message: ClaimedWebhook) async throws -> Contract.WebhookDeliveryLog {

@@ -1,28 +1,25 @@
 internal import Cryptography
 internal import Foundation
 internal import Grandstand
+internal import GrandstandTestKit
 
 /// A folder of key files, which is removed after the test.
-final class KeyFolder: Sendable {
-    let path: String
+struct KeyFolder {
+    private let folder: TemporaryFolder
 
     static let credentials = Credentials(teamID: "TEAM567890", keyID: "KEY4567890")
 
-    init() throws {
-        let place = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
-        path = place.appendingPathComponent("apns-client-\(UUID().uuidString.prefix(8))").path
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-    }
+    var path: String { folder.path }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    init() throws { folder = try TemporaryFolder() }
 
-    func file(_ keyID: String = KeyFolder.credentials.keyID) -> String { "\(path)/AuthKey_\(keyID).p8" }
+    func file(_ keyID: String = KeyFolder.credentials.keyID) -> String { folder.file("AuthKey_\(keyID).p8") }
 
     /// Writes a key file and sets its modification date, so that two changes within a second have different dates.
     func write(
         _ pem: String, keyID: String = KeyFolder.credentials.keyID, modifiedAt: TimeInterval = 1_000_000
     ) throws {
-        try pem.write(toFile: file(keyID), atomically: true, encoding: .utf8)
+        try folder.write(pem, to: "AuthKey_\(keyID).p8")
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSince1970: modifiedAt)], ofItemAtPath: file(keyID))
     }

@@ -23,11 +23,8 @@ enum LoopSample {
         SendRates(environment: .production, api: api, logger: logger)
     }
 
-    static func management(
-        _ gateway: ScriptedGateway, _ quirks: ScriptedQuirks = ScriptedQuirks(),
-        now: @escaping @Sendable () -> Date = { now }
-    ) -> ManagementCalls {
-        ManagementCalls(gateway: gateway, remember: quirks.remember, now: now, logger: logger)
+    static func quirkGateway(_ gateway: any APNsGateway, _ quirks: ScriptedQuirks) -> QuirkGateway {
+        QuirkGateway(gateway: gateway, remember: quirks.remember, now: { now }, logger: logger)
     }
 
     static func name(_ text: String) -> BundleID {
@@ -123,7 +120,6 @@ extension APNsAnswer<Void> {
 final class ScriptedGateway: APNsGateway {
     struct Calls: Sendable {
         var created: [APNsAddress] = []
-        var requestIDs: [UUID] = []
         var deleted: [String] = []
         var read: [String] = []
         var listed: [APNsAddress] = []
@@ -164,12 +160,9 @@ final class ScriptedGateway: APNsGateway {
 
     func send(_ delivery: ClaimedDelivery) async -> APNsAnswer<Void> { await onSend(delivery) }
 
-    func createChannel(
-        _ storagePolicy: StoragePolicy, at address: APNsAddress, requestID: UUID
-    ) async -> APNsAnswer<String> {
+    func createChannel(_ storagePolicy: StoragePolicy, at address: APNsAddress) async -> APNsAnswer<String> {
         state.withLock { state in
             state.calls.created.append(address)
-            state.calls.requestIDs.append(requestID)
             return Self.next(&state.creations)
         }
     }
@@ -181,7 +174,7 @@ final class ScriptedGateway: APNsGateway {
         }
     }
 
-    func deleteChannel(_ channelID: String, at address: APNsAddress, requestID: UUID) async -> APNsAnswer<Void> {
+    func deleteChannel(_ channelID: String, at address: APNsAddress) async -> APNsAnswer<Void> {
         state.withLock { state in
             state.calls.deleted.append(channelID)
             return Self.next(&state.deletions)

@@ -1,11 +1,11 @@
 internal import APNsWire
 internal import Foundation
-internal import Grandstand
 internal import GrandstandContract
 internal import Hummingbird
 internal import JSON
 internal import Testing
 
+@testable internal import Grandstand
 @testable internal import GrandstandServer
 
 /// Values for pages. `text` stands for all texts that people or Apple choose.
@@ -31,7 +31,10 @@ struct Samples {
     }
 
     func visit(_ path: String = "/console", query: String = "") -> Visit {
-        Visit(key: apiKey(), query: FormFields(query), path: path, parameters: Parameters(), now: Self.now)
+        Visit(
+            key: apiKey(), query: FormFields(query), path: path,
+            parameters: ["bundleId": bundleID.rawValue[...], "environment": "production", "key": "derby", "id": "1"],
+            now: Self.now)
     }
 
     func registered() -> Contract.App {

@@ -10,6 +10,7 @@ internal import Logging
 internal import NIOCore
 internal import NIOEmbedded
 internal import Postgres
+internal import Synchronization
 internal import Testing
 
 @testable internal import GrandstandServer
@@ -24,7 +25,15 @@ struct RouteWorld {
     var limits = RateLimits(.init(requests: nil, failures: nil))
     /// Routes of the test, in addition to the API's.
     var others: [Route] = []
-    var pages: MountedPages?
+    var pages: API.Pages?
+    private var responder: RouterResponder<APIContext>?
+
+    /// A world whose ports do not change any more. Its router is made once, and not for each request.
+    func kept() throws -> RouteWorld {
+        var world = self
+        world.responder = try router().buildResponder()
+        return world
+    }
 
     /// - Parameter others: routes of the test, in addition to the API's.
     init(at now: Date = Self.now, others: [Route] = []) {
@@ -103,7 +112,7 @@ struct RouteWorld {
         let head = HTTPRequest(
             method: HTTPRequest.Method(method) ?? .get, scheme: nil, authority: nil, path: path, headerFields: fields)
         let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(bytes: body ?? [])))
-        let response = try await router().buildResponder().respond(to: request, context: Self.context)
+        let response = try await (responder ?? router().buildResponder()).respond(to: request, context: Self.context)
         let answer = Answer(
             status: response.status.code, headers: response.headers, body: try await response.bytes())
         #expect(
@@ -130,19 +139,20 @@ struct RouteWorld {
     func api(now: @escaping @Sendable () -> Date) throws -> API {
         let configuration = try Configuration(environment: [:])
         let stores = Stores(Databases(database), configuration, logger: Self.logger)
-        let management = ManagementCalls(
-            gateway: gateway, remember: { [apps = rows.apps] in try await apps.remember($0, for: $1) }, now: now,
-            logger: Self.logger)
         let calls = ChannelCalls(
-            management: management, channels: stores.channels, reconciliations: stores.reconciliations, lease: 10,
+            gateway: gateway, channels: stores.channels, reconciliations: stores.reconciliations, lease: 10,
             now: now, logger: Self.logger)
         return API(
             configuration: configuration, stores: stores, keys: .holding(Self.keys, rows.keys, now: now),
-            keyUses: KeyUses(logger: Self.logger, record: { _ in }), limits: limits,
+            keyUses: KeyUses { _ in }, limits: limits,
             lookups: LookupReplica(store: LookupStore(database: database), now: now, logger: Self.logger),
             gateway: gateway,
             channelOperations: calls, reconciliation: Reconciliation(calls: calls),
-            readiness: { Readiness(database: true) }, metrics: ServerMetrics(), now: now, logger: Self.logger,
+            readiness: {
+                .init(
+                    status: .ready, database: .ok,
+                    apns: .init(development: .init(state: .notKnown), production: .init(state: .notKnown)))
+            }, metrics: ServerMetrics(), now: now, logger: Self.logger,
             pages: pages)
     }
 }
@@ -168,7 +178,10 @@ extension CachedKeyStore {
         now: @escaping @Sendable () -> Date
     ) -> CachedKeyStore {
         let keys = CachedKeyStore(store, now: now)
-        keys.hold(Dictionary(uniqueKeysWithValues: bySecret.map { (SecretHash(of: $0.key), $0.value) }))
+        keys.state.withLock { state in
+            state.keys = Dictionary(uniqueKeysWithValues: bySecret.map { (SecretHash(of: $0.key), $0.value) })
+            state.readAt = now()
+        }
         return keys
     }
 }

@@ -40,7 +40,7 @@ extension Samples {
         previews: [BundleID: ContentPreview] = [:]
     ) -> EventDetail.Contents {
         EventDetail.Contents(
-            event: event, version: 1, page: Page(items: broadcasts, nextCursor: "next"), newest: broadcasts,
+            event: event, version: 1, page: .init(items: broadcasts, nextCursor: "next"), newest: broadcasts,
             plotted: broadcasts,
             starts: starts, previews: previews)
     }
@@ -76,7 +76,7 @@ extension Samples {
             ], starts: [start()], previews: [bundleID: preview])
         var scheduled = try message([])
         scheduled.state = .scheduled
-        shown.scheduled = Page(items: [scheduled], nextCursor: "next")
+        shown.scheduled = [scheduled]
         var end = MessageForm(try request(), isWhole: true, now: Self.now)
         end.isEnd = true
         let refusal = APIProblem(status: 422, title: text, detail: text, faults: [.init(pointer: text, detail: text)])
@@ -106,11 +106,10 @@ extension Samples {
     func organisersPages() throws -> [any ConsolePage] {
         let refusal = APIProblem(status: 422, title: text, detail: text, faults: [.init(pointer: text, detail: text)])
         let fault = APIProblem.Fault(pointer: text, detail: text)
-        var draft = EventForm()
-        draft.name = text
+        let draft = EventForm(fields: FormFields([.init(name: "name", value: text)]))
         return [
             EventDetail(
-                contents(event(), []), visit("/console/events/derby"),
+                contents(event(), [try message([]), try message([])]), visit("/console/events/derby"),
                 composer: Composer(event(), MessageForm(try request(), isWhole: false, now: Self.now))),
             NewEvent(draft, apps: [registered()], faults: [fault], refusal: refusal),
         ]

@@ -11,18 +11,18 @@ extension Samples {
     func pages() async throws -> [any ConsolePage] {
         [
             SignIn(returningTo: "/console/events?state=live", fault: text),
-            ProblemPage(APIProblem(status: 403, title: text, detail: text), requestID: "1a2b"),
-            RefusedForm(
+            ResourcePage(APIProblem(status: 403, title: text, detail: text), requestID: "1a2b"),
+            ResourcePage(
                 APIProblem(status: 422, title: text, detail: text, faults: [.init(pointer: text, detail: text)]),
                 ActionRoute("/test", .admin, irreversible: true) { _ in throw NotScripted() },
                 FormFields([.init(name: text, value: text), .init(name: "long", value: text + "\n")]),
                 path: "/console/test", back: "/console"),
             overview([quota()]),
             EventList(
-                Page(items: [event()], nextCursor: "next"), EventFilter(state: .live, kind: text, bundleID: bundleID),
+                [row], next: "next", EventFilter(state: .live, kind: text, bundleID: bundleID, part: text),
                 visit("/console/events", query: "cursor=x")),
             try match(),
-            IssuedSecret(title: text, secret: text, warnings: [text], purpose: text, href: "/console/keys/1"),
+            ResourcePage(text, secret: text, for: text, warnings: [text], next: "/console/keys/1"),
         ] + (try organisersPages()) + (try await resourcePages())
     }
 
@@ -74,6 +74,11 @@ extension Samples {
         ]
     }
 
+    /// A live event as a line.
+    private var row: EventRow {
+        EventRow(event(), ContentLine(Array(#"{"home": 1}"#.utf8), nil, since: Array("{}".utf8)))
+    }
+
     /// The overview, with an entry in each of its parts.
     func overview(_ quotas: [Quota]) -> Overview {
         let sample = Contract.QuotaSample(
@@ -81,7 +86,7 @@ extension Samples {
             reserved: 0,
             peak: 5, limit: 100, created: 1, deleted: 0)
         return Overview(
-            quotas, live: Page(items: [event()], nextCursor: "n"),
+            quotas, live: [row],
             ConsoleActivity(
                 messages: 1_200, oldestWaiting: Self.now.addingTimeInterval(-30),
                 apple: [.init(environment: .production, word: "unreachable", detail: text, isFine: false)]),

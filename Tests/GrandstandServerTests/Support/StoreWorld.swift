@@ -101,9 +101,17 @@ struct StoreWorld: Sendable {
 
     /// The newest channel of the event's only audience.
     func channel(of key: String = "match-1") async throws -> Channel {
-        let page = try await channels.channels(
-            of: .sample(), where: ChannelFilter(eventKey: try .sample(key)), PageRequest())
-        return try #require(page.items.last)
+        try #require(try await ledger("c.event_key = \(key)").last)
+    }
+
+    /// The ledger's channels of the sample app, or of another.
+    func ledger(_ condition: PostgresQuery, of app: AppEnvironment? = nil) async throws -> [Channel] {
+        let isOfApp = AppColumns.isOf(try app ?? .sample(), row: "c")
+        return try await pool.query(
+            """
+            select \(ChannelStore.columns) from channels c where \(isOfApp) and \(condition) order by c.created_at, c.id
+            """
+        ).map(ChannelStore.channel)
     }
 
     // MARK: Reconciliations
@@ -173,9 +181,8 @@ struct StoreWorld: Sendable {
     /// Reconciles with a list that lacks only this channel. The operator has asked for lost channels to be replaced,
     /// even if all are lost.
     func lose(_ channel: Channel) async throws {
-        let page = try await channels.channels(
-            of: channel.app, where: ChannelFilter(state: .active), PageRequest())
-        let others = page.items.compactMap(\.channelID).filter { $0 != channel.channelID }
+        let others = try await ledger("c.state = 'active'", of: channel.app).compactMap(\.channelID)
+            .filter { $0 != channel.channelID }
         let (actions, _) = try await reconcile(others, ReconciliationOptions(apply: true, recreate: true))
         #expect(actions.map(\.name) == [.markMissing])
     }
@@ -190,8 +197,8 @@ struct StoreWorld: Sendable {
         try await channels.channel(id, of: .sample())
     }
 
-    func unmanaged() async throws -> Page<UnmanagedChannel> {
-        try await channels.unmanagedChannels(of: .sample(), PageRequest())
+    func unmanaged() async throws -> [UnmanagedChannel] {
+        try await pool.query("select \(ChannelStore.unmanagedColumns) from unmanaged_channels u").read()
     }
 
     func nextDueChannel() async throws -> Date? { try await channels.nextDue(now: now) }
@@ -323,7 +330,7 @@ extension Outbox {
         try await broadcast(try #require(UUID(uuidString: id)), within: reach)
     }
 
-    func broadcasts(of key: EventKey, _ page: PageRequest) async throws -> Page<Contract.Broadcast> {
+    func broadcasts(of key: EventKey, _ page: PageRequest) async throws -> Contract.Page<Contract.Broadcast> {
         try await broadcasts(of: key, within: .all, page)
     }
 
@@ -368,7 +375,9 @@ extension EventStore {
         try await cancel(key, sendingEnd: false, within: reach, by: actor, if: .none, now: now)
     }
 
-    func reopen(_ key: EventKey, audiences: [AudienceSelector]? = nil, now: Date) async throws -> Reopening {
+    func reopen(
+        _ key: EventKey, audiences: [AudienceSelector]? = nil, now: Date
+    ) async throws -> Contract.ReopenedEvent {
         try await reopen(key, audiences: audiences, within: .all, by: .server, now: now)
     }
 }
@@ -376,6 +385,14 @@ extension EventStore {
 /// Runs a test with stores on its own database.
 func withStores(_ content: TestDatabaseContent = .migrated, _ body: (StoreWorld) async throws -> Void) async throws {
     try await withDatabase(content) { try await body(StoreWorld($0)) }
+}
+
+/// Runs a test with stores that have one open event.
+func withEvent(_ body: (StoreWorld) async throws -> Void) async throws {
+    try await withStores { stores in
+        try await stores.open()
+        try await body(stores)
+    }
 }
 
 /// The kind of the problem that `body` throws. The test fails if it throws none.
@@ -432,7 +449,9 @@ extension Contract.Broadcast {
 extension PostgresHistory {
     /// Makes one step of a rule.
     func prune(_ rows: String, before cutoff: Date, limit: Int) async throws -> Int {
-        try await #require(rules(history: 0, audit: 0, installations: 0).first { $0.rows == rows }).prune(cutoff, limit)
+        let rule = try #require(rules().first { $0.rows == rows })
+        let prune = try #require(rule.prune)
+        return try await prune(cutoff, limit)
     }
 }
 
@@ -525,16 +544,6 @@ extension StoreWorld {
             Contract.ChannelImport(channelId: channelID, label: "by hand", eventKey: key, variant: variant), policy,
             into: AppEnvironment(bundleID: .sample(bundleID), environment: .production), within: reach,
             answer: Contract.AuditAnswer(status: 200), by: .server, now: now)
-    }
-}
-
-extension Hooks {
-    /// The topics of all messages, the oldest first.
-    func told() async throws -> [String] {
-        _ = try await compose()
-        return try await stores.pool.query(
-            "select topic::text as topic from webhook_messages order by created_at, topic::text"
-        ).map { try $0.decode("topic") }
     }
 }
 

@@ -15,7 +15,8 @@ struct WebhookClientTests {
     private static func message(_ url: String, body: String = #"{"type":"webhook.test"}"#) throws -> ClaimedWebhook {
         ClaimedWebhook(
             id: UUID(), webhook: UUID(), name: "msg_1", topic: .webhookTest,
-            url: try #require(WebhookURL(rawValue: url)), secrets: [.random()], body: Array(body.utf8), tries: 1)
+            url: try #require(WebhookURL(rawValue: url)), secrets: [.random()], body: Array(body.utf8), attempts: 1,
+            tries: 1)
     }
 
     private static func client(
@@ -23,8 +24,8 @@ struct WebhookClientTests {
         addresses: [String] = []
     ) throws -> WebhookClient {
         try WebhookClient(
-            settings: .init(networks: networks, timeout: timeout, trustedFile: file),
-            now: { Date(timeIntervalSince1970: 1_700_000_000) }, addresses: addresses)
+            settings: .init(networks: networks, timeout: timeout, trustedFile: file, addresses: addresses),
+            now: { Date(timeIntervalSince1970: 1_700_000_000) })
     }
 
     @Test func `a message is posted completely`() async throws {

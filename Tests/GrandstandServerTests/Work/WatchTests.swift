@@ -60,91 +60,30 @@ struct JanitorTests {
         #expect(await !janitor(rules).round())
         #expect(asked.withLock { $0 } == ["events", "keys"])
     }
-
-    @Test func `after a failed round the next one comes soon`() async {
-        let rounds = Mutex(0)
-        let rules = rules { rows, _, _ in
-            rounds.withLock { $0 += rows == "keys" ? 1 : 0 }
-            throw Problem(.storeUnavailable, "down")
-        }
-        let janitor = Janitor(
-            rules: rules, interval: .seconds(3_600), retry: 0, now: { LoopSample.now }, logger: LoopSample.logger)
-        let running = Task { await janitor.run() }
-        while rounds.withLock({ $0 }) < 3 { await Task.yield() }
-        running.cancel()
-        await running.value
-    }
-}
-
-@Suite(.timeLimit(.minutes(20)))
-struct AppRemoverTests {
-    @Test func `an app is removed in steps while something may be left, also after a failed step`() async {
-        let steps = Mutex(0)
-        let remover = AppRemover(interval: .milliseconds(1), now: { LoopSample.now }, logger: LoopSample.logger) {
-            let step = steps.withLock { steps in
-                steps += 1
-                return steps
-            }
-            if step == 3 { throw Problem(.storeUnavailable, "down") }
-            return step < 5
-        }
-        let running = Task { await remover.run() }
-        while steps.withLock({ $0 }) < 7 { await Task.yield() }
-        running.cancel()
-        await running.value
-    }
 }
 
 /// Last uses of keys are written together, and none is lost while the database cannot be reached.
 struct KeyUsesTests {
-    private final class Ledger: Sendable {
-        private struct State {
-            var batches: [[UUID: Date]] = []
-            var isDown = false
+    @Test func `the last use of each key is written once, with the next batch if the database was away`() async throws {
+        let batches = Mutex<[[UUID: Date]]>([])
+        let isDown = Atomic(false)
+        let uses = KeyUses { uses in
+            if isDown.load(ordering: .relaxed) { throw Problem(.storeUnavailable, "gone") }
+            batches.withLock { $0.append(uses) }
         }
-
-        private let state = Mutex(State())
-
-        var batches: [[UUID: Date]] { state.withLock { $0.batches } }
-
-        func goDown(_ isDown: Bool) { state.withLock { $0.isDown = isDown } }
-
-        func used(_ uses: [UUID: Date]) throws {
-            let isDown = state.withLock { state in
-                if !state.isDown { state.batches.append(uses) }
-                return state.isDown
-            }
-            if isDown { throw Problem(.storeUnavailable, "gone") }
-        }
-    }
-
-    private let start = Date(timeIntervalSince1970: 1_800_000_000)
-
-    @Test func `many uses are one batch with the last use of each key, and none is written twice`() async throws {
-        let ledger = Ledger()
-        let uses = KeyUses(logger: Logger(label: "test"), record: { try ledger.used($0) })
+        let start = Date(timeIntervalSince1970: 1_800_000_000)
         let (one, other) = (UUID(), UUID())
         for second in 0..<100 { uses.used(one, at: start + Double(second)) }
-        uses.used(other, at: start)
         try await uses.write()
         try await uses.write()
-        #expect(ledger.batches == [[one: start + 99, other: start]])
-    }
-
-    @Test func `uses that could not be written are written with the next batch, unless there are newer ones`()
-        async throws
-    {
-        let ledger = Ledger()
-        let uses = KeyUses(logger: Logger(label: "test"), record: { try ledger.used($0) })
-        let (one, other) = (UUID(), UUID())
-        ledger.goDown(true)
-        uses.used(one, at: start)
+        isDown.store(true, ordering: .relaxed)
+        uses.used(one, at: start + 100)
         uses.used(other, at: start)
         await #expect(throws: Problem.self) { try await uses.write() }
-        uses.used(one, at: start + 5)
-        ledger.goDown(false)
+        uses.used(one, at: start + 105)
+        isDown.store(false, ordering: .relaxed)
         try await uses.write()
-        #expect(ledger.batches == [[one: start + 5, other: start]])
+        #expect(batches.withLock { $0 } == [[one: start + 99], [one: start + 105, other: start]])
     }
 }
 
@@ -152,16 +91,16 @@ struct KeyUsesTests {
 struct QuotaSamplerTests {
     private static let noon = Date(timeIntervalSince1970: 1_795_262_400)
 
-    /// Runs a test with one app and two samplers, which stand for two replicas.
-    private static func with(_ body: (TestDatabase, Clock, [QuotaSampler]) async throws -> Void) async throws {
+    /// Runs a test with one app.
+    private static func with(
+        _ body: (TestDatabase, _ sample: @escaping @Sendable (TimeInterval) async throws -> Date) async throws -> Void
+    ) async throws {
         try await withDatabase(.own) { test in
             try await AppStore(test.database).put(.sample())
-            let clock = Clock(noon)
-            let sampler = QuotaSampler(
-                channels: ChannelStore(test.database), history: QuotaHistoryStore(database: test.database),
-                settings: .init(tenure: ChannelTenure()), now: clock.read,
-                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-            try await body(test, clock, [sampler, sampler])
+            let (channels, history) = (ChannelStore(test.database), QuotaHistoryStore(database: test.database))
+            try await body(test) { seconds in
+                try await history.sample(channels, tenure: ChannelTenure(), now: noon + seconds)
+            }
         }
     }
 
@@ -172,28 +111,24 @@ struct QuotaSamplerTests {
         ).map { try $0.decode(Date.self, "at").timeIntervalSince(noon) }
     }
 
-    @Test func `a sample is taken every five minutes`() async throws {
-        try await Self.with { test, now, samplers in
+    @Test func `a sample is taken every five minutes, by the first of two replicas`() async throws {
+        try await Self.with { test, sample in
             for seconds in stride(from: 0.0, to: 900, by: 5) {
-                now.set(Self.noon.addingTimeInterval(seconds + 1))
-                for sampler in samplers { try await sampler.sample() }
+                for _ in 0..<2 { _ = try await sample(seconds + 1) }
             }
             #expect(try await Self.taken(test) == [0, 300, 600])
         }
     }
 
     @Test func `a failed sample is repeated until its time has passed`() async throws {
-        try await Self.with { test, now, samplers in
+        try await Self.with { test, sample in
             try await test.pool.query("alter table quota_samples rename to elsewhere")
-            await #expect(throws: (any Error).self) { try await samplers[0].sample() }
+            await #expect(throws: (any Error).self) { try await sample(0) }
             try await test.pool.query("alter table elsewhere rename to quota_samples")
-            now.set(Self.noon.addingTimeInterval(5))
-            #expect(try await samplers[0].sample() == Self.noon.addingTimeInterval(300))
+            #expect(try await sample(5) == Self.noon + 300)
             // No replica ran at 12:05 and 12:10. At 12:16:01 it is too late for the sample of 12:15.
-            now.set(Self.noon.addingTimeInterval(900 + 61))
-            #expect(try await samplers[0].sample() == Self.noon.addingTimeInterval(1_200))
-            now.set(Self.noon.addingTimeInterval(1_200))
-            try await samplers[0].sample()
+            #expect(try await sample(900 + 61) == Self.noon + 1_200)
+            _ = try await sample(1_200)
             #expect(try await Self.taken(test) == [0, 1_200])
         }
     }
@@ -216,7 +151,7 @@ struct GaugeWatchTests {
         let clock = Clock(Date(timeIntervalSince1970: 1_800_000_000))
         let watch = GaugeWatch(
             channels: ChannelStore(test.database), store: GaugeStore(database: test.database),
-            tenure: ChannelTenure(), now: clock.read, logger: Logger(label: "test"))
+            tenure: ChannelTenure(), now: clock.read)
         #expect(watch.current == nil)
         for (seconds, isReported) in [(14.0, true), (15, false)] {
             let now = clock.read()

@@ -54,7 +54,8 @@ struct LaneHistory {
         interval = random.pick([0, 1, 5])
         replicas = [random.uuid(), random.uuid()]
         let audience = Audience(
-            bundleID: BundleID(rawValue: "com.example.Goal")!, environment: .production, storagePolicy: random.policy())
+            id: .init(bundleID: BundleID(rawValue: "com.example.Goal")!, environment: .production),
+            storagePolicy: random.policy())
         lane = Lane(id: 1, audience: audience, channel: nil)
         if random.chance(0.8) { connect() }
     }

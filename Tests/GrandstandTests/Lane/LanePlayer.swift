@@ -145,7 +145,8 @@ private struct LanePlayer {
         let bundleID = try #require(BundleID(rawValue: "com.example.Goal"))
         lane = Lane(
             id: 1, kind: script.kind,
-            audience: Audience(bundleID: bundleID, environment: .production, storagePolicy: script.policy),
+            audience: Audience(
+                id: .init(bundleID: bundleID, environment: .production), storagePolicy: script.policy),
             channel: script.kind == .channel ? Self.channel(1) : nil)
     }
 

@@ -20,7 +20,8 @@ struct LaneScriptTests {
 
     @Test func `an alert rings for 15 minutes, or as long as its content is of use`() throws {
         let bundleID = try #require(BundleID(rawValue: "com.example.Goal"))
-        let audience = Audience(bundleID: bundleID, environment: .production, storagePolicy: .noMessageStored)
+        let audience = Audience(
+            id: .init(bundleID: bundleID, environment: .production), storagePolicy: .noMessageStored)
         for (seconds, expected) in [(nil, 900.0), (600, 600), (3_600, 3_600)] as [(Int?, TimeInterval)] {
             let request = BroadcastRequest(
                 payload: BroadcastPayload(event: .update, contentState: Array("{}".utf8), alert: Array("{}".utf8)),

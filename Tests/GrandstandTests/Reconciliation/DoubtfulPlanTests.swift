@@ -16,7 +16,7 @@ extension ReconciliationPlanTests {
         let plan = plan([early, late], [either, earlys])
         #expect(
             Set(conclusions(plan).actions)
-                == [.settle(early, with: earlys), .settle(late, with: either)])
+                == [.init(.settle, early, earlys), .init(.settle, late, either)])
     }
 
     @Test func `adopting and deleting by people ends the uncertainty`() {
@@ -44,11 +44,11 @@ extension ReconciliationPlanTests {
         let incomplete = conclusions(
             plan(listed: ["here"], [entry("here"), entry("hidden"), call, young]),
             ["hidden": .exists(.noMessageStored)])
-        #expect(incomplete.actions == [.reopen(call)])
+        #expect(incomplete.actions == [.init(.reopen, call)])
         #expect(incomplete.alarm == .listIncomplete)
         let unread = unmanaged("unread", nil, lacked: 210)
         let silent = conclusions(plan([call], [unread]), ["unread": .unknown])
-        #expect(silent.actions == [.reopen(call), .contest(unread)])
+        #expect(silent.actions == [.init(.reopen, call), .init(.contest, nil, unread)])
     }
 
     // MARK: Refused channels
@@ -60,9 +60,9 @@ extension ReconciliationPlanTests {
         let doubted = entry("a", doubted: 1)
         let plan = plan(listed: ["b"], [doubted, entry("b")])
         let hidden = conclusions(plan, ["a": .exists(.noMessageStored)])
-        #expect(hidden.actions == [.confirm(doubted)])
+        #expect(hidden.actions == [.init(.confirm, doubted)])
         #expect(hidden.alarm == .listIncomplete)
-        #expect(conclusions(plan, ["a": .gone]).actions == [.markMissing(doubted)])
+        #expect(conclusions(plan, ["a": .gone]).actions == [.init(.markMissing, doubted)])
     }
 
     // MARK: Channels that are listed again
@@ -72,6 +72,6 @@ extension ReconciliationPlanTests {
         let newer = entry("newer", .deleted, wanted: true)
         let plan = plan(listed: ["older", "newer"], [older, newer])
         #expect(
-            conclusions(plan).actions == [.release(older), .restore(newer)])
+            conclusions(plan).actions == [.init(.release, older), .init(.restore, newer)])
     }
 }

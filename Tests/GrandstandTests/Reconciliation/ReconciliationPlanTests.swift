@@ -1,8 +1,9 @@
 internal import APNsWire
 internal import FoundationEssentials
-internal import Grandstand
 internal import GrandstandContract
 internal import Testing
+
+@testable internal import Grandstand
 
 /// Examples of the plan's rules; ReconciliationPropertyTests has its invariants. Times are seconds before Apple's list
 /// was requested.
@@ -70,10 +71,10 @@ struct ReconciliationPlanTests {
         let (actions, alarm) = conclusions(plan, ["gone": .gone, "hidden": .exists(.noMessageStored)])
         // Apple's answer about the channel `gone` counts. The call stays open, because only a complete list would prove
         // that it created nothing.
-        #expect(actions == [.markMissing(gone)])
+        #expect(actions == [.init(.markMissing, gone)])
         #expect(alarm == .listIncomplete)
         let whole = conclusions(plan, ["gone": .gone, "hidden": .unknown])
-        #expect(whole.actions == [.markMissing(gone), .reopen(call)])
+        #expect(whole.actions == [.init(.markMissing, gone), .init(.reopen, call)])
         #expect(whole.alarm == nil)
     }
 
@@ -86,7 +87,7 @@ struct ReconciliationPlanTests {
         let (actions, alarm) = conclusions(plan, ["a": .gone, "b": .gone], options)
         // The plan only proposes to create the event's channel again. The other channel has no event, because it was
         // created by hand, so it is not created again.
-        #expect(actions == [.recreate(bound)])
+        #expect(actions == [.init(.recreate, bound)])
         #expect(alarm == .capabilityOff)
 
         options.recreate = true
@@ -103,7 +104,7 @@ struct ReconciliationPlanTests {
         // Another known channel is listed, so the list is this app's, and the missing channel is replaced.
         let beside = plan(listed: ["b"], [only, entry("b")])
         #expect(!beside.everythingVanished)
-        #expect(conclusions(beside, ["a": .gone]).actions == [.markMissing(only)])
+        #expect(conclusions(beside, ["a": .gone]).actions == [.init(.markMissing, only)])
         // Apple refused a message to this channel by name, so the capability is on and the channel is gone.
         #expect(!plan([entry("a", doubted: 1_000_000), entry("b")]).everythingVanished)
     }
@@ -118,9 +119,12 @@ struct ReconciliationPlanTests {
         #expect(questions(plan) == ["unread"])
         #expect(
             conclusions(plan, ["unread": .exists(.mostRecentMessageStored)]).actions
-                == [.reopen(call), .contest(unmanaged("unread", .mostRecentMessageStored)), .contest(second)])
+                == [
+                    .init(.reopen, call), .init(.contest, nil, unmanaged("unread", .mostRecentMessageStored)),
+                    .init(.contest, nil, second),
+                ])
         #expect(
-            conclusions(plan, ["unread": .exists(.noMessageStored)]).actions == [.settle(call, with: second)])
+            conclusions(plan, ["unread": .exists(.noMessageStored)]).actions == [.init(.settle, call, second)])
     }
 
     @Test func `of two calls the earlier gets the earlier channel, and one without a channel created nothing`() {
@@ -128,19 +132,19 @@ struct ReconciliationPlanTests {
         let (first, second) = (unmanaged("first", seen: 50), unmanaged("second", seen: 40))
         #expect(
             conclusions(plan([late, early], [first, second])).actions
-                == [.settle(early, with: first), .settle(late, with: second)])
+                == [.init(.settle, early, first), .init(.settle, late, second)])
         #expect(
-            conclusions(plan([early, late], [second])).actions == [.settle(early, with: second), .reopen(late)])
+            conclusions(plan([early, late], [second])).actions == [.init(.settle, early, second), .init(.reopen, late)])
     }
 
     @Test func `a creation waits while a channel may belong to another running call, and the list is read again`() {
         let (call, underWay) = (call(began: 60), call(began: 30, settleable: -10))
         let plan = plan([call, underWay], [unmanaged("x", seen: 20)])
         #expect(conclusions(plan).actions.isEmpty)
-        #expect(plan.leavesUnanswered([]) && !plan.leavesUnanswered([.reopen(call)]))
+        #expect(plan.leavesUnanswered([]) && !plan.leavesUnanswered([.init(.reopen, call)]))
         // A channel of the other policy does not fit.
         let other = self.plan([call, underWay], [unmanaged("x", .mostRecentMessageStored, seen: 20)])
-        #expect(conclusions(other).actions == [.reopen(call)])
+        #expect(conclusions(other).actions == [.init(.reopen, call)])
     }
 
     @Test func `an adoption needs the policy from Apple, and comes before a deletion`() {
@@ -153,7 +157,10 @@ struct ReconciliationPlanTests {
         ]
         #expect(
             conclusions(plan, readings, options).actions
-                == [.adopt(unmanaged("read", .mostRecentMessageStored)), .adopt(unmanaged("kept"))])
+                == [
+                    .init(.adopt, nil, unmanaged("read", .mostRecentMessageStored)),
+                    .init(.adopt, nil, unmanaged("kept")),
+                ])
     }
 
     // MARK: Unmanaged channels
@@ -161,8 +168,11 @@ struct ReconciliationPlanTests {
     @Test func `a dry run shows the plan without reading policies`() {
         let channel = unmanaged("x", nil)
         for (options, action) in [
-            (ReconciliationOptions(apply: false, adopt: true), ReconciliationAction.adopt(channel)),
-            (ReconciliationOptions(apply: false, deleteUnmanaged: true, grace: 0), .deleteUnmanaged(channel)),
+            (ReconciliationOptions(apply: false, adopt: true), ReconciliationAction(.adopt, nil, channel)),
+            (
+                ReconciliationOptions(apply: false, deleteUnmanaged: true, grace: 0),
+                .init(.deleteUnmanaged, nil, channel)
+            ),
         ] {
             let plan = plan([], [channel])
             #expect(questions(plan, options).isEmpty && conclusions(plan, [:], options).actions == [action])

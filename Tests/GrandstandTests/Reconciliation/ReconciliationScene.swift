@@ -1,7 +1,8 @@
 internal import APNsWire
 internal import FoundationEssentials
-internal import Grandstand
 internal import GrandstandContract
+
+@testable internal import Grandstand
 
 /// A ledger, a list, answers and options, independent of each other, except that the ledger has no channel twice.
 struct ReconciliationScene {

@@ -1,6 +1,7 @@
 internal import APNsWire
 internal import FoundationEssentials
-internal import Grandstand
+
+@testable internal import Grandstand
 
 /// Apple, the ledger, and the workers that carry out the ledger's intents. In a round with trouble, other systems also
 /// create and delete the app's channels, creations get no answer, and messages are refused. In some of the rounds with

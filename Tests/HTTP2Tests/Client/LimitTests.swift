@@ -94,14 +94,6 @@ import Testing
         }
     }
 
-    @Test func `a peer without a limit gets the client's own limit`() async throws {
-        let server = try await RawServer.start(bytes: Frame.settings)
-        try await withConnection(server.port, { $0.maximumConcurrentStreams = 7 }) { connection in
-            #expect(connection.state.streamLimit == 7)
-        }
-        await server.stop()
-    }
-
     @Test func `when stream IDs are used up the connection drains`() async throws {
         let handler = TestHandler()
         try await withServer(handler) { server in

@@ -35,19 +35,6 @@ import Testing
         }
     }
 
-    @Test(arguments: ["GET", "DELETE"])
-    func `a request without a body is answered`(method: String) async throws {
-        try await withServer(.echo) { server in
-            try await withConnection(server.port) { connection in
-                let request = HTTP2Request(method: method, path: "/x", authority: "localhost", headers: [], body: [])
-                let response = try await connection.send(request, timeout: .seconds(20))
-                #expect(response.status == 200)
-                #expect(response.body.isEmpty)
-                #expect(response[header: "x-path"] == "/x")
-            }
-        }
-    }
-
     @Test(arguments: [("HEAD", 200), ("POST", 204), ("POST", 304)])
     func `answers that must not have a body have none`(method: String, status: Int) async throws {
         let handler = TestHandler(answering: { _, stream in

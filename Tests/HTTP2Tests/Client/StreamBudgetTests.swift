@@ -20,14 +20,6 @@ struct StreamBudgetTests {
         #expect(budget.limit == 1)
     }
 
-    @Test func `a lowered limit admits no stream until enough have ended`() {
-        var budget = StreamBudget(cap: 1_000, initial: .max)
-        budget.peerLimit = 1
-        #expect(!budget.admits(body: 0, inUse: 99, window: 65_535))
-        #expect(!budget.admits(body: 0, inUse: 1, window: 65_535))
-        #expect(budget.admits(body: 0, inUse: 0, window: 65_535))
-    }
-
     @Test func `a body waits for room in the connection window`() {
         var budget = StreamBudget(cap: 1_000, initial: .max)
         budget.peerLimit = 1_000

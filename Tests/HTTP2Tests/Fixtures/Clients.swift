@@ -53,3 +53,16 @@ extension Result where Success == HTTP2Response, Failure == HTTP2Failure {
         if case .failure(.unanswered) = self { true } else { false }
     }
 }
+
+/// Sends `count` requests, `concurrency` at a time, each with its own path.
+func flood(
+    _ count: Int, concurrency: Int, _ send: @escaping @Sendable (HTTP2Request) async throws -> Void
+) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 0..<count {
+            if number >= concurrency { try await group.next() }
+            group.addTask { try await send(post("/\(number)")) }
+        }
+        try await group.waitForAll()
+    }
+}

@@ -1,3 +1,4 @@
+internal import Grandstand
 internal import HTTP2
 internal import Logging
 internal import Synchronization
@@ -26,7 +27,8 @@ final class ConnectionPool: Sendable {
         var lastTicket = 0
         /// The number of the last request. It decides which of several connections with equal load is used.
         var turn = 0
-        var backoff = Backoff()
+        /// Failures in a row.
+        var failures = 0
         /// The pool does not try to connect before this time.
         var pause = ContinuousClock.now
         /// Whether a task waits for the end of a pause.
@@ -52,7 +54,14 @@ final class ConnectionPool: Sendable {
             return states.filter(\.isUsable)
         }
 
-        mutating func startPause() { pause = .now + backoff.failed(jitter: Double.random(in: 0..<1)) }
+        mutating func startPause() {
+            failures += 1
+            pause(by: .connections)
+        }
+
+        mutating func pause(by policy: RetryPolicy) {
+            pause = .now + .seconds(policy.delay(after: failures, jitter: .random(in: 0..<1)))
+        }
 
         mutating func takeWaiters() -> [Waiter] {
             defer { waiters = [:] }
@@ -228,7 +237,7 @@ final class ConnectionPool: Sendable {
             state.opening[ticket] = nil
             state.fault = error
             state.startPause()
-            return (state.backoff.failures, state.isClosed, error.isLasting ? state.takeWaiters() : [])
+            return (state.failures, state.isClosed, error.isLasting ? state.takeWaiters() : [])
         }
         for waiter in hopeless { waiter.resume(throwing: unavailable(error)) }
         // `close()` cancels attempts to connect. That needs no warning.
@@ -254,10 +263,10 @@ final class ConnectionPool: Sendable {
             // or for a normal reason. Otherwise the pool waits before the next attempt, because the next connection
             // would probably end in the same way.
             if last.isProven, goAway?.isOrdinary ?? true {
-                state.backoff.succeeded()
+                state.failures = 0
                 state.pause = .now
             } else if last.isProven, goAway?.concernsDeviceTokens ?? false {
-                state.pause = .now + state.backoff.endedByDeviceTokens(jitter: Double.random(in: 0..<1))
+                state.pause(by: .deviceTokens)
             } else if !state.isClosed {
                 state.startPause()
             }

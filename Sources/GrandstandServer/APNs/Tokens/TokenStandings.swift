@@ -14,12 +14,11 @@ final class TokenStandings: Sendable {
         /// When an acceptance was last noted. It is noted once a minute, which removes old refusals that other replicas
         /// noted.
         var notedAt: Date?
-        var wantsNote = false
-        var isNoting = false
     }
 
     private let keys: KeyRing
-    private let noteRefusal: APNsClient.RefusalNote?
+    /// The keys whose state is to be written. One task writes, so that no state overtakes a newer one.
+    private let toNote: AsyncStream<KeyUse>.Continuation
     private let now: @Sendable () -> Date
     private let logger: Logger
     private let state = Mutex([KeyUse: Entry]())
@@ -33,10 +32,17 @@ final class TokenStandings: Sendable {
         keys: KeyRing, noteRefusal: APNsClient.RefusalNote?, now: @escaping @Sendable () -> Date, logger: Logger
     ) {
         self.keys = keys
-        self.noteRefusal = noteRefusal
         self.now = now
         self.logger = logger
+        let (uses, toNote) = AsyncStream.makeStream(of: KeyUse.self, bufferingPolicy: .bufferingNewest(1_000))
+        self.toNote = toNote
+        guard let noteRefusal else { return }
+        Task { [weak self] in
+            for await use in uses { await self?.write(use, noteRefusal) }
+        }
     }
+
+    deinit { toNote.finish() }
 
     /// Decides whether a request with `token` may be sent now.
     func turn(of use: KeyUse, with token: ProviderToken) -> TokenStanding.Turn {
@@ -67,7 +73,7 @@ final class TokenStandings: Sendable {
         }
         // Note the refusal again after every refused probe, because another replica may have removed it: APNs may have
         // accepted that replica's token.
-        note(use)
+        toNote.yield(use)
         return Int(TokenStanding.pause)
     }
 
@@ -85,7 +91,7 @@ final class TokenStandings: Sendable {
                 "APNs accepts the provider tokens of the key again; waiting requests are sent",
                 metadata: Self.metadata(use, ended.reason))
         }
-        if ended != nil || isDue { note(use) }
+        if ended != nil || isDue { toNote.yield(use) }
     }
 
     /// Checks the files of refused keys. If a file was replaced, its key no longer counts as refused.
@@ -115,40 +121,18 @@ final class TokenStandings: Sendable {
         logger.notice(
             "the file of a key that APNs refused was replaced; waiting requests are sent with the new key",
             metadata: Self.metadata(use, nil))
-        note(use)
+        toNote.yield(use)
     }
 
-    /// Notes the present state. At most one task writes for a key at a time.
-    private func note(_ use: KeyUse) {
-        guard let noteRefusal else { return }
-        let begins = change(use) { entry in
-            entry.wantsNote = true
-            defer { entry.isNoting = true }
-            return !entry.isNoting
-        }
-        guard begins else { return }
-        Task {
-            while let refusal = self.next(use) {
-                do {
-                    try await noteRefusal(refusal, use)
-                } catch {
-                    // After a failed write, the next answer from APNs that accepts or refuses the key's token starts
-                    // another write.
-                    self.change(use) { $0.notedAt = nil }
-                    self.logger.debug(
-                        "the record whether APNs accepts a key could not be stored", metadata: ["error": "\(error)"])
-                }
-            }
-        }
-    }
-
-    /// The value to write next: a refusal, or `.some(nil)` if the key is not refused. `nil`: nothing is to be written.
-    private func next(_ use: KeyUse) -> KeyRefusal?? {
-        change(use) { entry in
-            entry.isNoting = entry.wantsNote
-            guard entry.wantsNote else { return nil }
-            entry.wantsNote = false
-            return .some(entry.standing.refusal)
+    private func write(_ use: KeyUse, _ noteRefusal: APNsClient.RefusalNote) async {
+        do {
+            try await noteRefusal(change(use) { $0.standing.refusal }, use)
+        } catch {
+            // After a failed write, the next answer from APNs that accepts or refuses the key's token starts another
+            // write.
+            change(use) { $0.notedAt = nil }
+            logger.debug(
+                "the record whether APNs accepts a key could not be stored", metadata: ["error": "\(error)"])
         }
     }
 

@@ -38,58 +38,47 @@ enum AppleAnswer {
 
     private static func refused(_ refusal: APNsRefusal, _ bundleID: BundleID, _ subject: String) -> [DoctorCheck] {
         let said = "APNs answered \(refusal.status) \(refusal.reason)"
-        func afterToken(_ name: String, next: String) -> [DoctorCheck] {
-            [
-                DoctorCheck("token", of: subject, .ok, "accepted"),
-                DoctorCheck(name, of: subject, .failed, said, next: next),
-            ]
+        if [.throttled, .unavailable].contains(refusal.meaning), refusal.reason != .tooManyProviderTokenUpdates {
+            return [DoctorCheck("list", of: subject, .warning, said, next: "a problem of APNs: try again in a minute")]
         }
+        let (name, next) = advice(refusal, bundleID)
+        let failed = DoctorCheck(name, of: subject, .failed, said, next: next)
+        return name == "token" ? [failed] : [DoctorCheck("token", of: subject, .ok, "accepted"), failed]
+    }
+
+    /// The check that fails because of a refusal, and what to do.
+    private static func advice(_ refusal: APNsRefusal, _ bundleID: BundleID) -> (name: String, next: String) {
         switch (refusal.reason, refusal.meaning) {
-        case (.expiredProviderToken, _):
-            return [
-                DoctorCheck(
-                    "token", of: subject, .failed, said, next: "set this machine's clock by NTP, then try again")
-            ]
+        case (.expiredProviderToken, _): ("token", "set this machine's clock by NTP, then try again")
         case (.badEnvironmentKeyInToken, _):
-            return [
-                DoctorCheck(
-                    "token", of: subject, .failed, said,
-                    next: "the key is restricted to Apple's other environment: name this environment's key in the "
-                        + "app's overrides")
-            ]
+            (
+                "token",
+                "the key is restricted to Apple's other environment: name this environment's key in the app's overrides"
+            )
         case (.topicMismatch, _):
-            let capitals =
-                bundleID.hasCapitals
-                ? "; APNs is known to refuse bundle IDs with capitals for channels: create the channel in Apple's Push "
-                    + "Notifications Console and import it (grandstand channel import)" : ""
-            return afterToken(
+            (
                 bundleID.hasCapitals ? "capitals" : "capability",
-                next: "check that the bundle ID is spelled as registered and belongs to this team, and that a "
-                    + "topic-specific key covers it\(capitals)")
+                "check that the bundle ID is spelled as registered and belongs to this team, and that a topic-specific "
+                    + "key covers it"
+                    + (bundleID.hasCapitals
+                        ? "; APNs is known to refuse bundle IDs with capitals for channels: create the channel in "
+                            + "Apple's Push Notifications Console and import it (grandstand channel import)" : "")
+            )
         case (.broadcastFeatureNotEnabled, _):
-            return afterToken(
+            (
                 "capability",
-                next: "in Apple's developer portal, Identifiers, enable Broadcast Capability under Push Notifications "
-                    + "of this App ID")
+                "in Apple's developer portal, Identifiers, enable Broadcast Capability under Push Notifications of this "
+                    + "App ID"
+            )
         case (.tooManyProviderTokenUpdates, _):
-            return [
-                DoctorCheck(
-                    "token", of: subject, .failed, said,
-                    next: "wait 20 minutes, and let nothing else sign with this key")
-            ]
+            ("token", "wait 20 minutes, and let nothing else sign with this key")
         case (_, .credentials):
-            return [
-                DoctorCheck(
-                    "token", of: subject, .failed, said,
-                    next: "check the app's teamId and keyId, that the .p8 file is that key's, and that the key is not "
-                        + "revoked and has APNs enabled")
-            ]
-        case (_, .throttled), (_, .unavailable):
-            return [
-                DoctorCheck("list", of: subject, .warning, said, next: "a problem of APNs: try again in a minute")
-            ]
-        default:
-            return afterToken("list", next: "look up the reason in Apple's \"Handling error responses from APNs\"")
+            (
+                "token",
+                "check the app's teamId and keyId, that the .p8 file is that key's, and that the key is not revoked and "
+                    + "has APNs enabled"
+            )
+        default: ("list", "look up the reason in Apple's \"Handling error responses from APNs\"")
         }
     }
 }

@@ -4,16 +4,18 @@ internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
 
-/// A connection with time limits for its peer, and with TLS if there are certificates. Each new connection uses the
-/// newest certificates.
-struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
-    let base: Base
+/// Hummingbird's HTTP/1.1 connection with time limits for its peer, with TLS if there are certificates, and with
+/// Grandstand's handlers directly behind the parser: one for requests that reach no route, one for lookups, and one that
+/// passes on one request at a time. Each new connection uses the newest certificates.
+struct GuardedChannel: ServerChildChannel {
+    let base: HTTP1Channel
     let limits: ConnectionDeadlines.Limits
     let certificates: TLSCertificates?
     /// Chooses the connections to close when there are too many, or too many unread answers; `nil`: none is closed.
     let shares: ConnectionShares?
+    let lookups: LookupResponder?
 
-    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
         shares?.open(channel)
         return channel.eventLoop.makeCompletedFuture {
             // The receive buffers are small, because each of thousands of connections may fill a few buffers before
@@ -29,12 +31,16 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
             base.setup(channel: channel, logger: logger)
         }.flatMapThrowing { value in
             let pipeline = channel.pipeline.syncOperations
-            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+            let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             let connection = try pipeline.handler(type: ConnectionGuard.self)
-            try pipeline.addHandler(RequestProgress(connection), position: .after(decoder))
+            var handlers: [any ChannelHandler] = [
+                RequestProgress(connection), HeadRefusals(headers: StandingHeaders(isSecure: certificates != nil)),
+            ]
+            if let lookups { handlers.append(LookupHandler(lookups: lookups)) }
+            try pipeline.addHandlers(handlers + [RequestTurns()], position: .after(parser))
             return value
         }
     }
 
-    func handle(value: Base.Value, logger: Logger) async { await base.handle(value: value, logger: logger) }
+    func handle(value: HTTP1Channel.Value, logger: Logger) async { await base.handle(value: value, logger: logger) }
 }

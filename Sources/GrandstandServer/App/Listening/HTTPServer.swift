@@ -40,7 +40,6 @@ struct HTTPServer<Responder: HTTPResponder>: Service where Responder.Context == 
 
     private var server: HTTPServerBuilder {
         let limits = ConnectionDeadlines.Limits(configuration.clientTimeout)
-        let headers = StandingHeaders(isSecure: certificates != nil)
         return HTTPServerBuilder { [certificates, lookups, shares] responder in
             let base = HTTP1Channel(
                 responder: responder,
@@ -49,9 +48,7 @@ struct HTTPServer<Responder: HTTPResponder>: Service where Responder.Context == 
                     httpDecoderConfiguration: .init(
                         maxHeaderFieldSize: 16 * 1_024, maxHeaderListSize: 32 * 1_024, maxHeaderFieldCount: 100)))
             return GuardedChannel(
-                base: LookupChannel(base: base, lookups: lookups, headers: headers), limits: limits,
-                certificates: certificates,
-                shares: shares)
+                base: base, limits: limits, certificates: certificates, shares: shares, lookups: lookups)
         }
     }
 }

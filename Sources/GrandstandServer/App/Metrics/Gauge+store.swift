@@ -46,7 +46,7 @@ struct GaugeStore: Sendable {
         """
 
     static let webhooks: PostgresQuery = """
-        select min(created_at) as oldest from webhook_deliveries where settled_at is null
+        select min(created_at) as oldest from webhook_messages where settled_at is null
         """
 
     private static let size: PostgresQuery = "select pg_database_size(current_database()) as bytes"

@@ -1,21 +1,17 @@
 internal import FoundationEssentials
 internal import Grandstand
-internal import Logging
-internal import ServiceLifecycle
 internal import Synchronization
 
 /// Reads the metrics of the whole database. Each replica reads and reports them.
 ///
 /// Unknown values are not reported: after a failed reading, the last values are dropped.
-final class GaugeWatch: Service {
+final class GaugeWatch: Sendable {
     struct Reading: Sendable {
         var quotas: [Quota]
         var backlog: Backlog
         var at: Date
     }
 
-    /// The time between two readings.
-    private static let interval: Duration = .seconds(5)
     /// Seconds after which values are dropped if the next reading takes longer, because the database hangs.
     private static let lifetime: TimeInterval = 15
 
@@ -24,19 +20,16 @@ final class GaugeWatch: Service {
     private let tenure: ChannelTenure
     /// The database's time.
     let now: @Sendable () -> Date
-    private let logger: Logger
     private let reading = Mutex<Reading?>(nil)
 
     /// - Parameter tenure: how long events hold their channels, for the quota's forecast.
     init(
-        channels: ChannelStore, store: GaugeStore, tenure: ChannelTenure, now: @escaping @Sendable () -> Date,
-        logger: Logger
+        channels: ChannelStore, store: GaugeStore, tenure: ChannelTenure, now: @escaping @Sendable () -> Date
     ) {
         self.channels = channels
         self.store = store
         self.tenure = tenure
         self.now = now
-        self.logger = logger
     }
 
     /// The values of the last reading; `nil`: they are unknown.
@@ -45,17 +38,6 @@ final class GaugeWatch: Service {
         return reading.withLock { reading in
             reading.flatMap { now.timeIntervalSince($0.at) < Self.lifetime ? $0 : nil }
         }
-    }
-
-    func run() async {
-        let loop = WorkLoop<Never>(
-            .init(pollInterval: Self.interval, retry: Self.interval),
-            failure: "the values for the database's metrics could not be read", logger: logger, now: now
-        ) {
-            try await self.look()
-            return .idle()
-        }
-        await loop.run()
     }
 
     func look() async throws {
