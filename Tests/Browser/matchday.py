@@ -116,7 +116,7 @@ def a_season(place, browser):
         b.wait_text("Club 0 – Club 1")
         assert "Declare an event" in b.text
         b.look("season")
-        b.fill("find", "lub 23")
+        b.fill("find", "lub 23 –")
         b.press("Find")
         b.wait("what was found", lambda: [a.text for a in b.all(".agenda a")] == ["Club 23 – Club 24"])
         return b.findings
