@@ -4,8 +4,8 @@ internal import Grandstand
 internal import GrandstandContract
 internal import Postgres
 
-/// Webhooks as their owners declare them, in the table `webhooks`, and the log of posted messages. `WebhookOutbox` has
-/// the messages that are posted to them.
+/// Webhooks as their owners declare them, in the table `webhooks`, and the log of posted messages. `WebhookQueue` has the
+/// messages that are to be posted.
 ///
 /// A caller sees the webhooks whose topics and apps its key may access. Each write checks this in its transaction, too.
 struct WebhookStore: Sendable {

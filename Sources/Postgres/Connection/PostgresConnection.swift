@@ -41,10 +41,6 @@ package final class PostgresConnection: PostgresQuerying {
     /// Whether the server has reported on this connection that it accepts no writes.
     package var isReadOnly: Bool { raw.isReadOnly || state.withLock { $0.refusedToWrite } }
 
-    /// The executor of the loop that waits for this connection. A task with this executor gets its answers without
-    /// waking another thread. Its work between two queries must be short, because it delays the answers of others.
-    package var taskExecutor: any TaskExecutor { SocketLoop.of(raw.socket) }
-
     /// Runs one query within the time that is left of the task's `PostgresTimeLimit`, or within `queryTimeout` if the
     /// task has none.
     @discardableResult

@@ -59,7 +59,7 @@ struct StoreWorld: Sendable {
         try await channels.claimDue(now: now, leasedUntil: now.addingTimeInterval(10), limit: limit)
     }
 
-    /// Aligns, and records every due call as successful, as a Provisioner does while APNs works.
+    /// Aligns, and records every due call as successful, as the provisioner's loops do while APNs works.
     ///
     /// - Returns: the channels after these calls.
     @discardableResult
