@@ -3,10 +3,6 @@ package struct PostgresConfiguration: Sendable {
     /// Passed to libpq unchanged: a URI or keywords, several hosts, TLS modes, `target_session_attrs`.
     package var connectionString: String
     package var maximumConnections = 10
-    /// The time to connect to each host of the connection string, unless the string sets `connect_timeout`; whole
-    /// seconds, at least 2 (libpq). It is short, because a host that disappeared does not answer, and libpq tries the
-    /// next host only when this time is over.
-    package var connectTimeout: Duration = .seconds(3)
     /// The time for a query without its own deadline, in a task without `PostgresTimeLimit`.
     package var queryTimeout: Duration = .seconds(30)
     /// How long a caller waits for a connection, including new attempts.
@@ -22,8 +18,6 @@ package struct PostgresConfiguration: Sendable {
     package var health = PostgresHealth()
     /// The time between two checks of a connection that waits for notifications and receives nothing.
     package var listenerHeartbeat: Duration = .seconds(5)
-    /// The name in pg_stat_activity, unless the connection string has one.
-    package var applicationName = "grandstand"
     /// Settings of every session, by name. They override those of the server, the role and the connection string. They
     /// are set after the connection is made, because connection poolers refuse unknown start-up parameters.
     package var sessionSettings: [String: String] = [:]

@@ -27,11 +27,6 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
     package var sqlState: PostgresSQLState?
     package var detail: String?
     package var hint: String?
-    package var constraint: String?
-    package var table: String?
-    package var column: String?
-    /// The index of the failed query in a pipeline.
-    package var pipelineIndex: Int?
     /// Whether the deadline passed while the server only waited for a synchronous standby. The server itself has
     /// committed the transaction.
     package var isUnconfirmed = false
@@ -45,20 +40,6 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
         [message, detail, hint.map { "Hint: \($0)" }].compactMap(\.self).joined(separator: " ")
     }
 
-    /// Whether the same work may succeed if it is repeated.
-    package var isTransient: Bool {
-        switch kind {
-        case .connectionFailed, .connectionLost: true
-        case .server: sqlState.map(Self.transientStates.contains) ?? false
-        default: false
-        }
-    }
-
-    private static let transientStates: Set<PostgresSQLState> = [
-        .serializationFailure, .deadlockDetected, .adminShutdown, .crashShutdown, .cannotConnectNow,
-        .tooManyConnections, .readOnlySQLTransaction,
-    ]
-
     static func decoding(_ type: any Any.Type, _ oid: UInt32) -> PostgresError {
         PostgresError(.decoding, "a column of type \(oid) cannot be read as \(type)")
     }
@@ -70,9 +51,6 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
         sqlState = field(UInt8(ascii: "C")).map(PostgresSQLState.init)
         detail = field(UInt8(ascii: "D"))
         hint = field(UInt8(ascii: "H"))
-        constraint = field(UInt8(ascii: "n"))
-        table = field(UInt8(ascii: "t"))
-        column = field(UInt8(ascii: "c"))
     }
 }
 

@@ -33,7 +33,7 @@ struct PoolTests {
                     try await connection.query("insert into t values (4)")
                     try await connection.query("select 1 / \(0)")
                 }
-            } throws: { ($0 as? PostgresError)?.pipelineIndex == 0 }
+            } throws: { ($0 as? PostgresError)?.sqlState == .init(rawValue: "22012") }
             // The block sends no statement, so no transaction begins.
             try await pool.transaction { _ in }
             #expect(try await pool.query("select sum(n)::bigint from t")[0].decode(Int.self) == 3)

@@ -23,18 +23,4 @@ struct QueryTests {
         #expect(query.bindings == [PostgresBinding(nullOf: String.self)])
         #expect(query.bindings[0].bytes == nil)
     }
-
-    @Test func `the least recently used statements are removed`() {
-        var cache = StatementCache(capacity: 2)
-        let keys = (1...3).map { StatementCache.Key(PostgresQuery(unsafeSQL: "select \($0)")) }
-        let first = cache.add(keys[0])
-        let second = cache.add(keys[1])
-        #expect(cache.name(of: keys[0]) == first)
-        let third = cache.add(keys[2])
-        #expect(cache.evict() == [second])
-        #expect(cache.name(of: keys[0]) == first)
-        #expect(cache.name(of: keys[1]) == nil)
-        #expect(cache.name(of: keys[2]) == third)
-        #expect(cache.evict().isEmpty)
-    }
 }

@@ -59,7 +59,7 @@ struct ValueTests {
             #expect(try rows[0].decode(String?.self, "v") == nil)
             #expect {
                 try rows[0].decode(String.self, "v")
-            } throws: { ($0 as? PostgresError)?.column == "v" }
+            } throws: { ($0 as? PostgresError)?.message.hasPrefix("column v:") ?? false }
         }
     }
 
@@ -75,13 +75,12 @@ struct ValueTests {
         }
     }
 
-    @Test func `rows are decoded as tuples by position, with the exact number of columns`() async throws {
+    @Test func `a value is read without a name only if its row has one column`() async throws {
         try await TestCluster.with(1) { pool in
-            let rows = try await pool.query("select n::bigint, 'row ' || n from generate_series(1, 3) n")
-            #expect(rows.count == 3)
-            let (number, text) = try rows[1].decode(Int.self, String.self)
-            #expect(number == 2 && text == "row 2")
-            #expect { try rows[0].decode(Int.self) } throws: { ($0 as? PostgresError)?.kind == .decoding }
+            let rows = try await pool.query("select n::bigint from generate_series(1, 3) n")
+            #expect(try rows.map { try $0.decode(Int.self) } == [1, 2, 3])
+            let pairs = try await pool.query("select 1::bigint, 2::bigint")
+            #expect { try pairs[0].decode(Int.self) } throws: { ($0 as? PostgresError)?.kind == .decoding }
         }
     }
 }

@@ -21,34 +21,14 @@ struct Columns<Row>: Sendable {
         ///   - isAlways: whether the column is written with every row.
         init<Value: PostgresScalarElement & Equatable>(
             _ name: String, _ type: String? = nil, sql: String? = nil, isAlways: Bool = false,
-            _ value: @escaping @Sendable (Row) -> Value
-        ) {
-            self.init(
-                name, type, sql, isAlways, { PostgresBinding($0.map(value)) }, { _ in false },
-                { value($0) == value($1) })
-        }
-
-        /// The same for a column that may be null.
-        init<Value: PostgresScalarElement & Equatable>(
-            _ name: String, _ type: String? = nil, sql: String? = nil, isAlways: Bool = false,
             _ value: @escaping @Sendable (Row) -> Value?
-        ) {
-            self.init(
-                name, type, sql, isAlways, { PostgresBinding($0.map(value)) },
-                { $0.allSatisfy { value($0) == nil } }, { value($0) == value($1) })
-        }
-
-        private init(
-            _ name: String, _ type: String?, _ sql: String?, _ isAlways: Bool,
-            _ values: @escaping @Sendable ([Row]) -> PostgresBinding,
-            _ isEmpty: @escaping @Sendable ([Row]) -> Bool, _ isSame: @escaping @Sendable (Row, Row) -> Bool
         ) {
             self.name = name
             self.sql = sql ?? type.map { "r.\(name)::\($0)" } ?? "r.\(name)"
             self.isAlways = isAlways
-            self.values = values
-            self.isEmpty = isEmpty
-            self.isSame = isSame
+            values = { PostgresBinding($0.map(value)) }
+            isEmpty = { !$0.isEmpty && $0.allSatisfy { value($0) == nil } }
+            isSame = { value($0) == value($1) }
         }
     }
 

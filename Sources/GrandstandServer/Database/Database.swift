@@ -202,7 +202,7 @@ extension PostgresConfiguration {
     ) -> PostgresConfiguration {
         var configuration = PostgresConfiguration(connectionString: connectionString)
         configuration.maximumConnections = connections
-        // This time is long enough to try one host that does not answer (`connectTimeout`) and then the next host, but
+        // This time is long enough to try one host that does not answer (3 s) and then the next host, but
         // it is shorter than clients wait for an answer.
         configuration.reachTimeout = .seconds(4)
         configuration.mustWrite = true
@@ -294,7 +294,13 @@ extension PostgresError {
     var meansUnavailable: Bool {
         switch kind {
         case .connectionFailed, .connectionLost, .timedOut, .poolExhausted, .poolClosed: true
-        default: isTransient
+        case .server: sqlState.map(Self.transientStates.contains) ?? false
+        case .cancelled, .decoding, .misuse: false
         }
     }
+
+    private static let transientStates: Set<PostgresSQLState> = [
+        .serializationFailure, .deadlockDetected, .adminShutdown, .crashShutdown, .cannotConnectNow,
+        .tooManyConnections, .readOnlySQLTransaction,
+    ]
 }

@@ -48,7 +48,6 @@ final class DatabaseClock: Sendable {
     /// The time of the monotonic clock's zero, in nanoseconds since 1970. The value is atomic, because it is read
     /// millions of times and a lock would be too slow.
     private let origin: Atomic<Int64>
-    private let isUsable = Atomic(true)
 
     /// Until the first reading, the clock shows the time of this machine's wall clock.
     init(
@@ -71,7 +70,7 @@ final class DatabaseClock: Sendable {
 
     /// Whether work may be claimed. Work may not be claimed if the wall clock is so wrong that Apple would refuse
     /// provider tokens.
-    var mayClaim: Bool { isUsable.load(ordering: .relaxed) }
+    var mayClaim: Bool { standing != .unusable }
 
     /// Seconds by which the wall clock was ahead at the last reading.
     var lead: TimeInterval { state.withLock { $0.lead } }
@@ -96,7 +95,6 @@ final class DatabaseClock: Sendable {
             state.standing = ClockStanding(lead: sample.lead, before: before)
             return (before, state.standing)
         }
-        isUsable.store(standing != .unusable, ordering: .relaxed)
         onLead(lead)
         if standing != before { tell(standing, lead) }
         return lead

@@ -5,15 +5,14 @@ internal import Postgres
 extension PostgresRow {
     /// Reads a column of an enum type as the Swift enum with the same raw values.
     func word<Word: RawRepresentable<String>>(_ column: String, as type: Word.Type = Word.self) throws -> Word {
-        let text: String = try decode(column)
-        guard let word = Word(rawValue: text) else { throw UnknownWord(column: column, text: text) }
-        return word
+        try Self.word(try decode(column), column)
     }
 
     func optionalWord<Word: RawRepresentable<String>>(
         _ column: String, as type: Word.Type = Word.self
-    ) throws -> Word? {
-        guard let text = try decode(String?.self, column) else { return nil }
+    ) throws -> Word? { try decode(String?.self, column).map { try Self.word($0, column) } }
+
+    private static func word<Word: RawRepresentable<String>>(_ text: String, _ column: String) throws -> Word {
         guard let word = Word(rawValue: text) else { throw UnknownWord(column: column, text: text) }
         return word
     }

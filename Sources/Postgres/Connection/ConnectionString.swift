@@ -42,7 +42,7 @@ package enum ConnectionString {
         }
         if line.hasPrefix("missing \"=\"") { return "it has a word that is no pair of an option and its value" }
         if line.hasPrefix("end of string reached") { return "its [ has no ]" }
-        return String(line[..<quote].trimmingSuffix { $0 == " " || $0 == ":" })
+        return String(line[..<quote].replacing(/[ :]+$/, with: ""))
     }
 
     /// Checks options that libpq checks only when it connects.
@@ -71,13 +71,4 @@ package enum ConnectionString {
         ("sslmode", ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"]),
         ("target_session_attrs", ["any", "read-write", "read-only", "primary", "standby", "prefer-standby"]),
     ]
-}
-
-extension Substring {
-    /// The text without its last characters for which `isDropped` is true.
-    fileprivate func trimmingSuffix(while isDropped: (Character) -> Bool) -> Substring {
-        var rest = self
-        while let last = rest.last, isDropped(last) { rest.removeLast() }
-        return rest
-    }
 }

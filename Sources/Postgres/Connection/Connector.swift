@@ -16,26 +16,29 @@ struct Connector: Sendable {
     let configuration: PostgresConfiguration
     let logger: Logger
 
+    /// - Parameter generation: the pool's, when the attempt begins.
     /// - Throws: `connectionFailed` with libpq's message, which never contains the password.
-    func connect() async throws(PostgresError) -> LibPQConnection {
-        let result = await withCheckedContinuation { continuation in
-            connect { continuation.resume(returning: $0) }
-        }
-        return try result.get()
-    }
-
-    /// Opens a connection like `connect()`, for a caller that does not wait. `done` is called on the thread of the
-    /// attempt.
-    func connect(_ done: @escaping @Sendable (Result<LibPQConnection, PostgresError>) -> Void) {
-        // A serial queue gets its own thread. A concurrent queue has only as many threads as there are cores, and
-        // silent hosts would block all of these threads.
-        DispatchQueue(label: "grandstand.postgres.connect", qos: .utility).async {
-            let result = connectBlocking()
-            if case .failure(let error) = result {
-                configuration.health.refused(error)
-                configuration.onFailure?(error)
+    func connect(generation: Int = 0) async throws(PostgresError) -> PostgresConnection {
+        do throws(PostgresError) {
+            let connection = await withCheckedContinuation { continuation in
+                // A serial queue gets its own thread. A concurrent queue has only as many threads as there are cores,
+                // and silent hosts would block all of these threads.
+                DispatchQueue(label: "grandstand.postgres.connect", qos: .utility).async {
+                    continuation.resume(returning: connectBlocking(generation))
+                }
             }
-            done(result)
+            guard let connection else { throw Self.failure("libpq has no memory for a connection") }
+            guard !connection.isBroken else { throw Self.failure(connection.errorMessage) }
+            try await prepare(connection)
+            guard !configuration.mustWrite || !connection.isReadOnly else {
+                throw Self.failure("session is read-only: the server accepts no writes, or is a standby")
+            }
+            configuration.health.connected()
+            return connection
+        } catch {
+            configuration.health.refused(error)
+            configuration.onFailure?(error)
+            throw error
         }
     }
 
@@ -54,62 +57,50 @@ struct Connector: Sendable {
     /// while a query cannot be sent.
     var parameters: [(keyword: String, value: String)] {
         [
-            ("connect_timeout", "\(max(2, configuration.connectTimeout.components.seconds))"),
+            // The seconds for each host of the connection string, unless the string says otherwise. They are few,
+            // because libpq tries the next host only when they are over.
+            ("connect_timeout", "3"),
             ("target_session_attrs", configuration.mustWrite ? "read-write" : "any"),
             ("keepalives_idle", "\(Self.silence - 3)"), ("keepalives_interval", "1"), ("keepalives_count", "3"),
             ("tcp_user_timeout", "\(Self.silence * 1_000)"),
             ("dbname", configuration.connectionString),
-            ("fallback_application_name", configuration.applicationName), ("client_encoding", "UTF8"),
+            ("fallback_application_name", "grandstand"), ("client_encoding", "UTF8"),
         ]
     }
 
     /// The seconds of silence after which a connection counts as lost.
     private static let silence = 5
 
-    private func connectBlocking() -> Result<LibPQConnection, PostgresError> {
+    private func connectBlocking(_ generation: Int) -> PostgresConnection? {
         // If a keyword occurs twice, the last one counts. `dbname` may be a whole connection string (URI or keywords),
         // which may set its own timeout.
         let parameters = parameters
-        let pointer = withCStrings(parameters.map(\.keyword)) { keywords in
+        return withCStrings(parameters.map(\.keyword)) { keywords in
             withCStrings(parameters.map(\.value)) { values in PQconnectdbParams(keywords, values, 1) }
-        }
-        guard let pointer else {
-            return .failure(PostgresError(.connectionFailed, "libpq has no memory for a connection"))
-        }
-        let connection = LibPQConnection(pointer, notices: configuration.notices, logger: logger)
-        guard !connection.isBroken else {
-            return .failure(Self.failure(connection.errorMessage))
-        }
-        if let fault = prepare(connection) { return .failure(fault) }
-        guard !configuration.mustWrite || !connection.isReadOnly else {
-            return .failure(Self.failure("session is read-only: the server accepts no writes, or is a standby"))
-        }
-        return .success(connection)
+        }.map { PostgresConnection($0, configuration, generation: generation, logger: logger) }
     }
 
     /// Applies the session's settings in one round trip and within `silence`. libpq limits only the time to connect,
-    /// and would wait forever for a server that freezes after the connection is made.
-    ///
-    /// - Returns: the error; `nil`: the settings were applied.
-    private func prepare(_ connection: LibPQConnection) -> PostgresError? {
-        PQsetnonblocking(connection.pointer, 1)
+    /// and would wait forever for a server that freezes after the connection is made. The statement is not prepared,
+    /// because a connection pooler may lend one session to several clients.
+    private func prepare(_ connection: PostgresConnection) async throws(PostgresError) {
         var settings = configuration.sessionSettings
-        let version = PQserverVersion(connection.pointer)
+        let version = connection.serverVersion
         if version >= 150_000 { settings.merge(Self.clientSettings) { own, _ in own } }
         if version >= 170_000 { settings.merge(["transaction_timeout": "0"]) { own, _ in own } }
-        let ordered = settings.sorted { $0.key < $1.key }
-        guard !ordered.isEmpty else { return nil }
-        let sql =
-            "select "
-            + ordered.indices.map { "pg_catalog.set_config($\(2 * $0 + 1), $\(2 * $0 + 2), false)" }
-            .joined(separator: ", ")
-        let isSent = withCStrings(ordered.flatMap { [$0.key, $0.value] }) { values in
-            PQsendQueryParams(connection.pointer, sql, Int32(2 * ordered.count), nil, values, nil, nil, 0)
+        guard !settings.isEmpty else { return }
+        let calls = settings.sorted { $0.key < $1.key }.map { name, value in
+            "pg_catalog.set_config(\(Self.literal(name)), \(Self.literal(value)), false)"
         }
-        guard isSent == 1 else { return PostgresError(.connectionFailed, connection.errorMessage) }
-        return connection.isDone(within: .seconds(Self.silence))
-            ? nil : PostgresError(.connectionFailed, connection.errorMessage)
+        do throws(PostgresError) {
+            try await connection.script(
+                "select " + calls.joined(separator: ", "), .init(end: .now + .seconds(Self.silence), drain: .zero))
+        } catch {
+            throw Self.failure(error.message)
+        }
     }
+
+    private static func literal(_ text: String) -> String { "'\(text.replacing("'", with: "''"))'" }
 
     /// Makes the server notice within seconds that this client is gone. The server then ends the client's statement,
     /// even one that waits for a lock, so that it blocks nobody.
@@ -121,31 +112,6 @@ struct Connector: Sendable {
         "tcp_keepalives_count": "3", "tcp_user_timeout": "10s", "idle_session_timeout": "0", "statement_timeout": "0",
         "lock_timeout": "0", "default_transaction_isolation": "read committed",
     ]
-}
-
-extension LibPQConnection {
-    /// Sends all pending data and waits for the end of the one query.
-    ///
-    /// - Returns: whether the query succeeded within `limit`.
-    fileprivate func isDone(within limit: Duration) -> Bool {
-        let deadline = ContinuousClock.now + limit
-        while true {
-            let flushed = PQflush(pointer)
-            guard flushed >= 0 else { return false }
-            if PQisBusy(pointer) == 0 {
-                guard let result = PQgetResult(pointer) else { return true }
-                defer { PQclear(result) }
-                guard PQresultStatus(result) == PGRES_TUPLES_OK else { return false }
-                continue
-            }
-            let left = ContinuousClock.now.duration(to: deadline) / .milliseconds(1)
-            guard left > 0 else { return false }
-            var entry = pollfd(fd: socket, events: Int16(flushed == 0 ? POLLIN : POLLIN | POLLOUT), revents: 0)
-            guard poll(&entry, 1, Int32(left.rounded(.up))) >= 0 || errno == EINTR, PQconsumeInput(pointer) == 1 else {
-                return false
-            }
-        }
-    }
 }
 
 /// Calls `body` with a NULL-terminated array of C strings.

@@ -1,13 +1,27 @@
 internal import CLibPQ
+internal import Logging
 internal import Synchronization
 
-/// A connection for one task at a time. `PostgresPool.withConnection` lends it.
-package final class PostgresConnection: PostgresQuerying {
-    let raw: LibPQConnection
+#if canImport(Darwin)
+    private import Darwin
+#elseif canImport(Glibc)
+    private import Glibc
+#elseif canImport(Musl)
+    private import Musl
+#endif
+
+/// A connection for one task at a time. `PostgresPool.withConnection` lends it. It owns one `PGconn`, which only the
+/// task that uses the connection passes to libpq (`exclusively`).
+package final class PostgresConnection: PostgresQuerying, @unchecked Sendable {
+    let pointer: OpaquePointer
     private let configuration: PostgresConfiguration
+    private let notices: NoticeBook
 
     private struct State {
-        var statements: StatementCache
+        /// The names of the prepared statements.
+        var statements: [Statement: String] = [:]
+        /// The number of statements that were ever prepared. A name is never used twice.
+        var names = 0
         var isBusy = false
         /// Whether the next query begins a transaction in the same round trip.
         var beginsNext = false
@@ -19,27 +33,54 @@ package final class PostgresConnection: PostgresQuerying {
         var askedAt: ContinuousClock.Instant?
     }
 
-    private let state: Mutex<State>
+    private struct Statement: Hashable {
+        let sql: String
+        let types: [UInt32]
+    }
+
+    private let state = Mutex(State())
 
     /// Identifies the server that the pool used when this connection was opened. The number grows when the pool changes
     /// to another server.
     let generation: Int
 
-    init(_ raw: LibPQConnection, configuration: PostgresConfiguration, generation: Int = 0) {
-        self.raw = raw
+    init(_ pointer: OpaquePointer, _ configuration: PostgresConfiguration, generation: Int, logger: Logger) {
+        self.pointer = pointer
         self.generation = generation
         self.configuration = configuration
-        state = Mutex(State(statements: StatementCache(capacity: configuration.statementCacheSize)))
+        notices = NoticeBook(configuration.notices, logger)
+        PQsetnonblocking(pointer, 1)
+        // libpq would print notices to standard error.
+        PQsetNoticeReceiver(
+            pointer,
+            { context, result in
+                guard let context, let result else { return }
+                Unmanaged<NoticeBook>.fromOpaque(context).takeUnretainedValue().note(PostgresError(result: result))
+            }, Unmanaged.passUnretained(notices).toOpaque())
+    }
+
+    deinit {
+        notices.handOut()
+        SocketLoop.of(socket).forget(socket)
+        PQfinish(pointer)
     }
 
     /// The server's version, e.g. 150018 for 15.18.
-    package var serverVersion: Int { Int(PQserverVersion(raw.pointer)) }
+    package var serverVersion: Int { Int(PQserverVersion(pointer)) }
 
     /// The ID of the server process of this connection.
-    package var backendPID: Int { Int(PQbackendPID(raw.pointer)) }
+    package var backendPID: Int { Int(PQbackendPID(pointer)) }
 
-    /// Whether the server has reported on this connection that it accepts no writes.
-    package var isReadOnly: Bool { raw.isReadOnly || state.withLock { $0.refusedToWrite } }
+    /// Whether the server has reported on this connection that it accepts no writes: it is a standby, or its
+    /// transactions are read-only by default. The server reports this state with the answer to a query; servers before
+    /// PostgreSQL 14 report only a refused write.
+    package var isReadOnly: Bool {
+        isOn("in_hot_standby") || isOn("default_transaction_read_only") || state.withLock { $0.refusedToWrite }
+    }
+
+    private func isOn(_ parameter: String) -> Bool {
+        PQparameterStatus(pointer, parameter).map { strcmp($0, "on") == 0 } ?? false
+    }
 
     /// Runs one query within the time that is left of the task's `PostgresTimeLimit`, or within `queryTimeout` if the
     /// task has none.
@@ -56,7 +97,7 @@ package final class PostgresConnection: PostgresQuerying {
 
     /// Runs several queries in one round trip (libpq's pipeline mode). Outside a transaction they are one transaction.
     ///
-    /// - Throws: the first error, with `pipelineIndex`. Later queries are not executed.
+    /// - Throws: the first error. Later queries are not executed.
     @discardableResult
     package func pipeline(_ queries: [PostgresQuery]) async throws -> [PostgresRows] {
         try await run(queries)
@@ -64,16 +105,33 @@ package final class PostgresConnection: PostgresQuerying {
 
     /// Runs several statements separated by semicolons, without parameters (migrations).
     package func script(_ sql: String) async throws {
-        try await exclusively { connection throws(PostgresError) in
-            if connection.takeBegin() { try await connection.simple("begin") }
-            try await connection.simple(sql)
+        let limits = QueryExecution.Limits(end: .now + .seconds(3_600))
+        if takeBegin() { try await script("begin", limits) }
+        try await script(sql, limits)
+    }
+
+    func script(_ sql: String, _ limits: QueryExecution.Limits) async throws(PostgresError) {
+        try await exclusively { () async throws(PostgresError) in
+            try await perform(limits) { execution throws(PostgresError) in try await self.exchange(sql, &execution) }
         }
     }
 
     // MARK: For the pool
 
-    /// Whether the next task may use the connection.
-    var isReusable: Bool { raw.isClean && !state.withLock { $0.isSpoiled || $0.isBusy } }
+    var socket: Int32 { PQsocket(pointer) }
+    var isBroken: Bool { PQstatus(pointer) != CONNECTION_OK || socket < 0 }
+    var errorMessage: String { String(cString: PQerrorMessage(pointer)).trimmed }
+    private var isInTransaction: Bool { PQtransactionStatus(pointer) != PQTRANS_IDLE }
+
+    /// Whether the next task may use the connection: nothing is being sent or received, and no transaction is open.
+    var isReusable: Bool { isSettled && !isInTransaction && !state.withLock { $0.isSpoiled || $0.isBusy } }
+
+    /// Whether data has arrived that answers no query. Such data on an idle connection means that the server has closed
+    /// the connection, so the connection must not be used again.
+    var hasUnexpectedInput: Bool {
+        var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, 0) != 0
+    }
 
     /// Records that the connection is lent to a task that has waited since `asked`.
     func lend(since asked: ContinuousClock.Instant) { state.withLock { $0.askedAt = asked } }
@@ -82,50 +140,46 @@ package final class PostgresConnection: PostgresQuerying {
     func beginWithNext() { state.withLock { $0.beginsNext = true } }
 
     /// Ends a transaction whose BEGIN was not sent yet. Returns `false` if the server must end it.
-    func abandonUnbegun() -> Bool { takeBegin() }
-
-    /// Whether an error in the transaction was ignored. COMMIT would then roll back and still report success.
-    var hasFailedTransaction: Bool { PQtransactionStatus(raw.pointer) == PQTRANS_INERROR }
-
-    /// Runs the statements that end a transaction, even if the task is cancelled meanwhile.
-    func end(_ queries: [PostgresQuery]) async throws -> [PostgresRows] {
-        try await run(queries, isCancellable: false)
+    func takeBegin() -> Bool {
+        state.withLock { state in
+            defer { state.beginsNext = false }
+            return state.beginsNext
+        }
     }
 
+    /// Whether an error in the transaction was ignored. COMMIT would then roll back and still report success.
+    var hasFailedTransaction: Bool { PQtransactionStatus(pointer) == PQTRANS_INERROR }
+
+    /// Runs queries.
+    ///
+    /// - Parameter isCancellable: `false`: the queries are run even if the task is cancelled.
     @discardableResult
     func run(
         _ queries: [PostgresQuery], timeout: Duration? = nil, isCancellable: Bool = true
     ) async throws(PostgresError) -> [PostgresRows] {
         guard !queries.isEmpty else { return [] }
-        return try await exclusively { connection throws(PostgresError) in
+        return try await exclusively { () async throws(PostgresError) in
             guard !isCancellable || !Task.isCancelled else {
                 throw PostgresError(.cancelled, "the task was cancelled before the query was sent")
             }
-            guard !connection.isSpoiled else {
+            guard !state.withLock(\.isSpoiled) else {
                 throw PostgresError(.connectionLost, "the connection was given up after an earlier query")
             }
-            let limits = connection.limits(timeout)
-            let begins = connection.takeBegin()
-            let all = begins ? ["begin"] + queries : queries
-            let results: [PostgresRows]
+            let limits = limits(timeout)
+            let begins = takeBegin()
             do throws(PostgresError) {
-                results = try await PostgresTimeLimit.counting { () async throws(PostgresError) in
-                    try await connection.attempt(all, limits, isCancellable)
+                let results = try await PostgresTimeLimit.counting { () async throws(PostgresError) in
+                    try await attempt(begins ? ["begin"] + queries : queries, limits, isCancellable)
                 }
+                return begins ? Array(results.dropFirst()) : results
             } catch {
                 configuration.onFailure?(error)
-                guard begins, let index = error.pipelineIndex else { throw error }
-                var shifted = error
-                shifted.pipelineIndex = max(0, index - 1)
-                throw shifted
+                throw error
             }
-            return begins ? Array(results.dropFirst()) : results
         }
     }
 
     // MARK: On the wire
-
-    private var isSpoiled: Bool { state.withLock { $0.isSpoiled } }
 
     /// The limit for a silent server counts from the time when the task began to wait for the connection.
     private func limits(_ timeout: Duration?) -> QueryExecution.Limits {
@@ -140,23 +194,13 @@ package final class PostgresConnection: PostgresQuerying {
         return QueryExecution.Limits(
             end: now + min(timeLimit.rest, timeout ?? timeLimit.rest), silence: timeLimit.silence,
             firstSilence: max(
-                (asked ?? now) + timeLimit.silence, now + min(timeLimit.silence, PostgresHealth.probe)))
-    }
-
-    private func finish(_ execution: QueryExecution) async {
-        if await !execution.finish() { state.withLock { $0.isSpoiled = true } }
-    }
-
-    private func takeBegin() -> Bool {
-        state.withLock { state in
-            defer { state.beginsNext = false }
-            return state.beginsNext
-        }
+                (asked ?? now) + timeLimit.silence, now + min(timeLimit.silence, PostgresHealth.probe)),
+            drain: .milliseconds(500))
     }
 
     /// Allows one task at a time. A second one is a mistake of the caller and gets an error.
     private func exclusively<Value>(
-        _ body: (PostgresConnection) async throws(PostgresError) -> Value
+        _ body: () async throws(PostgresError) -> Value
     ) async throws(PostgresError) -> Value {
         let isFree = state.withLock { state in
             defer { state.isBusy = true }
@@ -166,10 +210,10 @@ package final class PostgresConnection: PostgresQuerying {
             throw PostgresError(.misuse, "the connection is being used by another task; use pipeline or the pool")
         }
         defer {
-            raw.handOutNotices()
+            if !isInTransaction || isBroken { notices.handOut() }
             state.withLock { $0.isBusy = false }
         }
-        return try await body(self)
+        return try await body()
     }
 
     /// Runs the queries. If the server no longer knows a prepared statement, or if a schema change altered a
@@ -178,189 +222,147 @@ package final class PostgresConnection: PostgresQuerying {
     private func attempt(
         _ queries: [PostgresQuery], _ limits: QueryExecution.Limits, _ isCancellable: Bool
     ) async throws(PostgresError) -> [PostgresRows] {
-        let wasInTransaction = raw.isInTransaction
+        let wasInTransaction = isInTransaction
+        func once() async throws(PostgresError) -> [PostgresRows] {
+            try await perform(limits, isCancellable: isCancellable) { execution throws(PostgresError) in
+                try await self.exchange(queries, &execution)
+            }
+        }
         do throws(PostgresError) {
-            return try await perform(queries, limits, isCancellable)
+            return try await once()
         } catch {
             let isStale =
                 error.sqlState == .invalidSQLStatementName
                 || error.sqlState == .featureNotSupported && error.message.contains("cached plan")
-            guard isStale, !wasInTransaction, !raw.isInTransaction else { throw error }
-            state.withLock { $0.statements.removeAll() }
-            return try await perform(queries, limits, isCancellable)
+            guard isStale, !wasInTransaction, !isInTransaction else { throw error }
+            state.withLock { $0.statements = [:] }
+            return try await once()
         }
     }
 
-    private func perform(
-        _ queries: [PostgresQuery], _ limits: QueryExecution.Limits, _ isCancellable: Bool
-    ) async throws(PostgresError) -> [PostgresRows] {
-        var execution = QueryExecution(raw, limits, configuration.health, isCancellable: isCancellable)
-        raw.hasWarned = false
+    /// Whether the server waits for a query, so that the state of the protocol is known.
+    private var isSettled: Bool {
+        !isBroken && PQpipelineStatus(pointer) == PQ_PIPELINE_OFF && PQtransactionStatus(pointer) != PQTRANS_ACTIVE
+    }
+
+    /// Runs `body`, which sends queries and reads all their results.
+    private func perform<Value>(
+        _ limits: QueryExecution.Limits, isCancellable: Bool = true,
+        _ body: (inout QueryExecution) async throws(PostgresError) -> Value
+    ) async throws(PostgresError) -> Value {
+        var execution = QueryExecution(self, limits, configuration.health, isCancellable: isCancellable)
+        notices.hasWarned = false
+        let result: Result<Value, PostgresError>
         do throws(PostgresError) {
-            let rows: [PostgresRows]
-            if queries.count == 1, let name = state.withLock({ $0.statements.name(of: .init(queries[0])) }) {
-                rows = [try await executeOne(queries[0], name, &execution)]
-            } else {
-                rows = try await executePipeline(queries, &execution)
-            }
-            // A COMMIT that waits for a synchronous standby and is cancelled succeeds with a warning. The standby may
-            // not have the data, so the caller must not be told that they are safe.
-            if let interruption = execution.interruption { throw interruption }
-            return rows
+            result = .success(try await body(&execution))
         } catch {
             if error.sqlState == .readOnlySQLTransaction { state.withLock { $0.refusedToWrite = true } }
-            if !raw.isClean, !raw.isInTransaction || raw.isBroken || PQtransactionStatus(raw.pointer) == PQTRANS_ACTIVE
-            {
-                state.withLock { $0.isSpoiled = true }
-            } else {
-                await finish(execution)
-            }
-            guard var interruption = execution.interruption else { throw error }
-            interruption.isUnconfirmed = raw.hasWarned && interruption.kind == .timedOut
-            throw interruption
+            result = .failure(error)
         }
-    }
-
-    private func executeOne(
-        _ query: PostgresQuery, _ name: String, _ execution: inout QueryExecution
-    ) async throws(PostgresError) -> PostgresRows {
-        try send(query, name, execution)
-        var rows = PostgresRows(nil)
-        var failure: PostgresError?
-        while let result = try await execution.nextResult() {
-            switch Self.read(result) {
-            case .success(let read): rows = read
-            case .failure(let error) where error.kind == .misuse: throw error
-            case .failure(let error): failure = failure ?? error
-            }
-        }
-        if let failure { throw failure }
-        await finish(execution)
-        return rows
-    }
-
-    private func executePipeline(
-        _ queries: [PostgresQuery], _ execution: inout QueryExecution
-    ) async throws(PostgresError) -> [PostgresRows] {
-        guard PQenterPipelineMode(raw.pointer) == 1 else { throw execution.lost() }
-        let steps = try sendAll(queries, execution)
-        guard PQpipelineSync(raw.pointer) == 1 else { throw execution.lost() }
-
-        var rows: [PostgresRows] = []
-        var failure: PostgresError?
-        for step in steps {
-            if case .sync = step {
-                // libpq returns no NULL after the result of a synchronisation point.
-                if let sync = try await execution.nextResult() { PQclear(sync) }
-                continue
-            }
-            while let result = try await execution.nextResult() {
-                switch Self.read(result) {
-                case .success(let read):
-                    if case .execute = step { rows.append(read) }
-                case .failure(let error) where error.kind == .misuse: throw error
-                case .failure(var error):
-                    // If a statement cannot be deallocated, it is already gone, or will be gone with the connection.
-                    if case .deallocate = step { continue }
-                    if case .prepare(_, let key) = step { state.withLock { $0.statements.remove(key) } }
-                    error.pipelineIndex = step.index
-                    failure = failure ?? error
-                }
-            }
-        }
-        // The synchronisation point ends the pipeline.
-        if let sync = try await execution.nextResult() { PQclear(sync) }
-        guard PQexitPipelineMode(raw.pointer) == 1 else { throw execution.lost() }
-        if let failure { throw failure }
-        await finish(execution)
-        return rows
+        let isUsable = if isSettled { await execution.finish() } else { false }
+        if !isUsable { state.withLock { $0.isSpoiled = true } }
+        // A COMMIT that waits for a synchronous standby and is cancelled succeeds with a warning. The standby may not
+        // have the data, so the caller must not be told that they are safe.
+        guard var interruption = execution.interruption else { return try result.get() }
+        interruption.isUnconfirmed = notices.hasWarned && interruption.kind == .timedOut
+        throw interruption
     }
 
     private enum Step {
-        case prepare(Int, StatementCache.Key)
-        case execute(Int)
         case deallocate
-        /// A synchronisation point between the deallocations and the queries.
+        case prepare(Statement)
+        case execute
+        /// A synchronisation point. One is between the deallocation and the queries, and one ends the pipeline.
         case sync
-
-        var index: Int? {
-            switch self {
-            case .prepare(let index, _), .execute(let index): index
-            case .deallocate, .sync: nil
-            }
-        }
     }
 
-    /// Adds every query to the pipeline, preceded by its preparation if necessary.
-    private func sendAll(_ queries: [PostgresQuery], _ execution: QueryExecution) throws(PostgresError) -> [Step] {
-        var steps: [Step] = []
-        for name in state.withLock({ $0.statements.evict() }) {
-            try sent(PQsendQueryParams(raw.pointer, "deallocate \(name)", 0, nil, nil, nil, nil, 1), execution)
-            steps.append(.deallocate)
-        }
-        // Some commands, CREATE DATABASE and VACUUM among them, must be the first of their pipeline.
-        if !steps.isEmpty {
-            guard PQpipelineSync(raw.pointer) == 1 else { throw execution.lost() }
-            steps.append(.sync)
-        }
-        for (index, query) in queries.enumerated() {
-            let key = StatementCache.Key(query)
-            let name: String
-            if let known = state.withLock({ $0.statements.name(of: key) }) {
-                name = known
-            } else {
-                name = state.withLock { $0.statements.add(key) }
-                let parameters = Parameters(bindings: query.bindings)
-                try sent(
-                    parameters.withTypes { PQsendPrepare(raw.pointer, name, query.sql, parameters.count, $0) },
-                    execution
-                )
-                steps.append(.prepare(index, key))
+    private func exchange(
+        _ queries: [PostgresQuery], _ execution: inout QueryExecution
+    ) async throws(PostgresError) -> [PostgresRows] {
+        try execution.sent(PQenterPipelineMode(pointer))
+        var rows: [PostgresRows] = []
+        var failure: PostgresError?
+        for step in try send(queries, execution) {
+            while let result = try await execution.nextResult() {
+                switch (try Self.read(result), step) {
+                case (.success(let read), .execute): rows.append(read)
+                // If the statements cannot be deallocated, they will be gone with the connection.
+                case (.success, _), (.failure, .deallocate): break
+                case (.failure(let error), _):
+                    if case .prepare(let statement) = step { state.withLock { $0.statements[statement] = nil } }
+                    failure = failure ?? error
+                }
+                // libpq returns no NULL after the result of a synchronisation point.
+                if case .sync = step { break }
             }
-            try send(query, name, execution)
-            steps.append(.execute(index))
         }
+        guard PQexitPipelineMode(pointer) == 1 else { throw failure ?? execution.lost() }
+        if let failure { throw failure }
+        return rows
+    }
+
+    /// Sends every query, preceded by its preparation if necessary. libpq sends the bytes with the synchronisation
+    /// point, or earlier if they are many.
+    private func send(_ queries: [PostgresQuery], _ execution: QueryExecution) throws(PostgresError) -> [Step] {
+        var steps: [Step] = []
+        let isFull = state.withLock { state in
+            guard state.statements.count > configuration.statementCacheSize else { return false }
+            state.statements = [:]
+            return true
+        }
+        if isFull {
+            try execution.sent(PQsendQueryParams(pointer, "deallocate all", 0, nil, nil, nil, nil, 1))
+            // Some commands, CREATE DATABASE and VACUUM among them, must be the first of their pipeline.
+            try execution.sent(PQpipelineSync(pointer))
+            steps = [.deallocate, .sync]
+        }
+        for query in queries {
+            let statement = Statement(sql: query.sql, types: query.bindings.map(\.type.oid))
+            let (name, isNew) = state.withLock { state in
+                if let known = state.statements[statement] { return (known, false) }
+                state.names += 1
+                let name = "g\(state.names)"
+                state.statements[statement] = name
+                return (name, true)
+            }
+            let count = Int32(query.bindings.count)
+            if isNew {
+                try execution.sent(
+                    statement.types.withUnsafeBufferPointer {
+                        PQsendPrepare(pointer, name, query.sql, count, $0.baseAddress)
+                    })
+                steps.append(.prepare(statement))
+            }
+            try execution.sent(
+                query.withValues { values, lengths, formats in
+                    PQsendQueryPrepared(pointer, name, count, values, lengths, formats, 1)
+                })
+            steps.append(.execute)
+        }
+        try execution.sent(PQpipelineSync(pointer))
+        steps.append(.sync)
         return steps
     }
 
-    private func send(_ query: PostgresQuery, _ name: String, _ execution: QueryExecution) throws(PostgresError) {
-        let parameters = Parameters(bindings: query.bindings)
-        let code = parameters.withValues { values, lengths, formats in
-            PQsendQueryPrepared(raw.pointer, name, parameters.count, values, lengths, formats, 1)
-        }
-        try sent(code, execution)
-        _ = try execution.flush()
-    }
-
-    private func sent(_ code: Int32, _ execution: QueryExecution) throws(PostgresError) {
-        guard code == 1 else { throw execution.lost() }
-    }
-
-    private func simple(_ sql: String) async throws(PostgresError) {
-        let limits = QueryExecution.Limits(end: .now + .seconds(3_600))
-        var execution = QueryExecution(raw, limits, configuration.health, isCancellable: true)
-        try sent(PQsendQuery(raw.pointer, sql), execution)
-        _ = try execution.flush()
+    private func exchange(_ script: String, _ execution: inout QueryExecution) async throws(PostgresError) {
+        try execution.sent(PQsendQuery(pointer, script))
         var failure: PostgresError?
-        do throws(PostgresError) {
-            while let result = try await execution.nextResult() {
-                guard case .failure(let error) = Self.read(result) else { continue }
-                if error.kind == .misuse { throw error }
-                failure = failure ?? error
-            }
-        } catch {
-            state.withLock { $0.isSpoiled = true }
-            throw error
+        while let result = try await execution.nextResult() {
+            if case .failure(let error) = try Self.read(result) { failure = failure ?? error }
         }
-        await finish(execution)
-        if let failure { throw execution.interruption ?? failure }
+        if let failure { throw failure }
     }
 
     /// Converts a result to rows or to its error.
-    private static func read(_ result: OpaquePointer) -> Result<PostgresRows, PostgresError> {
+    ///
+    /// - Throws: `misuse` for COPY. The server then waits for data or sends them, so the connection is closed.
+    private static func read(_ result: OpaquePointer) throws(PostgresError) -> Result<PostgresRows, PostgresError> {
         switch PQresultStatus(result) {
-        case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY, PGRES_PIPELINE_SYNC:
+        case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
             return .success(PostgresRows(ResultHandle(result)))
+        case PGRES_PIPELINE_SYNC:
+            PQclear(result)
+            return .success(PostgresRows(nil))
         case PGRES_PIPELINE_ABORTED:
             PQclear(result)
             return .failure(PostgresError(.server, "not executed, because an earlier query of the pipeline failed"))
@@ -373,8 +375,39 @@ package final class PostgresConnection: PostgresQuerying {
             return .failure(error)
         default:
             PQclear(result)
-            // The server now waits for data or sends them, so the connection is closed with this error.
-            return .failure(PostgresError(.misuse, "COPY is not for this connection"))
+            throw PostgresError(.misuse, "COPY is not for this connection")
+        }
+    }
+}
+
+extension PostgresQuery {
+    /// The parameters in libpq's form: values, lengths and formats. All values are binary. libpq copies them while
+    /// `body` runs.
+    fileprivate func withValues<Result>(
+        _ body: (UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?) -> Result
+    ) -> Result {
+        let count = bindings.count
+        guard count > 0 else { return body(nil, nil, nil) }
+        let total = bindings.reduce(0) { $0 + ($1.bytes?.count ?? 0) }
+        // One byte more, so that even an empty value has an address. libpq reads a value without an address as NULL.
+        return withUnsafeTemporaryAllocation(byteCount: total + 1, alignment: 1) { buffer in
+            withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: count) { values in
+                withUnsafeTemporaryAllocation(of: Int32.self, capacity: count * 2) { numbers in
+                    var offset = 0
+                    for (index, binding) in bindings.enumerated() {
+                        numbers[index] = Int32(binding.bytes?.count ?? 0)
+                        numbers[count + index] = 1
+                        values[index] = nil
+                        guard let bytes = binding.bytes else { continue }
+                        let place = UnsafeMutableRawBufferPointer(rebasing: buffer[offset..<offset + bytes.count + 1])
+                        place.copyBytes(from: bytes)
+                        values[index] = place.baseAddress.map { UnsafePointer($0.assumingMemoryBound(to: CChar.self)) }
+                        offset += bytes.count
+                    }
+                    let formats = numbers.baseAddress.map { UnsafePointer($0 + count) }
+                    return body(UnsafePointer(values.baseAddress), UnsafePointer(numbers.baseAddress), formats)
+                }
+            }
         }
     }
 }

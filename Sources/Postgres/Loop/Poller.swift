@@ -41,10 +41,10 @@
         /// Ends the wait. The counter `alarm` is edge-triggered and never read, so each write is one event.
         func wake() { eventfd_write(alarm, 1) }
 
-        /// Passes all pending events to `report`. If `blocking`, waits for the first one.
-        func wait(blocking: Bool, _ report: (Int32) -> Void) {
+        /// Passes all pending events to `report`. Waits for the first one for at most this time.
+        func wait(milliseconds: Int, _ report: (Int32) -> Void) {
             withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
-                let count = epoll_wait(queue, events.baseAddress, 64, blocking ? -1 : 0)
+                let count = epoll_wait(queue, events.baseAddress, 64, Int32(milliseconds))
                 for index in 0..<max(0, Int(count)) where events[index].data.fd != alarm {
                     report(events[index].data.fd)
                 }
@@ -87,14 +87,11 @@
             }
         }
 
-        /// Passes all pending events to `report`. If `blocking`, waits for the first one.
-        func wait(blocking: Bool, _ report: (Int32) -> Void) {
+        /// Passes all pending events to `report`. Waits for the first one for at most this time.
+        func wait(milliseconds: Int, _ report: (Int32) -> Void) {
             withUnsafeTemporaryAllocation(of: Darwin.kevent.self, capacity: 64) { events in
-                var atOnce = timespec()
-                let count =
-                    blocking
-                    ? kevent(queue, nil, 0, events.baseAddress, 64, nil)
-                    : kevent(queue, nil, 0, events.baseAddress, 64, &atOnce)
+                var time = timespec(tv_sec: 0, tv_nsec: milliseconds * 1_000_000)
+                let count = kevent(queue, nil, 0, events.baseAddress, 64, &time)
                 for index in 0..<max(0, Int(count)) where events[index].filter != Int16(EVFILT_USER) {
                     report(Int32(events[index].ident))
                 }

@@ -12,7 +12,7 @@ extension PostgresPool {
     package func sharesSessions() async throws -> Bool {
         // Waits for a server that is still starting, as the first query of a command does.
         try await withConnection(within: configuration.acquireTimeout) { _ in }
-        let first = try await probe()
+        let first = try await connector.connect()
         do {
             // Without a pooler, libpq knows the ID of the connection's server process, and no session is shared.
             let pid = try await first.query("select pg_backend_pid() as pid")[0].decode(Int.self, "pid")
@@ -29,7 +29,7 @@ extension PostgresPool {
         let mark = UUID().uuidString
         try await first.query("select set_config('grandstand.session', \(mark), false)")
         guard try await Self.mark(of: first) == mark else { return true }
-        let second = try await probe()
+        let second = try await connector.connect()
         do {
             if try await Self.mark(of: second) == mark { return true }
             // During its transaction, `second` keeps one session. If `first` had this session before, `first` now gets
@@ -50,11 +50,6 @@ extension PostgresPool {
         try await connection.query(
             "select current_setting('grandstand.session', true) as mark", deadline: .seconds(2))[0]
             .decode(String?.self, "mark")
-    }
-
-    private func probe() async throws -> PostgresConnection {
-        PostgresConnection(
-            try await Connector(configuration: configuration, logger: logger).connect(), configuration: configuration)
     }
 }
 

@@ -5,8 +5,36 @@ internal import Synchronization
 package final class PostgresPool: PostgresQuerying {
     let configuration: PostgresConfiguration
     let logger: Logger
-    private let connector: Connector
-    private let state = Mutex(PoolState())
+    let connector: Connector
+    private let state = Mutex(State())
+
+    private typealias Waiter = CheckedContinuation<Result<PostgresConnection, PostgresError>, Never>
+
+    private struct State {
+        /// The most recently used connection is the last one.
+        var idle: [PostgresConnection] = []
+        var lent = 0
+        /// The attempts to open a connection, which go on even if the callers that began them have left.
+        var opening = 0
+        /// The failed attempts that will be repeated after a pause.
+        var pausing = 0
+        /// The callers that wait for a connection, in the order of their calls.
+        var waiters: [(id: Int, waiter: Waiter)] = []
+        var numbers = 0
+        var isClosed = false
+        /// Grows each time the pool leaves its server because the server no longer accepts writes. Connections of
+        /// earlier generations are not lent again.
+        var generation = 0
+        /// When the last open connection was lost; `nil`: there was none.
+        var lostAt: ContinuousClock.Instant?
+
+        var isOpen: Bool { !idle.isEmpty || lent > 0 }
+
+        /// Takes the waiter with this number out of the line.
+        mutating func remove(_ id: Int) -> Waiter? {
+            waiters.firstIndex { $0.id == id }.map { waiters.remove(at: $0).waiter }
+        }
+    }
 
     /// Opens no connection yet.
     package init(configuration: PostgresConfiguration, logger: Logger) {
@@ -85,10 +113,12 @@ package final class PostgresPool: PostgresQuerying {
                     throw PostgresError(.misuse, "a query of the transaction failed and its error was ignored")
                 }
                 let last = closing(work)
-                rows = last.isEmpty && connection.abandonUnbegun() ? [] : try await connection.end(last + ["commit"])
+                rows =
+                    last.isEmpty && connection.takeBegin()
+                    ? [] : try await connection.run(last + ["commit"], isCancellable: false)
             } catch {
                 // If the rollback fails, the connection is closed, and the server rolls back.
-                if !connection.abandonUnbegun() { _ = try? await connection.end(["rollback"]) }
+                if !connection.takeBegin() { _ = try? await connection.run(["rollback"], isCancellable: false) }
                 throw error
             }
             return try value(work, rows)
@@ -98,13 +128,14 @@ package final class PostgresPool: PostgresQuerying {
     /// Accepts no more callers, ends the waits of callers with an error, waits a limited time for lent connections, and
     /// closes all connections. It does not wait for attempts to open a connection. It may be called again.
     package func close() async {
-        let (idle, waiters) = state.withLock { $0.close() }
-        _ = idle
-        for waiter in waiters {
-            waiter.resume(returning: .failure(Self.closed))
+        let (waiters, _) = state.withLock { state in
+            state.isClosed = true
+            defer { (state.idle, state.waiters) = ([], []) }
+            return (state.waiters, state.idle)
         }
+        for (_, waiter) in waiters { waiter.resume(returning: .failure(Self.closed)) }
         let deadline = ContinuousClock.now + .seconds(5)
-        while state.withLock({ $0.lent > $0.attempts }), ContinuousClock.now < deadline {
+        while state.withLock({ $0.lent > 0 }), ContinuousClock.now < deadline {
             // The sleep is in a separate task, because a sleep in a cancelled task returns at once.
             await Task { try? await Task.sleep(for: .milliseconds(5)) }.value
         }
@@ -114,7 +145,9 @@ package final class PostgresPool: PostgresQuerying {
     package var timeLimit: Duration { configuration.acquireTimeout }
 
     /// The numbers of idle connections, and of those that are lent or being opened.
-    package var connections: (idle: Int, busy: Int) { state.withLock { ($0.idleCount, $0.lent) } }
+    package var connections: (idle: Int, busy: Int) {
+        state.withLock { ($0.idle.count, $0.lent + $0.opening) }
+    }
 
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
@@ -123,7 +156,12 @@ package final class PostgresPool: PostgresQuerying {
     /// Leaves the server of this generation of connections, because it no longer accepts writes. None of these
     /// connections is lent again, and new ones are opened to a host of the connection string that accepts writes.
     func leave(_ generation: Int) {
-        let idle = state.withLock { $0.leave(generation) }
+        let idle = state.withLock { state -> [PostgresConnection] in
+            guard generation == state.generation else { return [] }
+            state.generation += 1
+            defer { state.idle = [] }
+            return state.idle
+        }
         guard !idle.isEmpty else { return }
         logger.warning("the database accepts no writes any more; looking for one that does")
     }
@@ -135,60 +173,84 @@ package final class PostgresPool: PostgresQuerying {
     ) async throws(PostgresError) -> PostgresConnection {
         let own = configuration.health.timeLimit(PostgresTimeLimit.current)
         if own != nil, configuration.health.isAway, !configuration.health.mayProbe() { throw unreached }
-        let longest = min(configuration.acquireTimeout, own?.rest ?? configuration.acquireTimeout)
-        let deadline = asked + longest
-        let reached = asked + min(timeLimit, longest, own?.silence ?? timeLimit)
-        while true {
-            let turn = state.withLock { $0.next(maximum: configuration.maximumConnections) }
-            switch turn {
-            case .closed: throw Self.closed
-            case .idle(let connection):
-                // If the server closed the connection while it was idle, take another one instead of an error.
-                if !connection.raw.hasUnexpectedInput { return connection }
-                discard()
-            case .open: return try await open(until: reached)
-            case .wait(let id):
-                switch try await wait(id, until: deadline, late: Self.exhausted, reached: reached) {
-                case .connection(let connection): return connection
-                case .open:
-                    let late = own != nil && configuration.health.isAway ? PostgresHealth.probe : Self.lastTry
-                    return try await open(until: max(reached, min(deadline, .now + late)))
-                }
-            }
+        while let connection = state.withLock({ state -> PostgresConnection? in
+            guard let connection = state.idle.popLast() else { return nil }
+            state.lent += 1
+            return connection
+        }) {
+            // If the server closed the connection while it was idle, take another one instead of an error.
+            if !connection.hasUnexpectedInput { return connection }
+            discard()
         }
-    }
 
-    private func wait(
-        _ id: Int, until deadline: ContinuousClock.Instant, late: PostgresError,
-        reached: ContinuousClock.Instant? = nil
-    ) async throws(PostgresError) -> PoolState.Turn {
-        let timer = Task {
-            // A waiting caller also gives up when the other callers cannot reach the database.
-            var look = reached ?? deadline
-            while look < deadline {
-                try await Task.sleep(until: look, clock: .continuous)
-                if self.state.withLock(\.reachesNothing) { return self.giveUp(id, self.unreached) }
-                look = .now + .milliseconds(250)
-            }
-            try await Task.sleep(until: deadline, clock: .continuous)
-            self.giveUp(id, late)
+        let longest = min(configuration.acquireTimeout, own?.rest ?? configuration.acquireTimeout)
+        let reached = asked + min(timeLimit, longest, own?.silence ?? timeLimit)
+        let id = state.withLock { state in
+            state.numbers += 1
+            return state.numbers
         }
+        var timer: Task<Void, any Error>?
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let missed = state.withLock { $0.await(id, continuation) }
-                if let missed { continuation.resume(returning: missed) }
+                wait(id, continuation)
+                timer = Task {
+                    try await self.giveUp(id, reached: reached, end: asked + longest, isLimited: own != nil)
+                }
+                // The task may have been cancelled before the caller began to wait.
                 if Task.isCancelled { giveUp(id, Self.cancelled) }
             }
         } onCancel: {
             giveUp(id, Self.cancelled)
         }
-        timer.cancel()
+        timer?.cancel()
         return try result.get()
     }
 
-    /// The time for the last attempt of a caller that waited for its turn to open a connection, and whose time to reach
-    /// the database has passed meanwhile. While the database is known to answer nobody, `PostgresHealth.probe` is used
-    /// in place of this.
+    /// Puts a caller at the end of the line, and opens a connection if the pool may have another one. The caller gets
+    /// the connection that is free first.
+    private func wait(_ id: Int, _ waiter: Waiter) {
+        let (isClosed, opens, free) = state.withLock { state -> (Bool, Bool, PostgresConnection?) in
+            guard !state.isClosed else { return (true, false, nil) }
+            // An attempt that pauses keeps its place only for a caller that still waits.
+            let places = state.lent + state.opening + min(state.pausing, state.waiters.count)
+            state.waiters.append((id, waiter))
+            // A connection may have become idle since the caller found none.
+            if let free = state.idle.popLast() {
+                state.lent += 1
+                return (false, false, free)
+            }
+            guard places < configuration.maximumConnections else { return (false, false, nil) }
+            state.opening += 1
+            return (false, true, nil)
+        }
+        if isClosed { waiter.resume(returning: .failure(Self.closed)) }
+        if opens { open() }
+        if let free { free.hasUnexpectedInput ? discard() : release(free) }
+    }
+
+    /// Lets a caller that waits give up when its time is over: at `end`, or from `reached` on while the pool has no
+    /// open connection.
+    private func giveUp(
+        _ id: Int, reached: ContinuousClock.Instant, end: ContinuousClock.Instant, isLimited: Bool
+    ) async throws {
+        var look = reached
+        while look < end {
+            try await Task.sleep(until: look, clock: .continuous)
+            let lastTry = isLimited && configuration.health.isAway ? PostgresHealth.probe : Self.lastTry
+            let isUnreached = state.withLock { !$0.isOpen && ($0.lostAt.map { $0 + lastTry <= .now } ?? true) }
+            if isUnreached { return giveUp(id, unreached) }
+            look = .now + .milliseconds(250)
+        }
+        try await Task.sleep(until: end, clock: .continuous)
+        giveUp(id, state.withLock(\.isOpen) ? Self.exhausted : unreached)
+    }
+
+    private func giveUp(_ id: Int, _ error: PostgresError) {
+        state.withLock { $0.remove(id) }?.resume(returning: .failure(error))
+    }
+
+    /// The time to open a connection after the last one was lost, for callers whose time to reach the database has
+    /// passed meanwhile. While the database is known to answer nobody, `PostgresHealth.probe` is used in place of this.
     private static let lastTry = Duration.seconds(1)
 
     private static let cancelled = PostgresError(.cancelled, "the task was cancelled while it waited for a connection")
@@ -196,80 +258,76 @@ package final class PostgresPool: PostgresQuerying {
     private static let exhausted = PostgresError(.poolExhausted, "no database connection became free in time")
     private var unreached: PostgresError { configuration.health.unreached }
 
-    private func giveUp(_ id: Int, _ error: PostgresError) {
-        state.withLock { $0.remove(id, error) }?.resume(returning: .failure(error))
-    }
-
-    /// Opens a connection. Repeats failed attempts with pauses until the deadline.
-    private func open(until deadline: ContinuousClock.Instant) async throws(PostgresError) -> PostgresConnection {
-        var backoff = Backoff()
-        var failure: PostgresError?
-        while true {
-            switch try await attempt(until: deadline, late: failure ?? unreached) {
-            case .connection(let connection): return connection
-            case .open(let error):
-                let reason = error ?? unreached
-                let pause = backoff.next()
-                guard ContinuousClock.now + pause <= deadline, !Task.isCancelled, !isClosed else {
-                    discard()
-                    throw Task.isCancelled ? Self.cancelled : reason
+    /// Opens a connection for the first caller that waits. Repeats failed attempts with pauses while callers wait. An
+    /// attempt cannot be stopped. If no caller waits at its end, the connection becomes idle.
+    private func open() {
+        Task.detached { [self] in
+            var backoff = Backoff()
+            while true {
+                do {
+                    let connection = try await connector.connect(generation: generation)
+                    state.withLock { state in
+                        state.opening -= 1
+                        state.lent += 1
+                    }
+                    return release(connection)
+                } catch {
+                    logger.debug("no connection to the database yet", metadata: ["error": "\(error)"])
                 }
-                failure = reason
-                logger.debug("no connection to the database yet", metadata: ["error": "\(reason)"])
-                await self.pause(for: pause)
+                let pauses = state.withLock { state in
+                    state.opening -= 1
+                    // Only as many attempts are repeated as callers wait.
+                    guard state.waiters.count > state.pausing else { return false }
+                    state.pausing += 1
+                    return true
+                }
+                guard pauses else { return }
+                try? await Task.sleep(for: backoff.next())
+                let goesOn = state.withLock { state in
+                    state.pausing -= 1
+                    guard !state.waiters.isEmpty, state.lent + state.opening < configuration.maximumConnections else {
+                        return false
+                    }
+                    state.opening += 1
+                    return true
+                }
+                guard goesOn else { return }
             }
         }
-    }
-
-    /// Makes one attempt to open a connection. The caller leaves at the deadline, when it is cancelled or when the pool
-    /// is closed. The attempt itself cannot be stopped. If the caller has left, the attempt keeps its place until it
-    /// ends, and its connection goes to the next caller.
-    ///
-    /// - Throws: if the caller has left. Otherwise the caller gets a connection, or still has the right to open one.
-    private func attempt(
-        until deadline: ContinuousClock.Instant, late: PostgresError
-    ) async throws(PostgresError) -> PoolState.Turn {
-        guard !Task.isCancelled, let id = state.withLock({ $0.begin() }) else {
-            discard()
-            throw Task.isCancelled ? Self.cancelled : Self.closed
-        }
-        let generation = generation
-        connector.connect { [self] result in
-            switch result {
-            case .success(let raw):
-                configuration.health.answered()
-                configuration.health.connected()
-                let connection = PostgresConnection(raw, configuration: configuration, generation: generation)
-                if !ended(id, .connection(connection)) { release(connection) }
-            case .failure(let error):
-                if !ended(id, .open(after: error)) { discard() }
-            }
-        }
-        return try await wait(id, until: deadline, late: late)
-    }
-
-    /// - Returns: whether the caller of the attempt gets its result.
-    private func ended(_ id: Int, _ turn: PoolState.Turn) -> Bool {
-        let (isTaken, waiter) = state.withLock { $0.end(id, turn) }
-        waiter?.resume(returning: .success(turn))
-        return isTaken
-    }
-
-    /// Pauses. Ends early if the task is cancelled or the pool is closed.
-    private func pause(for duration: Duration) async {
-        guard let id = state.withLock({ $0.pause() }) else { return }
-        _ = try? await wait(id, until: .now + duration, late: unreached)
-        state.withLock { $0.resume() }
     }
 
     private func release(_ connection: PostgresConnection) {
         if configuration.mustWrite, connection.isReadOnly { leave(connection.generation) }
         guard connection.isReusable, connection.generation == generation else { return discard() }
-        state.withLock { $0.release(connection) }?.resume(returning: .success(.connection(connection)))
+        let waiter = state.withLock { state -> Waiter? in
+            if !state.waiters.isEmpty { return state.waiters.removeFirst().waiter }
+            state.lent -= 1
+            if !state.isClosed { state.idle.append(connection) }
+            return nil
+        }
+        waiter?.resume(returning: .success(connection))
     }
 
-    /// Removes a closed connection, so that the first waiter may open another.
+    /// Removes a closed connection. If a caller waits, another connection is opened.
     private func discard() {
-        state.withLock { $0.discard() }?.resume(returning: .success(.open()))
+        let opens = state.withLock { state in
+            state.lent -= 1
+            if !state.isOpen { state.lostAt = .now }
+            guard !state.waiters.isEmpty else { return false }
+            state.opening += 1
+            return true
+        }
+        if opens { open() }
+    }
+}
+
+/// The pauses between attempts to connect. They double, with jitter, up to a few seconds, so that a database that is
+/// back is found soon but not overloaded.
+struct Backoff {
+    private var step = Duration.milliseconds(50)
+
+    mutating func next() -> Duration {
+        defer { step = min(step * 2, .seconds(2)) }
+        return step * Double.random(in: 0.5..<1)
     }
 }

@@ -117,7 +117,10 @@ package final class PostgresHealth: Sendable {
     func refused(_ error: PostgresError) { lastRefusal.withLock { $0 = (error, .now) } }
 
     /// Records a new connection.
-    func connected() { lastRefusal.withLock { $0 = nil } }
+    func connected() {
+        answered()
+        lastRefusal.withLock { $0 = nil }
+    }
 
     /// The error for callers that get no connection: that of the last attempt, if it failed recently.
     var unreached: PostgresError {

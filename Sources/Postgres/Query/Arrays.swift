@@ -79,7 +79,12 @@ extension Array: PostgresDecodable where Element: PostgresArrayElement {
 /// The binary format of one-dimensional arrays (array_send, array_recv).
 enum PostgresArrayFormat {
     static func encode<Element: PostgresEncodable>(_ array: some Collection<Element?>, into bytes: inout [UInt8]) {
-        header(count: array.count, Element.postgresType, into: &bytes)
+        Int32(array.isEmpty ? 0 : 1).append(to: &bytes)
+        Int32(1).append(to: &bytes)
+        Element.postgresType.oid.append(to: &bytes)
+        if array.isEmpty { return }
+        Int32(array.count).append(to: &bytes)
+        Int32(1).append(to: &bytes)
         bytes.reserveCapacity(bytes.count + array.count * (MemoryLayout<Int32>.size + MemoryLayout<Element>.size))
         for element in array {
             guard let element else {
@@ -113,15 +118,6 @@ enum PostgresArrayFormat {
             elements.append(try Element.value(column: slice, type: UInt32(bitPattern: elementType)))
         }
         return elements
-    }
-
-    private static func header(count: Int, _ type: PostgresType, into bytes: inout [UInt8]) {
-        Int32(count == 0 ? 0 : 1).append(to: &bytes)
-        Int32(1).append(to: &bytes)
-        type.oid.append(to: &bytes)
-        guard count > 0 else { return }
-        Int32(count).append(to: &bytes)
-        Int32(1).append(to: &bytes)
     }
 
     private struct Reader {

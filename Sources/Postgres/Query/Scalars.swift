@@ -13,9 +13,16 @@ extension FixedWidthInteger {
         guard bytes.count >= MemoryLayout<Self>.size else { return nil }
         self = Self(bigEndian: bytes.loadUnaligned(as: Self.self))
     }
+}
 
-    /// Reads any of Postgres' three integer types, if the value fits.
-    fileprivate init(integer bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError) {
+/// Integers, in one of Postgres' three types of integers.
+package protocol PostgresInteger: FixedWidthInteger, PostgresEncodable, PostgresDecodable {}
+
+extension PostgresInteger {
+    package func encode(into bytes: inout [UInt8]) { append(to: &bytes) }
+
+    /// Reads any of the three types, if the value fits.
+    package init(decoding bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError) {
         let value: Int64? =
             switch type {
             case PostgresType.int2.oid: Int16(bigEndian: bytes).map(Int64.init)
@@ -28,37 +35,10 @@ extension FixedWidthInteger {
     }
 }
 
-extension Int: PostgresEncodable, PostgresDecodable {
-    package static var postgresType: PostgresType { .int8 }
-    package func encode(into bytes: inout [UInt8]) { Int64(self).append(to: &bytes) }
-    package init(decoding bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError) {
-        try self.init(integer: bytes, type: type)
-    }
-}
-
-extension Int16: PostgresEncodable, PostgresDecodable {
-    package static var postgresType: PostgresType { .int2 }
-    package func encode(into bytes: inout [UInt8]) { append(to: &bytes) }
-    package init(decoding bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError) {
-        try self.init(integer: bytes, type: type)
-    }
-}
-
-extension Int32: PostgresEncodable, PostgresDecodable {
-    package static var postgresType: PostgresType { .int4 }
-    package func encode(into bytes: inout [UInt8]) { append(to: &bytes) }
-    package init(decoding bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError) {
-        try self.init(integer: bytes, type: type)
-    }
-}
-
-extension Int64: PostgresEncodable, PostgresDecodable {
-    package static var postgresType: PostgresType { .int8 }
-    package func encode(into bytes: inout [UInt8]) { append(to: &bytes) }
-    package init(decoding bytes: UnsafeRawBufferPointer, type: UInt32) throws(PostgresError) {
-        try self.init(integer: bytes, type: type)
-    }
-}
+extension Int: PostgresInteger { package static var postgresType: PostgresType { .int8 } }
+extension Int16: PostgresInteger { package static var postgresType: PostgresType { .int2 } }
+extension Int32: PostgresInteger { package static var postgresType: PostgresType { .int4 } }
+extension Int64: PostgresInteger { package static var postgresType: PostgresType { .int8 } }
 
 extension Bool: PostgresEncodable, PostgresDecodable {
     package static var postgresType: PostgresType { .bool }

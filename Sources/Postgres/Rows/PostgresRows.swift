@@ -45,22 +45,12 @@ package struct PostgresRow: Sendable {
         return columns.isEmpty ? nil : columns.allSatisfy { handle.isNull(row, $0) }
     }
 
-    /// All columns in order, as a tuple. The number of columns must match.
-    package func decode<each Value: PostgresDecodable>(
-        _ types: repeat (each Value).Type
-    ) throws -> (repeat each Value) {
-        var expected = 0
-        func tally<One>(_ type: One.Type) { expected += 1 }
-        repeat tally(each types)
-        guard expected == handle.columnCount else {
-            throw PostgresError(.decoding, "\(expected) columns were asked for, there are \(handle.columnCount)")
+    /// The value of the only column.
+    package func decode<Value: PostgresDecodable>(_ type: Value.Type) throws -> Value {
+        guard handle.columnCount == 1 else {
+            throw PostgresError(.decoding, "one column was asked for, there are \(handle.columnCount)")
         }
-        var column: Int32 = -1
-        func next<One: PostgresDecodable>(_ type: One.Type) throws -> One {
-            column += 1
-            return try handle.decode(type, row: row, column: column)
-        }
-        return try (repeat next(each types))
+        return try handle.decode(type, row: row, column: 0)
     }
 }
 

@@ -53,7 +53,7 @@ final class ResultHandle: @unchecked Sendable {
         do {
             return try Value.value(column: bytes(row, column), type: type(column))
         } catch {
-            throw named(error, column)
+            throw PostgresError(error.kind, "column \(name(column) ?? "\(column)"): \(error.message)")
         }
     }
 
@@ -62,13 +62,5 @@ final class ResultHandle: @unchecked Sendable {
         guard !isNull(row, column) else { return nil }
         return UnsafeRawBufferPointer(
             start: PQgetvalue(pointer, row, column), count: Int(PQgetlength(pointer, row, column)))
-    }
-
-    private func named(_ error: PostgresError, _ column: Int32) -> PostgresError {
-        var error = error
-        let name = name(column) ?? "\(column)"
-        error.column = name
-        error.message = "column \(name): \(error.message)"
-        return error
     }
 }
