@@ -7,6 +7,14 @@ package enum StoragePolicy: String, Decodable, Sendable, Hashable, CaseIterable 
     /// Apple's 1: the newest message is stored until its `apns-expiration`, at most 8 hours.
     case mostRecentMessageStored
 
+    /// Whether APNs stores the newest message for devices that are offline.
+    package var stores: Bool {
+        switch self {
+        case .noMessageStored: false
+        case .mostRecentMessageStored: true
+        }
+    }
+
     /// The number in Apple's JSON, `message-storage-policy`.
     package var wireValue: Int {
         switch self {
@@ -17,10 +25,7 @@ package enum StoragePolicy: String, Decodable, Sendable, Hashable, CaseIterable 
 
     /// Reads Apple's number; `nil` for an undocumented one.
     package init?(wireValue: Int) {
-        switch wireValue {
-        case 0: self = .noMessageStored
-        case 1: self = .mostRecentMessageStored
-        default: return nil
-        }
+        guard let policy = Self.allCases.first(where: { $0.wireValue == wireValue }) else { return nil }
+        self = policy
     }
 }

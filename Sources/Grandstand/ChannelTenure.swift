@@ -80,7 +80,7 @@ package struct ChannelTenure: Sendable, Hashable {
             frees.append(now.addingTimeInterval(retireAfter))
         } else if let endsAt = course.endsAt, endsAt > now {
             frees.append(endsAt.addingTimeInterval(retireAfter))
-            if storagePolicy == .mostRecentMessageStored {
+            if storagePolicy.stores {
                 frees.append(endsAt.addingTimeInterval(TimeInterval(APNsLimits.storedMessageLifetime)))
             }
         } else {

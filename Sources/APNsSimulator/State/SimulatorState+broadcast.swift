@@ -18,7 +18,7 @@ extension SimulatorState {
 
         let uniqueID = RequestID.make(using: &random)
         let message =
-            channel.storagePolicy == .mostRecentMessageStored
+            channel.storagePolicy.stores
             ? StoredMessage(body: request.body, expiration: expiration, now: now, uniqueID: uniqueID) : nil
         apps[app]?.published(on: channel.id, storing: message)
         publish(request.body, on: ChannelKey(app: app, id: channel.id), postponing: postponing, now: now)

@@ -17,7 +17,7 @@ enum BroadcastHeaders {
         guard pushType.lowercased() == PushType.header else { throw Refusal(.invalidPushType) }
 
         guard let expiration = request[header: APNsHeader.expiration].flatMap(number),
-            expiration == 0 || storagePolicy == .mostRecentMessageStored
+            expiration == 0 || storagePolicy.stores
         else { throw Refusal(.badExpirationDate) }
 
         guard request[header: APNsHeader.priority].flatMap(priority) != nil else { throw Refusal(.badPriority) }

@@ -77,7 +77,7 @@ struct DemoCrowd {
         for index in members.indices where members[index].loses && members[index].isOnline != isOnline {
             simulator.setOnline(isOnline, device: members[index].phone.id)
             members[index].isOnline = isOnline
-            if isOnline, members[index].policy == .mostRecentMessageStored { members[index].shown = newest }
+            if isOnline, members[index].policy.stores { members[index].shown = newest }
         }
         try check()
     }
